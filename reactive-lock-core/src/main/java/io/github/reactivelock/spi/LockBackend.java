@@ -1,0 +1,96 @@
+package io.github.reactivelock.spi;
+
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A store that keeps, for every key, one owner and a queue of waiting claims. The engine does the waiting, renewing,
+ * timing out and cancelling; a backend only answers questions and pushes signals.
+ *
+ * <p>Every publisher is cold and never blocks the subscribing thread. Results may arrive on any thread, the driver's
+ * event loop included; the engine never runs user code there. Commands subscribed one after the other should reach the
+ * store in that order; where a store cannot promise this, a {@link #release} that overtakes its {@link #claim} must
+ * still leave nothing behind once the claim's answer has been seen and released again.
+ *
+ * <p>An error signal means only that the store could not be asked: the command may or may not have been carried out.
+ * Its message is shown to users, so it says what happened and what to do, and holds no secret.
+ */
+public interface LockBackend {
+
+    /** How many low bits of a fencing token belong to the engine, which counts hand-overs inside one process there. */
+    int PASS_BITS = 12;
+
+    /**
+     * Asks for the lock. Called for the first attempt, and again with the same claim to look whether a waiting claim
+     * has been served and to keep it alive; a waiting claim that is not asked about for a whole lease is dead and may
+     * be dropped. Idempotent by {@link Claim#id()}: a claim that already owns the lock is answered with its old token
+     * and a lease that starts anew.
+     *
+     * @param claim who asks for what
+     * @return {@link ClaimResult.Granted}, {@link ClaimResult.Queued}, or for {@link Claim.Mode#TRY} also
+     *     {@link ClaimResult.Busy}; never empty
+     */
+    Mono<ClaimResult> claim(Claim claim);
+
+    /**
+     * Lets the leases of several held claims start anew, in as few commands as the store allows. A claim that the store
+     * does not hold is never brought back by this.
+     *
+     * @param held claims that were granted; never empty
+     * @return which are still held and which are not; one that could not be asked about is in neither
+     */
+    Mono<RenewalResult> renew(List<Claim> held);
+
+    /**
+     * Gives the lock up if the claim owns it, handing it to the next live waiting claim in the same atomic step, and
+     * otherwise takes the claim out of the queue. Idempotent: said again it changes nothing, and it never touches a
+     * successor.
+     *
+     * @param claim the claim to end
+     * @return whether the claim owned the lock until now; never empty
+     */
+    Mono<Boolean> release(Claim claim);
+
+    /**
+     * What the store pushes to this backend's claims. Subscribed once by every client, for its whole life, and again
+     * after an error. {@link Signal.Reconnected} is emitted each time pushes start (or start again) to arrive, the
+     * first time included, because what was pushed before may have been missed.
+     *
+     * @return signals, without end
+     */
+    Flux<Signal> signals();
+
+    /**
+     * Looks at a lock without changing it.
+     *
+     * @param key the lock's key
+     * @return the lock as it is now; never empty
+     */
+    Mono<LockInfo> inspect(String key);
+
+    /**
+     * Watches a lock. The first element, and the first after every interruption, is a {@link LockEvent.Snapshot} taken
+     * when the watch was already in force, so that no change is lost between the two. Cancelling ends the watch.
+     *
+     * @param key the lock's key
+     * @return events, without end
+     */
+    Flux<LockEvent> events(String key);
+
+    /**
+     * Takes the lock away from whoever owns it and hands it to the next live waiting claim. For operators. Where it
+     * can, the store pushes {@link Signal.Suspect} to the owner.
+     *
+     * @param key the lock's key
+     * @return whether anybody owned it; never empty
+     */
+    Mono<Boolean> forceRelease(String key);
+
+    /**
+     * Ends what this backend opened itself; what it was given by the user is left open. Idempotent.
+     *
+     * @return completes when nothing of this backend is left
+     */
+    Mono<Void> close();
+}
