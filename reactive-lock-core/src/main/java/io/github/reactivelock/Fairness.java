@@ -1,0 +1,15 @@
+package io.github.reactivelock;
+
+/** Who gets a lock next when several wait for it. */
+public enum Fairness {
+    /**
+     * A process that holds the lock passes it on among its own flows, in their order of arrival and without asking the
+     * store, until its budget of passes or of time is spent; then the next process in the store's queue has its turn.
+     * The default: by far the fastest under contention.
+     */
+    COHORT,
+    /**
+     * Every flow queues at the store itself, and the lock is granted in order of arrival there over all processes.
+     */
+    FIFO
+}

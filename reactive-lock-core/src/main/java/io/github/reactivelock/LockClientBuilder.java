@@ -1,0 +1,150 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads. */
+public final class LockClientBuilder {
+
+    final LockBackend backend;
+    LockOptions options = LockOptions.defaults();
+    String name = "pid-" + ProcessHandle.current().pid() + "/"
+            + UUID.randomUUID().toString().substring(0, 8);
+    Duration commandTimeout = Duration.ofSeconds(2);
+    int maxPasses = 1_000;
+    Duration maxPassing = Duration.ofMillis(50);
+    double marginShare = 0.01;
+    Duration marginFixed = Duration.ofMillis(2);
+    Scheduler work = Schedulers.parallel();
+    @Nullable Scheduler timer;
+    LongSupplier nanoClock = System::nanoTime;
+    LockListener listener = new LockListener() {};
+
+    LockClientBuilder(LockBackend backend) {
+        this.backend = Objects.requireNonNull(backend, "backend");
+    }
+
+    /**
+     * The options of everything acquired through the client, unless {@link LockClient#with} gives others.
+     *
+     * @param options {@link LockOptions#defaults()} if not called
+     * @return this builder
+     */
+    public LockClientBuilder options(LockOptions options) {
+        this.options = Objects.requireNonNull(options, "options");
+        return this;
+    }
+
+    /**
+     * The client's name, which people see as a lock's owner unless {@link LockOptions#owner()} gives another.
+     *
+     * @param name as for {@link LockOptions#withOwner}; process id and a random part if not called
+     * @return this builder
+     */
+    public LockClientBuilder name(String name) {
+        this.name = Names.owner(name);
+        return this;
+    }
+
+    /**
+     * How long the store may take to answer one command before it counts as unavailable.
+     *
+     * @param commandTimeout at least 10 milliseconds; 2 seconds if not called
+     * @return this builder
+     */
+    public LockClientBuilder commandTimeout(Duration commandTimeout) {
+        if (commandTimeout.compareTo(Duration.ofMillis(10)) < 0) {
+            throw new IllegalArgumentException("commandTimeout must be at least 10 ms but is " + commandTimeout);
+        }
+        this.commandTimeout = commandTimeout;
+        return this;
+    }
+
+    /**
+     * How often and for how long a process may pass a lock on among its own flows before others get their turn, with
+     * {@link Fairness#COHORT}. Whichever is spent first counts; a client never waits longer than the other clients'
+     * budgets together.
+     *
+     * @param passes 0 to 4,095; 1,000 if not called
+     * @param time 50 milliseconds if not called
+     * @return this builder
+     */
+    public LockClientBuilder passBudget(int passes, Duration time) {
+        int most = (1 << LockBackend.PASS_BITS) - 1;
+        if (passes < 0 || passes > most || time.isNegative()) {
+            throw new IllegalArgumentException("pass budget must be 0 to " + most
+                    + " passes and a time that is not negative but is " + passes + " and " + time);
+        }
+        this.maxPasses = passes;
+        this.maxPassing = time;
+        return this;
+    }
+
+    /**
+     * How much earlier than the lease a hold ends here, against clocks that run at different speeds.
+     *
+     * @param share of the lease, 0 to 0.5; 0.01 if not called
+     * @param fixed added to it; 2 milliseconds if not called
+     * @return this builder
+     */
+    public LockClientBuilder clockMargin(double share, Duration fixed) {
+        if (!(share >= 0 && share <= 0.5) || fixed.isNegative()) {
+            throw new IllegalArgumentException("clock margin must be a share of 0 to 0.5 and a time that is not"
+                    + " negative but is " + share + " and " + fixed);
+        }
+        this.marginShare = share;
+        this.marginFixed = fixed;
+        return this;
+    }
+
+    /**
+     * Where work and handles are emitted. {@code Schedulers.immediate()} leaves them on the driver's thread, which is
+     * a hop quicker and safe only for work that never waits for the same driver.
+     *
+     * @param work {@code Schedulers.parallel()} if not called; never disposed by the client
+     * @return this builder
+     */
+    public LockClientBuilder workScheduler(Scheduler work) {
+        this.work = Objects.requireNonNull(work, "work scheduler");
+        return this;
+    }
+
+    /**
+     * What drives renewals and deadlines; for tests in virtual time.
+     *
+     * @param timer where timers run, a daemon thread of the client's own if not called; never disposed by the client
+     * @param nanoClock the monotonic clock that belongs to it, in nanoseconds; {@code System::nanoTime} if not called
+     * @return this builder
+     */
+    public LockClientBuilder timing(Scheduler timer, LongSupplier nanoClock) {
+        this.timer = Objects.requireNonNull(timer, "timer");
+        this.nanoClock = Objects.requireNonNull(nanoClock, "nanoClock");
+        return this;
+    }
+
+    /**
+     * Hears what the client's locks do.
+     *
+     * @param listener nothing if not called
+     * @return this builder
+     */
+    public LockClientBuilder listener(LockListener listener) {
+        this.listener = Objects.requireNonNull(listener, "listener");
+        return this;
+    }
+
+    /**
+     * Makes the client.
+     *
+     * @return a client that nothing is connected for yet
+     */
+    public LockClient build() {
+        return new LockClient(new Engine(this), options);
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.reactivelock;
+
+import java.util.Optional;
+import java.util.function.Function;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * Reentrancy by Reactor Context. What runs under {@code withLock} carries its hold in the Context and needs nothing
+ * from here. To make {@code acquire} reentrant as well, give the flow an owner:
+ *
+ * <pre>{@code
+ * flow.contextWrite(LockContext.owner("saga-17"))
+ * }</pre>
+ *
+ * <p>An acquisition below it, of a key that the same owner already holds through the same client, joins that hold.
+ */
+public final class LockContext {
+
+    private static final Object OWNER = new Object() {
+        @Override
+        public String toString() {
+            return "reactive-lock.owner";
+        }
+    };
+
+    private LockContext() {}
+
+    /**
+     * A change of Context, for {@code contextWrite}, that names the owner of everything acquired upstream of it.
+     *
+     * @param owner not blank, at most 200 characters, without control characters; flows that use the same name share
+     *     their locks
+     * @return the change
+     */
+    public static Function<Context, Context> owner(String owner) {
+        String checked = Names.owner(owner);
+        return context -> context.put(OWNER, checked);
+    }
+
+    /**
+     * The owner named in a Context.
+     *
+     * @param context where to look
+     * @return empty if none was named
+     */
+    public static Optional<String> owner(ContextView context) {
+        return context.getOrEmpty(OWNER);
+    }
+}

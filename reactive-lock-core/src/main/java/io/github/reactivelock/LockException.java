@@ -1,0 +1,26 @@
+package io.github.reactivelock;
+
+import org.jspecify.annotations.Nullable;
+
+/** What can go wrong with a lock, told apart by what the caller can do about it. */
+public abstract sealed class LockException extends RuntimeException
+        permits LockTimeoutException, LockLostException, LockUnavailableException, LockClientClosedException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String key;
+
+    LockException(String key, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.key = key;
+    }
+
+    /**
+     * The key of the lock in question.
+     *
+     * @return as the user wrote it
+     */
+    public final String key() {
+        return key;
+    }
+}

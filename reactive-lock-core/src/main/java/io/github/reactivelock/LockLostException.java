@@ -1,0 +1,45 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LossReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock was held and is no more, though nobody released it. The work under it was cancelled; whether its last step
+ * took effect is for the resource to say, by the fencing token.
+ */
+public final class LockLostException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final long fencingToken;
+    private final LossReason reason;
+
+    LockLostException(String key, long fencingToken, LossReason reason, @Nullable Throwable cause) {
+        super(
+                key,
+                "lock '" + key + "' with fencing token " + fencingToken + " was lost: " + reason.text()
+                        + (cause == null ? "" : " (" + cause.getMessage() + ")")
+                        + "; check by the token what was written, then acquire again",
+                cause);
+        this.fencingToken = fencingToken;
+        this.reason = reason;
+    }
+
+    /**
+     * The token of the hold that was lost.
+     *
+     * @return the fencing token
+     */
+    public long fencingToken() {
+        return fencingToken;
+    }
+
+    /**
+     * Why it was lost.
+     *
+     * @return the reason
+     */
+    public LossReason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,199 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Three times are easily
+ * confused: {@link #lease()} is how long the <em>store</em> keeps a hold without hearing from its client,
+ * {@link #waitTimeout()} how long a <em>caller</em> waits to get one, {@link #maxHold()} how long the <em>work</em> may
+ * take.
+ */
+public final class LockOptions {
+
+    static final Duration SHORTEST = Duration.ofMillis(100);
+    static final Duration LONGEST = Duration.ofDays(365);
+
+    private static final LockOptions DEFAULTS =
+            new LockOptions(Duration.ofSeconds(30), true, Duration.ZERO, Duration.ZERO, Fairness.COHORT, "");
+
+    private final Duration lease;
+    private final boolean renewed;
+    private final Duration waitTimeout;
+    private final Duration maxHold;
+    private final Fairness fairness;
+    private final String owner;
+
+    private LockOptions(
+            Duration lease, boolean renewed, Duration waitTimeout, Duration maxHold, Fairness fairness, String owner) {
+        this.lease = lease;
+        this.renewed = renewed;
+        this.waitTimeout = waitTimeout;
+        this.maxHold = maxHold;
+        this.fairness = fairness;
+        this.owner = owner;
+    }
+
+    /**
+     * A lease of 30 seconds that is renewed, no limit to waiting or holding, {@link Fairness#COHORT}.
+     *
+     * @return the defaults
+     */
+    public static LockOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * How long the store keeps a hold, or a place in its queue, after it last heard of it.
+     *
+     * @return the lease
+     */
+    public Duration lease() {
+        return lease;
+    }
+
+    /**
+     * Whether a hold's lease is renewed until it is released.
+     *
+     * @return false if the hold ends by itself when its first lease does
+     */
+    public boolean isRenewed() {
+        return renewed;
+    }
+
+    /**
+     * How long a caller waits, from subscription to grant, the time a store takes to answer included.
+     *
+     * @return empty for no limit
+     */
+    public Optional<Duration> waitTimeout() {
+        return optional(waitTimeout);
+    }
+
+    /**
+     * How long a hold may last at all; one that lasts longer is lost.
+     *
+     * @return empty for no limit
+     */
+    public Optional<Duration> maxHold() {
+        return optional(maxHold);
+    }
+
+    /**
+     * Who gets the lock next.
+     *
+     * @return the fairness
+     */
+    public Fairness fairness() {
+        return fairness;
+    }
+
+    /**
+     * The name shown to people who inspect the lock. It decides nothing: holds are told apart by random claim ids.
+     *
+     * @return empty to use the client's name
+     */
+    public Optional<String> owner() {
+        return owner.isEmpty() ? Optional.empty() : Optional.of(owner);
+    }
+
+    /**
+     * Sets the lease.
+     *
+     * @param lease between 100 milliseconds and 365 days
+     * @return a changed copy
+     */
+    public LockOptions withLease(Duration lease) {
+        return new LockOptions(checked("lease", lease, SHORTEST), renewed, waitTimeout, maxHold, fairness, owner);
+    }
+
+    /**
+     * Lets a hold end when its first lease does, unless {@link LockHandle#renew()} is called.
+     *
+     * @return a changed copy
+     */
+    public LockOptions withoutRenewal() {
+        return new LockOptions(lease, false, waitTimeout, maxHold, fairness, owner);
+    }
+
+    /**
+     * Renews a hold until it is released, which is the default.
+     *
+     * @return a changed copy
+     */
+    public LockOptions withRenewal() {
+        return new LockOptions(lease, true, waitTimeout, maxHold, fairness, owner);
+    }
+
+    /**
+     * Limits the wait; it then ends in {@link LockTimeoutException}.
+     *
+     * @param waitTimeout more than zero, at most 365 days
+     * @return a changed copy
+     */
+    public LockOptions withWaitTimeout(Duration waitTimeout) {
+        Duration checked = checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
+        return new LockOptions(lease, renewed, checked, maxHold, fairness, owner);
+    }
+
+    /**
+     * Waits without a limit, which is the default.
+     *
+     * @return a changed copy
+     */
+    public LockOptions withoutWaitTimeout() {
+        return new LockOptions(lease, renewed, Duration.ZERO, maxHold, fairness, owner);
+    }
+
+    /**
+     * Ends a hold that lasts longer, as a loss with {@code HELD_TOO_LONG}: a guard against work that hangs.
+     *
+     * @param maxHold between 100 milliseconds and 365 days
+     * @return a changed copy
+     */
+    public LockOptions withMaxHold(Duration maxHold) {
+        return new LockOptions(lease, renewed, waitTimeout, checked("maxHold", maxHold, SHORTEST), fairness, owner);
+    }
+
+    /**
+     * Sets the fairness.
+     *
+     * @param fairness who gets the lock next
+     * @return a changed copy
+     */
+    public LockOptions withFairness(Fairness fairness) {
+        return new LockOptions(
+                lease, renewed, waitTimeout, maxHold, Objects.requireNonNull(fairness, "fairness"), owner);
+    }
+
+    /**
+     * Sets the name shown to people.
+     *
+     * @param owner not blank, at most 200 characters, without control characters
+     * @return a changed copy
+     */
+    public LockOptions withOwner(String owner) {
+        return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Names.owner(owner));
+    }
+
+    private static Duration checked(String name, Duration value, Duration shortest) {
+        Objects.requireNonNull(value, name);
+        if (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(name + " must be between " + shortest.toMillis()
+                    + " ms and 365 days but is " + value + "; give a Duration in that range");
+        }
+        return value;
+    }
+
+    private static Optional<Duration> optional(Duration value) {
+        return value.isZero() ? Optional.empty() : Optional.of(value);
+    }
+
+    @Override
+    public String toString() {
+        return "LockOptions[lease=" + lease + ", renewed=" + renewed + ", waitTimeout="
+                + (waitTimeout.isZero() ? "none" : waitTimeout) + ", maxHold=" + (maxHold.isZero() ? "none" : maxHold)
+                + ", fairness=" + fairness + ", owner=" + (owner.isEmpty() ? "client" : owner) + "]";
+    }
+}

@@ -1,0 +1,17 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+
+/** The lock was held by others for all of the wait timeout. Nothing was acquired; trying again is safe. */
+public final class LockTimeoutException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    LockTimeoutException(String key, Duration waited) {
+        super(
+                key,
+                "lock '" + key + "' was not granted within " + waited.toMillis()
+                        + " ms; wait longer (LockOptions.withWaitTimeout), or see who holds it with inspect",
+                null);
+    }
+}

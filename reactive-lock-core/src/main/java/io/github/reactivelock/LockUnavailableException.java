@@ -1,0 +1,19 @@
+package io.github.reactivelock;
+
+import org.jspecify.annotations.Nullable;
+
+/** The store could not be asked: unreachable, refusing, or silent. Nothing is held by the caller. */
+public final class LockUnavailableException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    LockUnavailableException(String key, String action, @Nullable Throwable cause) {
+        super(
+                key,
+                "lock '" + key + "' could not be " + action + ": "
+                        + (cause == null || cause.getMessage() == null
+                                ? "the store gave no reason"
+                                : cause.getMessage()),
+                cause);
+    }
+}

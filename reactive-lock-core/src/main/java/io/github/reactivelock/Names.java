@@ -1,0 +1,54 @@
+package io.github.reactivelock;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
+/** Checks of the two texts a user gives: the key of a lock and the name of an owner. */
+final class Names {
+
+    private static final int LONGEST_KEY = 512;
+    private static final int LONGEST_OWNER = 200;
+
+    private Names() {}
+
+    /** A key is data: anything goes that is not blank, has a UTF-8 form, and fits 512 bytes of it. */
+    static String key(String key) {
+        Objects.requireNonNull(key, "key of a lock");
+        if (key.isBlank()) {
+            throw new IllegalArgumentException("key of a lock must not be blank but is '" + key + "'");
+        }
+        int bytes = utf8Length("key of a lock", key);
+        if (bytes > LONGEST_KEY) {
+            throw new IllegalArgumentException("key of a lock must fit " + LONGEST_KEY + " bytes of UTF-8 but takes "
+                    + bytes + ": '" + key.substring(0, key.offsetByCodePoints(0, 20)) + "…'; use a hash of it");
+        }
+        return key;
+    }
+
+    static String owner(String owner) {
+        Objects.requireNonNull(owner, "owner");
+        utf8Length("owner", owner);
+        if (owner.isBlank() || owner.length() > LONGEST_OWNER || owner.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException("owner must be 1 to " + LONGEST_OWNER
+                    + " characters, not blank and without control characters, but is '" + owner + "'");
+        }
+        return owner;
+    }
+
+    private static int utf8Length(String what, String text) {
+        boolean ascii = text.chars().allMatch(c -> c < 0x80);
+        if (ascii) {
+            return text.length();
+        }
+        try {
+            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            return bytes.remaining();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException(
+                    what + " '" + text + "' has half of a surrogate pair, which has no UTF-8 form", e);
+        }
+    }
+}
