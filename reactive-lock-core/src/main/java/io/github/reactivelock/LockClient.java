@@ -35,10 +35,12 @@ import reactor.core.publisher.Mono;
 public final class LockClient {
 
     private final Engine engine;
+    private final Queries queries;
     private final LockOptions options;
 
     LockClient(Engine engine, LockOptions options) {
         this.engine = engine;
+        this.queries = new Queries(engine);
         this.options = options;
     }
 
@@ -167,8 +169,7 @@ public final class LockClient {
      * @param <T> the value's type
      * @return the work's outcome, or one of the four lock errors
      */
-    public <T> Mono<T> withLock(
-            Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
+    public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         return SeveralKeys.mono(engine, keys, options, work);
     }
 
@@ -215,7 +216,7 @@ public final class LockClient {
      * @return the lock as the store shows it; fails with {@link LockUnavailableException}
      */
     public Mono<LockInfo> inspect(String key) {
-        return engine.inspect(Names.key(key));
+        return queries.inspect(Names.key(key));
     }
 
     /**
@@ -225,7 +226,7 @@ public final class LockClient {
      * @return events until cancelled; fails with {@link LockUnavailableException}
      */
     public Flux<LockEvent> events(String key) {
-        return engine.events(Names.key(key));
+        return queries.events(Names.key(key));
     }
 
     /**
@@ -236,7 +237,7 @@ public final class LockClient {
      * @return completes then, at once if nobody holds the lock; fails with {@link LockUnavailableException}
      */
     public Mono<Void> awaitRelease(String key) {
-        return engine.awaitRelease(Names.key(key));
+        return queries.awaitRelease(Names.key(key));
     }
 
     /**
@@ -247,7 +248,7 @@ public final class LockClient {
      * @return whether anybody held it; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
-        return engine.forceRelease(Names.key(key));
+        return queries.forceRelease(Names.key(key));
     }
 
     /**

@@ -22,7 +22,10 @@ public final class LockClientBuilder {
     double marginShare = 0.01;
     Duration marginFixed = Duration.ofMillis(2);
     Scheduler work = Schedulers.parallel();
-    @Nullable Scheduler timer;
+
+    @Nullable
+    Scheduler timer;
+
     LongSupplier nanoClock = System::nanoTime;
     LockListener listener = new LockListener() {};
 

@@ -1,11 +1,11 @@
 package io.github.reactivelock;
 
-/** The client was closed before the lock was granted. */
+/** The client was closed before it could do what was asked. */
 public final class LockClientClosedException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
     LockClientClosedException(String key) {
-        super(key, "lock '" + key + "' was not acquired: its LockClient is closed; use a client that is open", null);
+        super(key, "lock '" + key + "' cannot be used: its LockClient is closed; use a client that is open", null);
     }
 }

@@ -29,7 +29,7 @@ public final class LockContext {
     /**
      * A change of Context, for {@code contextWrite}, that names the owner of everything acquired upstream of it.
      *
-     * @param owner not blank, at most 200 characters, without control characters; flows that use the same name share
+     * @param owner not blank, at most 200 bytes of UTF-8, without control characters; flows that use the same name share
      *     their locks
      * @return the change
      */

@@ -170,7 +170,7 @@ public final class LockOptions {
     /**
      * Sets the name shown to people.
      *
-     * @param owner not blank, at most 200 characters, without control characters
+     * @param owner not blank, at most 200 bytes of UTF-8, without control characters
      * @return a changed copy
      */
     public LockOptions withOwner(String owner) {

@@ -30,10 +30,10 @@ final class Names {
 
     static String owner(String owner) {
         Objects.requireNonNull(owner, "owner");
-        utf8Length("owner", owner);
-        if (owner.isBlank() || owner.length() > LONGEST_OWNER || owner.chars().anyMatch(Character::isISOControl)) {
+        int bytes = utf8Length("owner", owner);
+        if (owner.isBlank() || bytes > LONGEST_OWNER || owner.chars().anyMatch(Character::isISOControl)) {
             throw new IllegalArgumentException("owner must be 1 to " + LONGEST_OWNER
-                    + " characters, not blank and without control characters, but is '" + owner + "'");
+                    + " bytes of UTF-8, not blank and without control characters, but is '" + owner + "'");
         }
         return owner;
     }

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * One request for one lock, by which the store knows its author again. The id is 128 random bits, made afresh for every
- * attempt to get the lock and kept for all repetitions of that attempt, so that an answer that was lost never leads to
- * a second hold.
+ * One request for one lock, by which the store knows its author again. The id is made afresh for every attempt to get
+ * the lock and kept for all repetitions of that attempt, so that an answer that was lost never leads to a second hold.
+ * It begins with 128 random bits of the client, so nobody can guess it.
  *
  * @param key the lock's key, already checked by the engine
- * @param id 22 characters of URL-safe Base64
+ * @param id at most 40 characters of URL-safe Base64 and dots
  * @param owner a name for people, shown by {@link LockInfo}; it decides nothing
  * @param lease how long the store keeps the lock, or the place in the queue, without hearing again
  * @param mode whether to wait in the queue
@@ -24,7 +24,15 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
         TRY
     }
 
-    /** Refuses missing parts and a lease that is not positive. */
+    /**
+     * Refuses missing parts and a lease that is not positive.
+     *
+     * @param key the lock's key
+     * @param id the claim's id
+     * @param owner a name for people
+     * @param lease must be positive
+     * @param mode whether to wait
+     */
     public Claim {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(id, "id");

@@ -13,7 +13,12 @@ public sealed interface ClaimResult {
      * @param lease what the store really granted, counted by the engine from when the question was sent
      */
     record Granted(long fencingToken, Duration lease) implements ClaimResult {
-        /** Refuses a token whose low bits are taken. */
+        /**
+         * Refuses a token whose low bits are taken.
+         *
+         * @param fencingToken the store's token
+         * @param lease the lease granted
+         */
         public Granted {
             if (fencingToken <= 0 || (fencingToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
                 throw new IllegalArgumentException("not a fencing token of a store: " + fencingToken);

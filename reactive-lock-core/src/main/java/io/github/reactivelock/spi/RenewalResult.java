@@ -12,7 +12,12 @@ import java.util.Set;
  */
 public record RenewalResult(Set<String> renewed, Map<String, LossReason> lost) {
 
-    /** Takes unmodifiable copies. */
+    /**
+     * Takes unmodifiable copies.
+     *
+     * @param renewed ids still held
+     * @param lost ids no longer held
+     */
     public RenewalResult {
         renewed = Set.copyOf(renewed);
         lost = Map.copyOf(lost);

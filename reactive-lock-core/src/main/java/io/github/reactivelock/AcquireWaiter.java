@@ -1,0 +1,93 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.ContextView;
+
+/**
+ * A flow that wants the handle itself. It begins with the first request, so there is demand when the grant comes, and a
+ * single compare-and-set decides between delivery and cancel: a handle that comes too late is given back. (A sink of
+ * {@code Mono.create} lets a value that races a cancel fall into a global hook, where it would leak.)
+ */
+final class AcquireWaiter extends Waiter implements Subscription {
+
+    private static final int NEW = 0;
+    private static final int ACQUIRING = 1;
+    private static final int DONE = 2;
+    private static final AtomicIntegerFieldUpdater<AcquireWaiter> PHASE =
+            AtomicIntegerFieldUpdater.newUpdater(AcquireWaiter.class, "phase");
+
+    private final CoreSubscriber<? super LockHandle> actual;
+
+    @SuppressWarnings("UnusedVariable") // moved by its updater only
+    private volatile int phase;
+
+    private AcquireWaiter(
+            Engine engine,
+            String key,
+            LockOptions options,
+            Claim.Mode mode,
+            CoreSubscriber<? super LockHandle> actual) {
+        super(engine, key, options, mode);
+        this.actual = actual;
+    }
+
+    static Mono<LockHandle> mono(Engine engine, String key, LockOptions options, Claim.Mode mode) {
+        return Mono.fromDirect(subscriber -> {
+            CoreSubscriber<? super LockHandle> actual = Operators.toCoreSubscriber(subscriber);
+            actual.onSubscribe(new AcquireWaiter(engine, key, options, mode, actual));
+        });
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n) && PHASE.compareAndSet(this, NEW, ACQUIRING)) {
+            Hold held = engine.reentrant(actual.currentContext(), key);
+            if (held != null && held.reenter()) {
+                granted(new Handle(held));
+            } else {
+                engine.enqueue(this, engine.deadline(options));
+            }
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (PHASE.getAndSet(this, DONE) == ACQUIRING) {
+            cancelWait();
+        }
+    }
+
+    @Override
+    void granted(Handle handle) {
+        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+            actual.onNext(handle);
+            actual.onComplete();
+        } else {
+            handle.giveBack();
+        }
+    }
+
+    @Override
+    void failed(LockException failure) {
+        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+            actual.onError(failure);
+        }
+    }
+
+    @Override
+    void busy() {
+        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+            actual.onComplete();
+        }
+    }
+
+    @Override
+    ContextView context() {
+        return actual.currentContext();
+    }
+}

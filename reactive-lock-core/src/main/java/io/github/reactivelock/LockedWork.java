@@ -1,0 +1,268 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * Work under a lock, from the wait to the release. Not composed of {@code usingWhen}, which can lose a resource that
+ * arrives while it is cancelled, drops the value when the clean-up fails, and has no place for a loss in between.
+ *
+ * <pre>
+ * phase       leaves on                                     and does
+ * NEW         first request                                 waits -> ACQUIRING
+ * ACQUIRING   grant                                         subscribes to the work -> WORKING
+ * WORKING     the work ends                                 releases -> ENDING
+ * WORKING     loss, by signal or seen by the clock          cancels the work, fails -> DONE
+ * ENDING      the release has answered                      emits the work's outcome -> DONE
+ * any         failure to acquire; cancel                    -> DONE, giving back what comes late
+ * </pre>
+ *
+ * <p>Every change of phase is one compare-and-set, and only its winner acts. A Mono's value is kept until the release
+ * has answered; a Flux's values go on at once, through a serializing subscriber because a loss comes from another thread.
+ */
+final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription {
+
+    private static final int NEW = 0;
+    private static final int ACQUIRING = 1;
+    private static final int WORKING = 2;
+    private static final int ENDING = 3;
+    private static final int DONE = 4;
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
+            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
+
+    private final CoreSubscriber<? super T> actual;
+    private final Function<? super LockHandle, ? extends Publisher<T>> work;
+    private final boolean single;
+    private final long deadline;
+    private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+    private volatile int phase;
+    private volatile @Nullable Handle handle;
+    private Context context;
+    private @Nullable T value;
+
+    private LockedWork(
+            Engine engine,
+            String key,
+            LockOptions options,
+            long deadline,
+            boolean single,
+            Function<? super LockHandle, ? extends Publisher<T>> work,
+            CoreSubscriber<? super T> actual) {
+        super(engine, key, options, Claim.Mode.QUEUE);
+        this.actual = single ? actual : Operators.serialize(actual);
+        this.work = work;
+        this.single = single;
+        this.deadline = deadline;
+        this.context = actual.currentContext();
+    }
+
+    static <T> Mono<T> mono(
+            Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
+        Objects.requireNonNull(work, "work");
+        return Mono.fromDirect(s -> subscribe(engine, key, options, engine.deadline(options), true, work, s));
+    }
+
+    static <T> Flux<T> flux(
+            Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
+        Objects.requireNonNull(work, "work");
+        return Flux.from(s -> subscribe(engine, key, options, engine.deadline(options), false, work, s));
+    }
+
+    /** As the two above, for one of several keys whose waits share a deadline. */
+    static <T> Publisher<T> publisher(
+            Engine engine,
+            String key,
+            LockOptions options,
+            long deadline,
+            boolean single,
+            Function<? super LockHandle, ? extends Publisher<T>> work) {
+        return s -> subscribe(engine, key, options, deadline, single, work, s);
+    }
+
+    private static <T> void subscribe(
+            Engine engine,
+            String key,
+            LockOptions options,
+            long deadline,
+            boolean single,
+            Function<? super LockHandle, ? extends Publisher<T>> work,
+            org.reactivestreams.Subscriber<? super T> subscriber) {
+        CoreSubscriber<? super T> actual = Operators.toCoreSubscriber(subscriber);
+        actual.onSubscribe(new LockedWork<>(engine, key, options, deadline, single, work, actual));
+    }
+
+    // ---- downstream
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n)) {
+            return;
+        }
+        upstream.request(single ? Long.MAX_VALUE : n);
+        if (!move(NEW, ACQUIRING)) {
+            return;
+        }
+        Hold held = engine.reentrant(context, key);
+        if (held != null && held.reenter()) {
+            granted(new Handle(held));
+            return;
+        }
+        LockLostException lost = held == null ? null : held.loss();
+        if (lost != null) {
+            failed(lost);
+        } else {
+            engine.enqueue(this, deadline);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        int before = PHASE.getAndSet(this, DONE);
+        if (before == ACQUIRING) {
+            cancelWait();
+        } else if (before == WORKING) {
+            upstream.cancel();
+            giveBack();
+        }
+    }
+
+    // ---- the lock
+
+    @Override
+    void granted(Handle granted) {
+        handle = granted;
+        context = HeldLocks.add(context, granted.hold);
+        if (!move(ACQUIRING, WORKING)) {
+            granted.giveBack();
+            return;
+        }
+        granted.hold.onLoss(this::lost);
+        if (isLost() || phase != WORKING) {
+            return;
+        }
+        Publisher<T> publisher;
+        try {
+            publisher = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
+        } catch (Throwable e) {
+            Exceptions.throwIfFatal(e);
+            end(e);
+            return;
+        }
+        publisher.subscribe(this);
+    }
+
+    @Override
+    void failed(LockException failure) {
+        if (move(ACQUIRING, DONE)) {
+            actual.onError(failure);
+        }
+    }
+
+    private void lost(LockLostException loss) {
+        if (move(WORKING, DONE)) {
+            upstream.cancel();
+            giveBack();
+            actual.onError(loss);
+        }
+    }
+
+    /** Looks at the clock, because a timer may be late where the work is not; true if the work must stop. */
+    private boolean isLost() {
+        Handle current = handle;
+        LockLostException loss = current == null ? null : current.hold.loss();
+        if (loss != null) {
+            lost(loss);
+        }
+        return loss != null;
+    }
+
+    private void giveBack() {
+        Handle current = handle;
+        if (current != null) {
+            current.giveBack();
+        }
+    }
+
+    // ---- the work
+
+    @Override
+    public Context currentContext() {
+        return context;
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+        boolean unused = upstream.set(subscription);
+    }
+
+    @Override
+    public void onNext(T next) {
+        if (phase != WORKING || isLost()) {
+            Operators.onDiscard(next, context);
+        } else if (single) {
+            value = next;
+        } else {
+            actual.onNext(next);
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        end(failure);
+    }
+
+    @Override
+    public void onComplete() {
+        if (!isLost()) {
+            end(null);
+        }
+    }
+
+    private void end(@Nullable Throwable failure) {
+        Handle current = handle;
+        if (current != null && move(WORKING, ENDING)) {
+            current.leave(unreleased -> finish(failure));
+        } else if (failure != null) {
+            Operators.onErrorDropped(failure, context);
+        }
+    }
+
+    private void finish(@Nullable Throwable failure) {
+        T last = value;
+        if (!move(ENDING, DONE)) {
+            if (last != null) {
+                Operators.onDiscard(last, context);
+            }
+        } else if (failure != null) {
+            actual.onError(failure);
+        } else {
+            if (last != null) {
+                actual.onNext(last);
+            }
+            actual.onComplete();
+        }
+    }
+
+    @Override
+    ContextView context() {
+        return context;
+    }
+
+    private boolean move(int from, int to) {
+        return PHASE.compareAndSet(this, from, to);
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import java.time.Duration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What can be asked of a store about a lock without taking part in it. */
+final class Queries {
+
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+
+    private final Engine engine;
+
+    Queries(Engine engine) {
+        this.engine = engine;
+    }
+
+    Mono<LockInfo> inspect(String key) {
+        return engine.question(key, "inspected", () -> engine.backend.inspect(key));
+    }
+
+    Mono<Boolean> forceRelease(String key) {
+        return engine.question(key, "released by force", () -> engine.backend.forceRelease(key));
+    }
+
+    Flux<LockEvent> events(String key) {
+        return engine.stream(key, "watched", () -> engine.backend.events(key));
+    }
+
+    Mono<Void> awaitRelease(String key) {
+        return Flux.defer(() -> {
+                    FirstGrant first = new FirstGrant();
+                    return events(key).switchMap(event -> follow(first, event)).filter(first::isOver);
+                })
+                .next()
+                .then();
+    }
+
+    /** A snapshot is looked at again when its lease ends, because a store need not announce that. */
+    private Flux<LockEvent> follow(FirstGrant first, LockEvent event) {
+        if (!(event instanceof LockEvent.Snapshot snapshot)) {
+            return Flux.just(event);
+        }
+        return Mono.just(snapshot)
+                .expand(seen -> {
+                    if (!(seen.info() instanceof LockInfo.Held held) || first.isOver(seen)) {
+                        return Mono.empty();
+                    }
+                    Duration pause = held.remaining().compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : held.remaining();
+                    return engine.delay(pause).then(inspect(held.key())).map(LockEvent.Snapshot::new);
+                })
+                .cast(LockEvent.class);
+    }
+
+    /** The grant that an {@code awaitRelease} waits for: the first one it sees. Used by one subscription at a time. */
+    private static final class FirstGrant {
+        private long fencingToken;
+
+        boolean isOver(LockEvent event) {
+            if (event instanceof LockEvent.Snapshot snapshot) {
+                if (!(snapshot.info() instanceof LockInfo.Held held)) {
+                    return true;
+                }
+                if (fencingToken == 0) {
+                    fencingToken = held.fencingToken();
+                }
+                return held.fencingToken() != fencingToken;
+            }
+            return event instanceof LockEvent.Released || ((LockEvent.Acquired) event).fencingToken() != fencingToken;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.util.context.ContextView;
+
+/**
+ * One flow that waits for one lock. Its turn moves once, by compare-and-set, from WAITING to GRANTED (by its cohort) or
+ * to OVER (by cancel, timeout or failure), so a grant never meets a flow that has left. The callbacks run on the work
+ * scheduler.
+ */
+abstract class Waiter {
+
+    private static final Logger log = LoggerFactory.getLogger(Waiter.class);
+    private static final int WAITING = 0;
+    private static final int GRANTED = 1;
+    private static final int OVER = 2;
+    private static final AtomicIntegerFieldUpdater<Waiter> TURN =
+            AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "turn");
+
+    final Engine engine;
+    final String key;
+    final LockOptions options;
+    final Claim.Mode mode;
+    private volatile int turn;
+    private long since;
+    private volatile @Nullable Cohort cohort;
+    private volatile @Nullable Disposable timeout;
+
+    Waiter(Engine engine, String key, LockOptions options, Claim.Mode mode) {
+        this.engine = engine;
+        this.key = key;
+        this.options = options;
+        this.mode = mode;
+    }
+
+    /** The lock is held; the handle is this waiter's to release. */
+    abstract void granted(Handle handle);
+
+    /** The lock will not be held. */
+    abstract void failed(LockException failure);
+
+    /** Somebody else holds the lock and this waiter did not want to wait. */
+    void busy() {
+        throw new IllegalStateException("a waiter that queues was told that the lock is busy");
+    }
+
+    abstract ContextView context();
+
+    /** Joins a cohort; the timeout is armed first, so that a grant always finds it to disarm. */
+    final void start(Cohort cohort, long now, long deadline) {
+        this.since = now;
+        this.cohort = cohort;
+        if (deadline != Engine.NEVER) {
+            timeout = engine.after(deadline - now, this::timedOut);
+        }
+        cohort.join(this);
+    }
+
+    final boolean isWaiting() {
+        return turn == WAITING;
+    }
+
+    final long since() {
+        return since;
+    }
+
+    /** Called by the cohort when it is this waiter's turn; false if it has left. */
+    final boolean take() {
+        return move(GRANTED);
+    }
+
+    /** Called by the cohort when there will be no turn. */
+    final void fail(LockException failure) {
+        if (move(OVER)) {
+            engine.run(() -> failed(failure));
+        }
+    }
+
+    final void failBusy() {
+        if (move(OVER)) {
+            engine.run(this::busy);
+        }
+    }
+
+    /** Called by the subscriber; in vain if the turn has come already and a grant is under way. */
+    final void cancelWait() {
+        if (leave()) {
+            log.trace("lock '{}': a flow stopped waiting", key);
+        }
+    }
+
+    private boolean leave() {
+        if (!move(OVER)) {
+            return false;
+        }
+        Cohort joined = cohort;
+        if (joined != null) {
+            joined.leave(this);
+        }
+        return true;
+    }
+
+    private void timedOut() {
+        if (leave()) {
+            engine.run(() -> failed(new LockTimeoutException(key, engine.since(since))));
+        }
+    }
+
+    private boolean move(int to) {
+        if (!TURN.compareAndSet(this, WAITING, to)) {
+            return false;
+        }
+        Disposable armed = timeout;
+        if (armed != null) {
+            armed.dispose();
+        }
+        return true;
+    }
+}

@@ -1,0 +1,101 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
+ * itself. The first attempt's outcome is told to whoever waits for it. All methods run on whichever thread brings the
+ * news; {@code synchronized} guards a few fields and nothing slower.
+ */
+final class Withdrawal {
+
+    /** Hears once whether the claim owned the lock until now, or why the store did not say. */
+    interface Outcome {
+        void accept(boolean owned, @Nullable Throwable failure);
+    }
+
+    private final Engine engine;
+    private final Claim claim;
+    private final long until;
+    private @Nullable Outcome outcome;
+    private int attempt;
+    private long askedAt;
+    private boolean asking;
+    private long backoff;
+    private boolean over;
+
+    Withdrawal(Engine engine, Claim claim, @Nullable Outcome outcome) {
+        this.engine = engine;
+        this.claim = claim;
+        this.until = engine.now() + claim.lease().toNanos();
+        this.outcome = outcome;
+        this.backoff = 50_000_000;
+    }
+
+    void ask() {
+        int number;
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            number = ++attempt;
+            asking = true;
+            askedAt = engine.now();
+        }
+        engine.ask(() -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
+    }
+
+    /** Called by the engine's tick: silence is a failure. */
+    void tick(long now) {
+        int number;
+        synchronized (this) {
+            if (!asking || now - askedAt < engine.commandTimeout) {
+                return;
+            }
+            number = attempt;
+        }
+        failed(number, new TimeoutException("the store did not answer within " + engine.commandTimeoutText()));
+    }
+
+    private void confirmed(boolean owned) {
+        @Nullable Outcome told;
+        synchronized (this) {
+            over = true;
+            asking = false;
+            told = outcome;
+            outcome = null;
+        }
+        engine.ended(this);
+        if (told != null) {
+            told.accept(owned, null);
+        }
+    }
+
+    private void failed(int number, Throwable failure) {
+        @Nullable Outcome told;
+        long pause;
+        boolean last;
+        synchronized (this) {
+            if (over || number != attempt || !asking) {
+                return;
+            }
+            asking = false;
+            told = outcome;
+            outcome = null;
+            pause = backoff;
+            backoff = Math.min(backoff * 2, 1_000_000_000);
+            last = engine.now() + pause - until >= 0;
+            over = last;
+        }
+        if (last) {
+            engine.ended(this);
+        } else {
+            engine.retryLater(pause, this);
+        }
+        if (told != null) {
+            told.accept(false, failure);
+        }
+    }
+}
