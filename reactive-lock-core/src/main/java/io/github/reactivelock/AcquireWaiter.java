@@ -50,7 +50,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
             if (held != null && held.reenter()) {
                 granted(new Handle(held));
             } else {
-                engine.enqueue(this, engine.deadline(options));
+                engine.enqueue(this, engine.timing.deadline(options));
             }
         }
     }

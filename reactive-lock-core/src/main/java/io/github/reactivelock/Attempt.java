@@ -1,27 +1,110 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
 
-/** A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its cohort's drain. */
+/**
+ * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its cohort's events;
+ * it tells the cohort what came of it.
+ */
 final class Attempt {
 
+    private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
+
     final Claim claim;
-    /** When the last question was sent. */
-    long askedAt;
-    /** Whether an answer to it is awaited. */
-    boolean asking;
+    private final Cohort cohort;
+    private final Engine engine;
+    private final long lease;
+    private boolean queued;
+    private boolean asking;
+    private long askedAt;
+    private long askAgainAt;
+    /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
+    private boolean askAgain;
     /**
      * The latest moment at which the claim is known not to have been granted yet: when a question was sent that the
      * store answered with "queued", or before that, when the first question was sent. A pushed grant is younger.
      */
-    long ungrantedAt;
-    /** When to ask again if no signal came. */
-    long askAgainAt;
-    /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
-    boolean askAgain;
+    private long ungrantedAt;
 
-    Attempt(Claim claim, long now) {
+    Attempt(Cohort cohort, Claim claim) {
+        this.cohort = cohort;
+        this.engine = cohort.engine;
         this.claim = claim;
-        this.ungrantedAt = now;
+        this.lease = claim.lease().toNanos();
+        this.ungrantedAt = engine.timing.now();
+    }
+
+    void ask() {
+        long sentAt = engine.timing.now();
+        asking = true;
+        askAgain = false;
+        askedAt = sentAt;
+        engine.ask(
+                () -> engine.backend.claim(claim),
+                answer -> cohort.post(() -> answered(sentAt, answer)),
+                failure -> cohort.post(() -> refused(sentAt, failure)));
+    }
+
+    /** Signals may have been missed. */
+    void recheck() {
+        if (asking) {
+            askAgain = true;
+        } else {
+            ask();
+        }
+    }
+
+    void pushed(long fencingToken) {
+        cohort.granted(this, fencingToken, claim.lease(), ungrantedAt);
+    }
+
+    void tick(long now) {
+        if (asking && now - askedAt >= engine.timing.commandTimeout) {
+            refused(askedAt, engine.timing.silence());
+        } else if (!asking && now - askAgainAt >= 0) {
+            ask();
+        }
+    }
+
+    private void answered(long sentAt, ClaimResult answer) {
+        if (sentAt == askedAt) {
+            asking = false;
+        }
+        if (answer instanceof ClaimResult.Granted granted) {
+            cohort.granted(this, granted.fencingToken(), granted.lease(), sentAt);
+        } else if (!cohort.isTrying(this)) {
+            return;
+        } else if (answer instanceof ClaimResult.Queued waiting) {
+            queued(sentAt, waiting.recheckAfter());
+        } else {
+            cohort.busy(this);
+        }
+    }
+
+    private void queued(long sentAt, Duration recheckAfter) {
+        queued = true;
+        ungrantedAt = Math.max(ungrantedAt, sentAt);
+        long third = lease / 3;
+        long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
+        askAgainAt = engine.timing.now() + pause;
+        if (askAgain) {
+            ask();
+        }
+    }
+
+    /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
+    private void refused(long sentAt, Throwable failure) {
+        if (!cohort.isTrying(this) || !asking || askedAt != sentAt) {
+            return;
+        }
+        asking = false;
+        long now = engine.timing.now();
+        if (queued && now - ungrantedAt < lease) {
+            askAgainAt = now + Math.min(lease / 10, LONGEST_PAUSE);
+        } else {
+            cohort.failAll(new LockUnavailableException(cohort.key, "acquired", failure));
+        }
     }
 }

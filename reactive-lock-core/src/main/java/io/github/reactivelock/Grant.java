@@ -2,47 +2,65 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
- * A claim that owns its lock at the store, and for how long that may be relied upon. All times are the local monotonic
- * clock's nanoseconds: a grant is good until the sending of the last confirmed question, plus the lease, less a margin.
- * Only {@link #deadline} is read outside the cohort's drain.
+ * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
+ * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
+ * until that deadline, never past it. Touched only inside its cohort's events, but for {@link #isOver} and
+ * {@link #remaining}; it tells the cohort what came of it.
  */
 final class Grant {
 
     final Claim claim;
     final long fencingToken;
-    final long lease;
-    final long since;
+    private final Cohort cohort;
+    private final Engine engine;
+    private final long lease;
     private final long margin;
+    private final long since;
+    private int passes;
     private long confirmedAt;
     private volatile long deadline;
+    private long armedFor = Timing.NEVER;
+    private boolean renewing;
+    private long renewalAskedAt;
+    private volatile @Nullable Throwable failure;
+    private @Nullable LossReason suspicion;
+    /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
+    private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    int passes;
-    long armedFor = Engine.NEVER;
-    boolean renewing;
-    long renewalAskedAt;
-
-    @Nullable
-    Throwable renewalFailure;
-
-    @Nullable
-    LossReason suspicion;
-    /** Callers of {@link LockHandle#renew()}, told null or the failure. */
-    private List<Consumer<@Nullable LockException>> renewalCallers = List.of();
-
-    Grant(Claim claim, long fencingToken, long lease, long sentAt, long margin, long now) {
+    Grant(Cohort cohort, Claim claim, long fencingToken, Duration lease, long sentAt) {
+        this.cohort = cohort;
+        this.engine = cohort.engine;
         this.claim = claim;
         this.fencingToken = fencingToken;
-        this.lease = lease;
-        this.margin = margin;
-        this.since = now;
+        this.lease = lease.toNanos();
+        this.margin = engine.timing.margin(this.lease);
+        this.since = engine.timing.now();
         this.confirmedAt = sentAt;
-        this.deadline = sentAt + lease - margin;
+        this.deadline = sentAt + this.lease - margin;
+    }
+
+    // ---- validity
+
+    boolean isOver() {
+        return remaining() <= 0;
+    }
+
+    long remaining() {
+        return deadline - engine.timing.now();
+    }
+
+    /** Enough of the lease is left to hand the lock to somebody. */
+    boolean isFresh() {
+        return remaining() >= lease / 3;
     }
 
     void confirmed(long sentAt) {
@@ -52,33 +70,110 @@ final class Grant {
         }
     }
 
-    long deadline() {
-        return deadline;
+    /** The token of the flow that holds the lock under this grant now. */
+    long currentToken() {
+        return fencingToken | passes;
     }
 
-    boolean isOver(long now) {
-        return deadline - now <= 0;
-    }
-
-    /** Enough of the lease is left to hand the lock to somebody. */
-    boolean isFresh(long now) {
-        return deadline - now >= lease / 3;
-    }
-
-    boolean isRenewalDue(long now) {
-        return !renewing && now - confirmedAt >= lease / 3;
-    }
-
-    void addRenewalCaller(Consumer<@Nullable LockException> caller) {
-        if (renewalCallers.isEmpty()) {
-            renewalCallers = new ArrayList<>(1);
+    /** Whether the lock may go to another flow of this process without the store's hearing of it; counts it if so. */
+    boolean pass(LockOptions next) {
+        boolean may = passes < engine.maxPasses
+                && engine.timing.now() - since < engine.maxPassing
+                && isFresh()
+                && next.isRenewed()
+                && next.lease().equals(claim.lease());
+        if (may) {
+            passes++;
         }
-        renewalCallers.add(caller);
+        return may;
     }
 
-    List<Consumer<@Nullable LockException>> takeRenewalCallers() {
-        List<Consumer<@Nullable LockException>> callers = renewalCallers;
-        renewalCallers = List.of();
-        return callers;
+    /** Why it is over, if its deadline has passed. */
+    LockLostException expiry(long token) {
+        Throwable cause = failure;
+        return new LockLostException(
+                cohort.key, token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
+    }
+
+    // ---- renewal
+
+    void tick(long now, boolean renewed) {
+        if (renewing && now - renewalAskedAt >= engine.timing.commandTimeout) {
+            renewalFailed(engine.timing.silence());
+        }
+        if (isOver()) {
+            cohort.lost(this, expiry(currentToken()));
+            return;
+        }
+        if (renewed && !renewing && now - confirmedAt >= lease / 3) {
+            queueRenewal(now);
+        }
+        if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
+            armedFor = deadline;
+            Disposable unused = engine.timing.after(deadline - now, cohort::tick);
+        }
+    }
+
+    void renewNow() {
+        if (!renewing) {
+            queueRenewal(engine.timing.now());
+            engine.renewals.send();
+        }
+    }
+
+    void renewFor(Consumer<@Nullable LockException> caller) {
+        if (callers.isEmpty()) {
+            callers = new ArrayList<>(1);
+        }
+        callers.add(caller);
+        renewNow();
+    }
+
+    /** The store pushed that the lock is gone; it is asked before that is believed. */
+    void suspect(LossReason reason) {
+        suspicion = reason;
+        renewNow();
+    }
+
+    private void queueRenewal(long now) {
+        renewing = true;
+        renewalAskedAt = now;
+        engine.renewals.add(this);
+    }
+
+    void answered(long sentAt, RenewalResult answer) {
+        cohort.post(() -> {
+            LossReason reason = answer.lost().get(claim.id());
+            if (reason != null) {
+                renewing = false;
+                LossReason known = suspicion == null ? reason : suspicion;
+                cohort.lost(this, new LockLostException(cohort.key, currentToken(), known, null));
+            } else if (answer.renewed().contains(claim.id())) {
+                renewing = false;
+                failure = null;
+                suspicion = null;
+                confirmed(sentAt);
+                tellCallers(null);
+                cohort.confirmed(this);
+            } else {
+                renewalFailed(new IllegalStateException("the part of the store that keeps it did not answer"));
+            }
+        });
+    }
+
+    void failed(Throwable cause) {
+        cohort.post(() -> renewalFailed(cause));
+    }
+
+    private void renewalFailed(Throwable cause) {
+        renewing = false;
+        failure = cause;
+        tellCallers(new LockUnavailableException(cohort.key, "renewed", cause));
+    }
+
+    void tellCallers(@Nullable LockException outcome) {
+        List<Consumer<@Nullable LockException>> told = callers;
+        callers = List.of();
+        told.forEach(caller -> engine.reports.run(() -> caller.accept(outcome)));
     }
 }

@@ -78,7 +78,7 @@ final class Handle implements LockHandle {
             return;
         }
         hold.leave(failure -> {
-            Sinks.EmitResult ignored = failure == null ? outcome.tryEmitEmpty() : outcome.tryEmitError(failure);
+            Sinks.EmitResult unused = failure == null ? outcome.tryEmitEmpty() : outcome.tryEmitError(failure);
             done.accept(failure);
         });
     }

@@ -43,30 +43,30 @@ final class Hold {
     @Nullable
     String contextOwner;
 
-    Hold(Cohort cohort, Grant grant, LockOptions options, long now) {
+    Hold(Cohort cohort, Grant grant, LockOptions options) {
         this.cohort = cohort;
         this.grant = grant;
-        this.fencingToken = grant.fencingToken | grant.passes;
+        this.fencingToken = grant.currentToken();
         this.options = options;
-        this.since = now;
+        this.since = cohort.engine.timing.now();
     }
 
     boolean isHeld() {
-        return state == HELD && !grant.isOver(cohort.engine.now());
+        return state == HELD && !grant.isOver();
     }
 
     long remainingNanos() {
-        return state == HELD ? Math.max(0, grant.deadline() - cohort.engine.now()) : 0;
+        return state == HELD ? Math.max(0, grant.remaining()) : 0;
     }
 
     /** The loss, if there was one; a deadline that has passed is one even if its timer has not run yet. */
     @Nullable
     LockLostException loss() {
-        if (state == HELD && grant.isOver(cohort.engine.now())) {
+        if (state == HELD && grant.isOver()) {
             cohort.expire(this);
-            return cohort.expired(this);
+            return grant.expiry(fencingToken);
         }
-        return state == RELEASING ? null : loss;
+        return loss;
     }
 
     /** Adds a handle; false if the hold is over. */
@@ -96,7 +96,17 @@ final class Hold {
         }
     }
 
-    /** Called inside the cohort's drain. */
+    /** Called inside the cohort's events, as are the next two. */
+    void endBy(Disposable timer) {
+        maxHoldTimer = timer;
+    }
+
+    void disarm() {
+        if (maxHoldTimer != null) {
+            maxHoldTimer.dispose();
+        }
+    }
+
     void lose(LockLostException lost) {
         loss = lost;
         if (STATE.compareAndSet(this, HELD, LOST)) {
@@ -129,7 +139,7 @@ final class Hold {
     private void complete(@Nullable LockLostException lost) {
         Sinks.One<LockLostException> sink = lostSink;
         if (sink != null) {
-            Sinks.EmitResult ignored = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);
+            Sinks.EmitResult unused = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -196,7 +197,7 @@ public final class LockClient {
      * @return emits the handle once the lock is held, or one of the four lock errors
      */
     public Mono<LockHandle> acquire(String key) {
-        return engine.acquire(Names.key(key), options);
+        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.QUEUE);
     }
 
     /**
@@ -206,7 +207,7 @@ public final class LockClient {
      * @return emits the handle; completes empty if somebody holds the lock or is before this caller
      */
     public Mono<LockHandle> tryAcquire(String key) {
-        return engine.tryAcquire(Names.key(key), options);
+        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.TRY);
     }
 
     /**

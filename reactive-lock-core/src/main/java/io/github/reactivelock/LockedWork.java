@@ -73,13 +73,13 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     static <T> Mono<T> mono(
             Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return Mono.fromDirect(s -> subscribe(engine, key, options, engine.deadline(options), true, work, s));
+        return Mono.fromDirect(s -> subscribe(engine, key, options, engine.timing.deadline(options), true, work, s));
     }
 
     static <T> Flux<T> flux(
             Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return Flux.from(s -> subscribe(engine, key, options, engine.deadline(options), false, work, s));
+        return Flux.from(s -> subscribe(engine, key, options, engine.timing.deadline(options), false, work, s));
     }
 
     /** As the two above, for one of several keys whose waits share a deadline. */

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -18,15 +19,29 @@ final class Queries {
     }
 
     Mono<LockInfo> inspect(String key) {
-        return engine.question(key, "inspected", () -> engine.backend.inspect(key));
+        return question(key, "inspected", () -> engine.backend.inspect(key));
     }
 
     Mono<Boolean> forceRelease(String key) {
-        return engine.question(key, "released by force", () -> engine.backend.forceRelease(key));
+        return question(key, "released by force", () -> engine.backend.forceRelease(key));
     }
 
     Flux<LockEvent> events(String key) {
-        return engine.stream(key, "watched", () -> engine.backend.events(key));
+        return Flux.defer(() -> engine.isClosed()
+                        ? Flux.<LockEvent>error(new LockClientClosedException(key))
+                        : engine.backend.events(key))
+                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, "watched", e))
+                .publishOn(engine.reports.work());
+    }
+
+    private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
+        return Mono.defer(() -> engine.isClosed() ? Mono.<T>error(new LockClientClosedException(key)) : question.get())
+                .timeout(
+                        Duration.ofNanos(engine.timing.commandTimeout),
+                        Mono.error(engine.timing::silence),
+                        engine.timing.timer())
+                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
+                .publishOn(engine.reports.work());
     }
 
     Mono<Void> awaitRelease(String key) {
@@ -49,7 +64,7 @@ final class Queries {
                         return Mono.empty();
                     }
                     Duration pause = held.remaining().compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : held.remaining();
-                    return engine.delay(pause).then(inspect(held.key())).map(LockEvent.Snapshot::new);
+                    return engine.timing.delay(pause).then(inspect(held.key())).map(LockEvent.Snapshot::new);
                 })
                 .cast(LockEvent.class);
     }

@@ -28,7 +28,7 @@ final class SeveralKeys<T> {
         this.engine = engine;
         this.keys = keys;
         this.options = options;
-        this.deadline = engine.deadline(options);
+        this.deadline = engine.timing.deadline(options);
         this.single = single;
         this.work = work;
     }

@@ -55,8 +55,8 @@ abstract class Waiter {
     final void start(Cohort cohort, long now, long deadline) {
         this.since = now;
         this.cohort = cohort;
-        if (deadline != Engine.NEVER) {
-            timeout = engine.after(deadline - now, this::timedOut);
+        if (deadline != Timing.NEVER) {
+            timeout = engine.timing.after(deadline - now, this::timedOut);
         }
         cohort.join(this);
     }
@@ -77,13 +77,13 @@ abstract class Waiter {
     /** Called by the cohort when there will be no turn. */
     final void fail(LockException failure) {
         if (move(OVER)) {
-            engine.run(() -> failed(failure));
+            engine.reports.run(() -> failed(failure));
         }
     }
 
     final void failBusy() {
         if (move(OVER)) {
-            engine.run(this::busy);
+            engine.reports.run(this::busy);
         }
     }
 
@@ -107,7 +107,7 @@ abstract class Waiter {
 
     private void timedOut() {
         if (leave()) {
-            engine.run(() -> failed(new LockTimeoutException(key, engine.since(since))));
+            engine.reports.run(() -> failed(new LockTimeoutException(key, engine.timing.since(since))));
         }
     }
 

@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
@@ -29,7 +29,7 @@ final class Withdrawal {
     Withdrawal(Engine engine, Claim claim, @Nullable Outcome outcome) {
         this.engine = engine;
         this.claim = claim;
-        this.until = engine.now() + claim.lease().toNanos();
+        this.until = engine.timing.now() + claim.lease().toNanos();
         this.outcome = outcome;
         this.backoff = 50_000_000;
     }
@@ -42,7 +42,7 @@ final class Withdrawal {
             }
             number = ++attempt;
             asking = true;
-            askedAt = engine.now();
+            askedAt = engine.timing.now();
         }
         engine.ask(() -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
     }
@@ -51,12 +51,12 @@ final class Withdrawal {
     void tick(long now) {
         int number;
         synchronized (this) {
-            if (!asking || now - askedAt < engine.commandTimeout) {
+            if (!asking || now - askedAt < engine.timing.commandTimeout) {
                 return;
             }
             number = attempt;
         }
-        failed(number, new TimeoutException("the store did not answer within " + engine.commandTimeoutText()));
+        failed(number, engine.timing.silence());
     }
 
     private void confirmed(boolean owned) {
@@ -86,13 +86,13 @@ final class Withdrawal {
             outcome = null;
             pause = backoff;
             backoff = Math.min(backoff * 2, 1_000_000_000);
-            last = engine.now() + pause - until >= 0;
+            last = engine.timing.now() + pause - until >= 0;
             over = last;
         }
         if (last) {
             engine.ended(this);
         } else {
-            engine.retryLater(pause, this);
+            Disposable unused = engine.timing.after(pause, this::ask);
         }
         if (told != null) {
             told.accept(false, failure);

@@ -14,6 +14,8 @@ public enum LossReason {
     SESSION_LOST("its session ended at the store"),
     /** The work went on for longer than the longest hold allowed. */
     HELD_TOO_LONG("it was held for longer than maxHold allows"),
+    /** The hold had been released when something was asked of it. */
+    RELEASED("it had been released before"),
     /** The client was closed while the lock was held. */
     CLIENT_CLOSED("its client was closed");
 

@@ -1,0 +1,130 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A client's monotonic clock, its timer, and the one tick from which everything periodic hangs. The tick is as fast as
+ * the shortest lease so far needs; only a deadline that falls before the next tick but one gets a timer of its own.
+ * Times are nanoseconds of the clock, which may overflow and are compared by difference.
+ */
+final class Timing {
+
+    /** A deadline that never comes. */
+    static final long NEVER = Long.MIN_VALUE;
+
+    private static final Logger log = LoggerFactory.getLogger(Timing.class);
+    private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
+    private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
+    private static final int TICKS_A_LEASE = 12;
+    private static final int TICKS_A_COMMAND = 8;
+
+    final long commandTimeout;
+    private final double marginShare;
+    private final long marginFixed;
+    private final LongSupplier clock;
+    private final Scheduler timer;
+    private final boolean ownTimer;
+    private final Runnable onTick;
+    private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
+    private final Disposable.Swap ticker = Disposables.swap();
+
+    Timing(LockClientBuilder settings, Runnable onTick) {
+        this.commandTimeout = settings.commandTimeout.toNanos();
+        this.marginShare = settings.marginShare;
+        this.marginFixed = settings.marginFixed.toNanos();
+        this.clock = settings.nanoClock;
+        this.ownTimer = settings.timer == null;
+        this.timer = settings.timer == null ? Schedulers.newSingle("reactive-lock-timer", true) : settings.timer;
+        this.onTick = guarded(onTick);
+    }
+
+    long now() {
+        return clock.getAsLong();
+    }
+
+    Duration since(long then) {
+        return Duration.ofNanos(now() - then);
+    }
+
+    /** By how much a hold ends earlier here than its lease at the store. */
+    long margin(long lease) {
+        return (long) (lease * marginShare) + marginFixed;
+    }
+
+    /** When a wait that begins now is over. */
+    long deadline(LockOptions options) {
+        return options.waitTimeout().map(timeout -> now() + timeout.toNanos()).orElse(NEVER);
+    }
+
+    Scheduler timer() {
+        return timer;
+    }
+
+    Disposable after(long nanos, Runnable task) {
+        return timer.schedule(guarded(task), Math.max(0, nanos), TimeUnit.NANOSECONDS);
+    }
+
+    Mono<Long> delay(Duration pause) {
+        return Mono.delay(pause, timer);
+    }
+
+    /** Whether a deadline is so near that waiting for the tick to notice it would be late. */
+    boolean isBeforeNextTick(long deadline, long now) {
+        return deadline - now < 2 * tickNanos.get();
+    }
+
+    /** Keeps the tick fast enough for a lease. */
+    void serve(Duration lease) {
+        long byLease = Math.max(SHORTEST_TICK, lease.toNanos() / TICKS_A_LEASE);
+        long wanted = Math.min(Math.min(byLease, LONGEST_TICK), commandTimeout / TICKS_A_COMMAND);
+        long current = tickNanos.get();
+        while (wanted < current) {
+            if (tickNanos.compareAndSet(current, wanted)) {
+                ticker.update(Flux.interval(Duration.ofNanos(wanted), timer)
+                        .onBackpressureDrop()
+                        .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+                return;
+            }
+            current = tickNanos.get();
+        }
+    }
+
+    TimeoutException silence() {
+        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(commandTimeout)
+                + " ms; look whether it is up and reachable");
+    }
+
+    void stopTick() {
+        ticker.dispose();
+    }
+
+    void dispose() {
+        ticker.dispose();
+        if (ownTimer) {
+            timer.dispose();
+        }
+    }
+
+    /** One failure must never end what is periodic. */
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                log.error("a timer of the lock client failed; please report this", e);
+            }
+        };
+    }
+}
