@@ -31,7 +31,6 @@ final class Store {
 
     private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
     private final AtomicLong counter = new AtomicLong();
-    private final LongSupplier tokens = () -> counter.incrementAndGet() << LockBackend.PASS_BITS;
     private final Notices notices = new Notices();
     private final LongSupplier clock;
 
@@ -91,10 +90,14 @@ final class Store {
         notices.tell();
     }
 
+    private long nextToken() {
+        return counter.incrementAndGet() << LockBackend.PASS_BITS;
+    }
+
     private <T> T step(String key, Function<Entry, T> command) {
         AtomicReference<T> answer = new AtomicReference<>();
         entries.compute(key, (k, present) -> {
-            Entry entry = present == null ? new Entry(tokens) : present;
+            Entry entry = present == null ? new Entry(this::nextToken) : present;
             answer.set(command.apply(entry));
             return entry.isEmpty() ? null : entry;
         });
