@@ -1,0 +1,196 @@
+package io.github.reactivelock.memory;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store keeps of one key: an owner and a queue. Knows nothing of threads and of subscribers: it is touched only
+ * inside the store's atomic step for its key, and what it has to tell goes to a {@link Teller}.
+ */
+final class Entry {
+
+    /** Hears, in order, what happens to the key. */
+    interface Teller {
+        void granted(InMemoryLockBackend to, Claim claim, long token);
+
+        void acquired(Claim claim, long token);
+
+        void released(Claim claim, long token);
+
+        void forced(InMemoryLockBackend from, Claim claim);
+    }
+
+    /** A claim at the store: where to push, and until when it is believed alive or, as owner, holds. */
+    private static final class Place {
+        final Claim claim;
+        InMemoryLockBackend from;
+        long until;
+        long token;
+
+        Place(Claim claim, InMemoryLockBackend from, long until) {
+            this.claim = claim;
+            this.from = from;
+            this.until = until;
+        }
+
+        boolean isOver(long now) {
+            return until - now <= 0;
+        }
+
+        void extend(long now) {
+            until = now + nanos(claim.lease());
+        }
+    }
+
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    private final LongSupplier tokens;
+    private final Map<String, Place> queue = new LinkedHashMap<>(4);
+    private @Nullable Place owner;
+
+    Entry(LongSupplier tokens) {
+        this.tokens = tokens;
+    }
+
+    boolean isEmpty() {
+        return owner == null && queue.isEmpty();
+    }
+
+    ClaimResult claim(Claim claim, InMemoryLockBackend from, long now, Teller teller) {
+        Place waiting = queue.get(claim.id());
+        if (waiting != null) {
+            waiting.from = from;
+            waiting.extend(now);
+        }
+        expire(now);
+        if (owner == null) {
+            Place first = firstAlive(now);
+            if (first == null || first == waiting) {
+                queue.remove(claim.id());
+                own(new Place(claim, from, now), now, teller);
+            } else {
+                promote(first, now, teller);
+            }
+        }
+        Place held = owner;
+        if (held != null && held.claim.id().equals(claim.id())) {
+            held.from = from;
+            held.extend(now);
+            return new ClaimResult.Granted(held.token, claim.lease());
+        }
+        if (claim.mode() == Claim.Mode.TRY) {
+            return new ClaimResult.Busy();
+        }
+        if (waiting == null) {
+            queue.put(claim.id(), new Place(claim, from, now + nanos(claim.lease())));
+        }
+        return new ClaimResult.Queued(Duration.ofNanos(held == null ? 0 : held.until - now));
+    }
+
+    /** Empty if the claim's lease starts anew, else why not. */
+    Optional<LossReason> renew(Claim claim, long now, Teller teller) {
+        settle(now, teller);
+        Place held = owner;
+        if (held == null) {
+            return Optional.of(LossReason.EXPIRED);
+        }
+        if (!held.claim.id().equals(claim.id())) {
+            return Optional.of(LossReason.TAKEN_OVER);
+        }
+        held.extend(now);
+        return Optional.empty();
+    }
+
+    boolean release(Claim claim, long now, Teller teller) {
+        queue.remove(claim.id());
+        settle(now, teller);
+        Place held = owner;
+        if (held == null || !held.claim.id().equals(claim.id())) {
+            return false;
+        }
+        end(held, now, teller);
+        return true;
+    }
+
+    boolean forceRelease(long now, Teller teller) {
+        settle(now, teller);
+        Place held = owner;
+        if (held == null) {
+            return false;
+        }
+        teller.forced(held.from, held.claim);
+        end(held, now, teller);
+        return true;
+    }
+
+    LockInfo inspect(String key, long now) {
+        Place held = owner;
+        if (held == null || held.isOver(now)) {
+            return new LockInfo.Free(key);
+        }
+        long alive = queue.values().stream().filter(p -> !p.isOver(now)).count();
+        return new LockInfo.Held(key, held.claim.owner(), held.token, Duration.ofNanos(held.until - now), alive);
+    }
+
+    /** Forgets what has run out, and gives a lock that is free to whoever waits for it. */
+    private void settle(long now, Teller teller) {
+        expire(now);
+        if (owner == null) {
+            Place first = firstAlive(now);
+            if (first != null) {
+                promote(first, now, teller);
+            }
+        }
+    }
+
+    private void end(Place held, long now, Teller teller) {
+        owner = null;
+        teller.released(held.claim, held.token);
+        settle(now, teller);
+    }
+
+    private void expire(long now) {
+        Place held = owner;
+        if (held != null && held.isOver(now)) {
+            owner = null;
+        }
+    }
+
+    private @Nullable Place firstAlive(long now) {
+        Iterator<Place> waiting = queue.values().iterator();
+        while (waiting.hasNext()) {
+            Place next = waiting.next();
+            if (!next.isOver(now)) {
+                return next;
+            }
+            waiting.remove();
+        }
+        return null;
+    }
+
+    private void promote(Place first, long now, Teller teller) {
+        queue.remove(first.claim.id());
+        own(first, now, teller);
+        teller.granted(first.from, first.claim, first.token);
+    }
+
+    private void own(Place next, long now, Teller teller) {
+        next.token = tokens.getAsLong();
+        next.extend(now);
+        owner = next;
+        teller.acquired(next.claim, next.token);
+    }
+
+    private static long nanos(Duration lease) {
+        return (lease.compareTo(LONGEST) > 0 ? LONGEST : lease).toNanos();
+    }
+}

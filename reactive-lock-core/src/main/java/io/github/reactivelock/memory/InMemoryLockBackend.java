@@ -1,0 +1,146 @@
+package io.github.reactivelock.memory;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.LongSupplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * A store in the memory of this process. All answers are given at once, on the subscribing thread.
+ *
+ * <ol>
+ *   <li>A claim on a free lock is granted with the next token of one counter; a held lock queues it.
+ *   <li>Release hands the lock to the first waiting claim that is alive and pushes a grant to the client that waits.
+ *   <li>A lease that has run out is noticed when somebody next asks for the key; waiting claims are told to ask then.
+ *   <li>A key that is neither held nor waited for takes no memory.
+ * </ol>
+ *
+ * <p>Guarantees: mutual exclusion and arrival order among everything that shares the store, tokens that rise for as
+ * long as the store lives, one monotonic clock. Safe for use from any thread; several clients may share one instance,
+ * but since a client closes its backend, clients that are closed at different times each take their own
+ * {@link #connect()}.
+ */
+public final class InMemoryLockBackend implements LockBackend {
+
+    private final Store store;
+    private volatile boolean closed;
+
+    private InMemoryLockBackend(Store store) {
+        this.store = store;
+    }
+
+    /**
+     * An empty store that counts leases by {@code System::nanoTime}.
+     *
+     * @return the first connection to the store
+     */
+    public static InMemoryLockBackend create() {
+        return create(System::nanoTime);
+    }
+
+    /**
+     * An empty store with a clock of its own, for tests in virtual time.
+     *
+     * @param nanoClock monotonic, in nanoseconds; may overflow as {@code System::nanoTime} may
+     * @return the first connection to the store
+     */
+    public static InMemoryLockBackend create(LongSupplier nanoClock) {
+        return new InMemoryLockBackend(new Store(Objects.requireNonNull(nanoClock, "nanoClock")));
+    }
+
+    /**
+     * Another connection to the same store, for another client.
+     *
+     * @return a backend that is closed on its own
+     */
+    public InMemoryLockBackend connect() {
+        return new InMemoryLockBackend(store);
+    }
+
+    /**
+     * How many keys the store keeps anything for, expired leases that nobody asked about since included.
+     *
+     * @return zero if nothing is held or waited for
+     */
+    public int size() {
+        return store.size();
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return whileOpen(() -> store.claim(this, claim));
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return whileOpen(() -> store.renew(held));
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return whileOpen(() -> store.release(claim));
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return Flux.create(sink -> store.listen(this, sink));
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return whileOpen(() -> store.inspect(key));
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return Flux.create(sink -> store.watch(this, key, sink));
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return whileOpen(() -> store.forceRelease(key));
+    }
+
+    /**
+     * Ends this connection: its later commands fail and its signals and events end in an error. What its claims hold is
+     * left to run out, and the store and its other connections go on.
+     */
+    @Override
+    public Mono<Void> close() {
+        return Mono.fromRunnable(() -> {
+            closed = true;
+            store.disconnect(this, closedError());
+        });
+    }
+
+    /** Ends a subscription to a connection that was closed before its turn came. */
+    boolean isOpenFor(FluxSink<?> sink) {
+        if (closed) {
+            sink.error(closedError());
+        }
+        return !closed;
+    }
+
+    private <T> Mono<T> whileOpen(Callable<T> command) {
+        return Mono.fromCallable(() -> {
+            if (closed) {
+                throw closedError();
+            }
+            return command.call();
+        });
+    }
+
+    private static IllegalStateException closedError() {
+        return new IllegalStateException("this connection to the in-memory store is closed; connect() another");
+    }
+}

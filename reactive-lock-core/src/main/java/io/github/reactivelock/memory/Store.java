@@ -1,0 +1,107 @@
+package io.github.reactivelock.memory;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import reactor.core.publisher.FluxSink;
+
+/**
+ * The locks of one store. Every command is one atomic step on its key, inside {@link ConcurrentMap#compute}; what it has
+ * to tell is put in line there, so that subscribers hear of one key in the order of its steps, and told after the step.
+ */
+final class Store {
+
+    private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
+    private final AtomicLong counter = new AtomicLong();
+    private final Notices notices = new Notices();
+    private final LongSupplier clock;
+
+    Store(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    int size() {
+        return entries.size();
+    }
+
+    ClaimResult claim(InMemoryLockBackend from, Claim claim) {
+        return step(claim.key(), entry -> entry.claim(claim, from, clock.getAsLong(), notices));
+    }
+
+    RenewalResult renew(List<Claim> held) {
+        Set<String> renewed = new HashSet<>();
+        Map<String, LossReason> lost = new HashMap<>();
+        for (Claim claim : held) {
+            Optional<LossReason> loss = step(claim.key(), entry -> entry.renew(claim, clock.getAsLong(), notices));
+            loss.ifPresentOrElse(reason -> lost.put(claim.id(), reason), () -> renewed.add(claim.id()));
+        }
+        return new RenewalResult(renewed, lost);
+    }
+
+    boolean release(Claim claim) {
+        return step(claim.key(), entry -> entry.release(claim, clock.getAsLong(), notices));
+    }
+
+    boolean forceRelease(String key) {
+        return step(key, entry -> entry.forceRelease(clock.getAsLong(), notices));
+    }
+
+    LockInfo inspect(String key) {
+        return step(key, entry -> entry.inspect(key, clock.getAsLong()));
+    }
+
+    void listen(InMemoryLockBackend connection, FluxSink<Signal> sink) {
+        notices.listen(connection, sink);
+        notices.tell();
+    }
+
+    void watch(InMemoryLockBackend connection, String key, FluxSink<LockEvent> sink) {
+        LockInfo watched = step(key, entry -> {
+            LockInfo info = entry.inspect(key, clock.getAsLong());
+            notices.watch(connection, sink, info);
+            return info;
+        });
+        FluxSink<LockEvent> unused = sink.onDispose(() -> {
+            notices.unwatch(watched.key(), sink);
+            notices.tell();
+        });
+    }
+
+    void disconnect(InMemoryLockBackend connection, RuntimeException reason) {
+        notices.disconnect(connection, reason);
+        notices.tell();
+    }
+
+    private long nextToken() {
+        return counter.incrementAndGet() << LockBackend.PASS_BITS;
+    }
+
+    private <T> T step(String key, Function<Entry, T> command) {
+        AtomicReference<T> answer = new AtomicReference<>();
+        entries.compute(key, (k, present) -> {
+            Entry entry = present == null ? new Entry(this::nextToken) : present;
+            answer.set(command.apply(entry));
+            return entry.isEmpty() ? null : entry;
+        });
+        notices.tell();
+        return Objects.requireNonNull(answer.get(), "answer");
+    }
+}
