@@ -13,18 +13,12 @@ import reactor.core.publisher.FluxSink;
  */
 final class RedisChannels implements RedisListener {
 
-    /** What a listener hears. */
-    sealed interface Push {}
-
-    /** Messages arrive from now on. */
-    record Confirmed() implements Push {}
-
-    /** A message. */
-    record Message(String text) implements Push {}
+    /** What a listener hears: a message, or that messages arrive from now on. */
+    record Push(boolean isMessage, String text) {}
 
     // A listener this far behind is broken, and hears so instead of growing without bound.
     private static final int BACKLOG = 4096;
-    private static final Push CONFIRMED = new Confirmed();
+    private static final Push CONFIRMED = new Push(false, "");
 
     private final ConcurrentHashMap<String, List<FluxSink<Push>>> listeners = new ConcurrentHashMap<>();
     private final RedisConnection connection;
@@ -37,7 +31,7 @@ final class RedisChannels implements RedisListener {
 
     Flux<Push> listen(String channel) {
         return Flux.<Push>create(sink -> {
-                    sink.onDispose(() -> leave(channel, sink));
+                    var unused = sink.onDispose(() -> leave(channel, sink));
                     join(channel, sink);
                 })
                 .onBackpressureBuffer(BACKLOG);
@@ -54,7 +48,7 @@ final class RedisChannels implements RedisListener {
 
     @Override
     public void message(String channel, String text) {
-        emit(channel, new Message(text));
+        emit(channel, new Push(true, text));
     }
 
     @Override
@@ -64,7 +58,9 @@ final class RedisChannels implements RedisListener {
     }
 
     private void emit(String channel, Push push) {
-        listeners.getOrDefault(channel, List.of()).forEach(sink -> sink.next(push));
+        for (FluxSink<Push> sink : listeners.getOrDefault(channel, List.of())) {
+            var unused = sink.next(push);
+        }
     }
 
     private void join(String channel, FluxSink<Push> sink) {

@@ -133,10 +133,9 @@ public abstract class RedisLockBackend implements LockBackend {
 
     @Override
     public final Flux<Signal> signals() {
-        return channels.listen(names.grants(client)).mapNotNull(push -> switch (push) {
-            case RedisChannels.Confirmed confirmed -> new Signal.Reconnected();
-            case RedisChannels.Message message -> RedisReplies.signal(names, message.text());
-        });
+        return channels.listen(names.grants(client))
+                .mapNotNull(
+                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
     }
 
     @Override
@@ -148,10 +147,7 @@ public abstract class RedisLockBackend implements LockBackend {
                 .concatMap(tick -> run(key, "watch").onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
         return channels.listen(names.events(key))
-                .concatMap(push -> switch (push) {
-                    case RedisChannels.Confirmed confirmed -> snapshot;
-                    case RedisChannels.Message message -> Mono.justOrEmpty(RedisReplies.event(key, message.text()));
-                })
+                .concatMap(push -> push.isMessage() ? Mono.justOrEmpty(RedisReplies.event(key, push.text())) : snapshot)
                 .mergeWith(afterLoss);
     }
 

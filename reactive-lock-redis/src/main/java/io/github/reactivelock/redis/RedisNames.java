@@ -72,19 +72,26 @@ final class RedisNames {
     }
 
     private static String escape(String key) {
-        StringBuilder escaped = null;
-        for (int i = 0; i < key.length(); i++) {
+        int plain = 0;
+        while (plain < key.length() && !isSpecial(key.charAt(plain))) {
+            plain++;
+        }
+        if (plain == key.length()) {
+            return key;
+        }
+        StringBuilder escaped = new StringBuilder(key.length() + 8).append(key, 0, plain);
+        for (int i = plain; i < key.length(); i++) {
             char c = key.charAt(i);
-            boolean special = c == '{' || c == '}' || c == '%' || Character.isISOControl(c);
-            if (special && escaped == null) {
-                escaped = new StringBuilder(key.length() + 8).append(key, 0, i);
-            }
-            if (special) {
+            if (isSpecial(c)) {
                 escaped.append('%').append(HEX.toHexDigits((byte) c));
-            } else if (escaped != null) {
+            } else {
                 escaped.append(c);
             }
         }
-        return escaped == null ? key : escaped.toString();
+        return escaped.toString();
+    }
+
+    private static boolean isSpecial(char c) {
+        return c == '{' || c == '}' || c == '%' || Character.isISOControl(c);
     }
 }
