@@ -1,0 +1,89 @@
+package io.github.reactivelock.lettuce;
+
+import io.github.reactivelock.redis.RedisScript;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.MonoSink;
+
+/** One call of a script on its way: by digest at first, and by its body if the server does not know the digest. */
+final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposable {
+
+    // Commands pile up while there is no connection; what is refused then would have come too late anyway.
+    private static final int MOST_UNANSWERED = 200_000;
+    private static final String[] NONE = {};
+
+    private final RedisScript script;
+    private final String[] keys;
+    private final String[] args;
+    private final MonoSink<List<Object>> sink;
+    private final AtomicInteger unanswered;
+    private volatile boolean forgotten;
+    private @Nullable StatefulRedisConnection<String, String> connection;
+    private boolean withBody;
+
+    Evaluation(
+            RedisScript script,
+            List<String> keys,
+            List<String> args,
+            MonoSink<List<Object>> sink,
+            AtomicInteger unanswered) {
+        this.script = script;
+        this.keys = keys.toArray(NONE);
+        this.args = args.toArray(NONE);
+        this.sink = sink;
+        this.unanswered = unanswered;
+    }
+
+    void send(StatefulRedisConnection<String, String> connection) {
+        this.connection = connection;
+        if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
+            accept(null, new RedisException(MOST_UNANSWERED + " commands wait for an answer already"));
+            return;
+        }
+        try {
+            connection
+                    .async()
+                    .<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete(this);
+        } catch (RuntimeException e) {
+            accept(null, e);
+        }
+    }
+
+    void refuse(Throwable error) {
+        if (!forgotten) {
+            sink.error(error);
+        }
+    }
+
+    @Override
+    public void accept(@Nullable List<Object> reply, @Nullable Throwable error) {
+        if (error instanceof RedisNoScriptException && !withBody && connection != null) {
+            withBody = true;
+            connection
+                    .async()
+                    .<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete(this);
+            return;
+        }
+        unanswered.decrementAndGet();
+        if (error != null) {
+            refuse(error);
+        } else {
+            sink.success(reply);
+        }
+    }
+
+    /** The subscriber lost interest; the command goes its way. */
+    @Override
+    public void dispose() {
+        forgotten = true;
+    }
+}

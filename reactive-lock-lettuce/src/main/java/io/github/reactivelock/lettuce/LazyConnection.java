@@ -1,0 +1,127 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection that is opened at its first use and shared from then on. A failure to open is told to those who waited
+ * for it, and the next use tries again. Uses take effect in the order in which they were asked for: whoever comes while
+ * earlier ones wait lines up behind them. All state but {@link #open} is guarded by the queue's monitor, under which
+ * nothing foreign is called.
+ */
+final class LazyConnection<C extends StatefulConnection<?, ?>> {
+
+    private record Use<C>(Consumer<C> action, Consumer<Throwable> refused) {}
+
+    private final Supplier<? extends CompletionStage<C>> opener;
+    private final Queue<Use<C>> waiting = new ArrayDeque<>();
+    private boolean opening;
+    private boolean closed;
+    private volatile @Nullable C open;
+
+    LazyConnection(Supplier<? extends CompletionStage<C>> opener) {
+        this.opener = opener;
+    }
+
+    /** Runs the action with the connection, at once if it is open. */
+    void use(Consumer<C> action, Consumer<Throwable> refused) {
+        C connection = open;
+        if (connection == null) {
+            boolean first = false;
+            synchronized (waiting) {
+                connection = open;
+                if (connection == null && !closed) {
+                    waiting.add(new Use<>(action, refused));
+                    if (opening) {
+                        return;
+                    }
+                    opening = true;
+                    first = true;
+                }
+            }
+            if (first) {
+                open();
+                return;
+            }
+        }
+        if (connection == null) {
+            refused.accept(closedError());
+        } else {
+            action.accept(connection);
+        }
+    }
+
+    /** Runs the action with the connection, unless nobody has asked for one. */
+    void useIfWanted(Consumer<C> action) {
+        boolean wanted;
+        synchronized (waiting) {
+            wanted = opening || open != null;
+        }
+        if (wanted) {
+            use(action, error -> {});
+        }
+    }
+
+    CompletionStage<Void> close() {
+        synchronized (waiting) {
+            closed = true;
+        }
+        C connection = open;
+        return connection == null ? CompletableFuture.completedFuture(null) : connection.closeAsync();
+    }
+
+    private void open() {
+        CompletionStage<C> opened;
+        try {
+            opened = opener.get();
+        } catch (RuntimeException e) {
+            opened = CompletableFuture.failedFuture(e);
+        }
+        opened.whenComplete(this::opened);
+    }
+
+    private void opened(@Nullable C connection, @Nullable Throwable error) {
+        if (connection == null || isClosed()) {
+            Throwable refusal = error == null ? closedError() : error;
+            for (Use<C> use = next(null); use != null; use = next(null)) {
+                use.refused().accept(refusal);
+            }
+        } else {
+            for (Use<C> use = next(connection); use != null; use = next(connection)) {
+                use.action().accept(connection);
+            }
+        }
+        if (connection != null && isClosed()) {
+            var unused = connection.closeAsync();
+        }
+    }
+
+    /** The next to be served; when there is none, the connection becomes visible to those who come later. */
+    private @Nullable Use<C> next(@Nullable C connection) {
+        synchronized (waiting) {
+            Use<C> next = waiting.poll();
+            if (next == null) {
+                open = connection;
+                opening = false;
+            }
+            return next;
+        }
+    }
+
+    private boolean isClosed() {
+        synchronized (waiting) {
+            return closed;
+        }
+    }
+
+    private static RedisException closedError() {
+        return new RedisException("the lock backend is closed");
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.reactivelock.redis;
+
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/**
+ * What the lock protocol needs of a Redis client: one way to run a script and one receiver of messages. An
+ * implementation opens nothing before the first {@link #eval} is subscribed or the first channel asked for, shares what
+ * it opened, and comes back by itself after an interruption, its channels included.
+ */
+public interface RedisConnection {
+
+    /**
+     * The number of the database that scripts run in; channels carry it, because Redis shares them among databases.
+     *
+     * @return a number from zero
+     */
+    int database();
+
+    /**
+     * A name of the server for error messages, without any secret.
+     *
+     * @return usually host and port
+     */
+    String server();
+
+    /**
+     * Runs a script by its digest, and by its body where the server does not know it. Cold. Commands leave in the order
+     * of subscription without awaiting each other's answers. Cancelling only forgets the answer: a command that was
+     * subscribed is sent, since what comes behind it may depend on it.
+     *
+     * @param script what to run
+     * @param keys the keys it touches; on a cluster they share a slot
+     * @param args its arguments
+     * @return the array that the script answers with, of {@code Long}, {@code String} and nested lists; never empty
+     */
+    Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args);
+
+    /**
+     * Sets the one receiver of everything that arrives on channels. Called once, before any {@link #subscribe}.
+     *
+     * @param listener called on any thread, which it never blocks
+     */
+    void listen(RedisListener listener);
+
+    /**
+     * Asks for a channel; the listener hears of the outcome. Asking again for a channel is confirmed again.
+     *
+     * @param channel the channel's full name
+     */
+    void subscribe(String channel);
+
+    /**
+     * Asks for no more messages of a channel. Never fails; calls take effect in their order with {@link #subscribe}.
+     *
+     * @param channel the channel's full name
+     */
+    void unsubscribe(String channel);
+
+    /**
+     * Closes what this connection opened itself, and nothing that it was given. Cold, idempotent, bounded in time.
+     *
+     * @return completes when nothing of it is left
+     */
+    Mono<Void> close();
+}

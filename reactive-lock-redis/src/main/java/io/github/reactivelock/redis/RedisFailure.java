@@ -1,0 +1,106 @@
+package io.github.reactivelock.redis;
+
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+
+/** Why Redis could not be asked, in words for the user: what happened and what to do, without any secret. */
+final class RedisFailure extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private RedisFailure(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Puts any error of any client library into words; they all carry the server's own text somewhere. */
+    static Throwable explain(RedisConnection connection, String prefix, Throwable error) {
+        if (error instanceof RedisFailure || error instanceof IllegalStateException) {
+            return error;
+        }
+        String text = text(error);
+        return new RedisFailure("Redis at " + connection.server() + " " + advice(prefix, error, text), error);
+    }
+
+    static RedisFailure channel(RedisConnection connection, String prefix, String channel, Throwable error) {
+        String text = text(error);
+        String said = text.contains("NOPERM")
+                ? "does not let this user listen to channel '" + channel + "' (" + text
+                        + "): allow it with ACL SETUSER <user> &" + prefix + ":* +subscribe +unsubscribe"
+                : advice(prefix, error, text);
+        return new RedisFailure("Redis at " + connection.server() + " " + said, error);
+    }
+
+    static RedisFailure foreign(RedisConnection connection, String key, String type, Throwable error) {
+        return new RedisFailure(
+                "Redis at " + connection.server() + " has something that is not a lock under the key '" + key + "' (a "
+                        + type
+                        + "): delete or rename that key, or choose another prefix with RedisLockOptions.withPrefix",
+                error);
+    }
+
+    /** The key that a script found to hold a value it did not write, or an empty text. */
+    static String foreignKey(Throwable error) {
+        String text = text(error);
+        int at = text.indexOf("FOREIGN ");
+        return at < 0 ? "" : text.substring(at + "FOREIGN ".length());
+    }
+
+    static boolean isWrongType(Throwable error) {
+        return text(error).contains("WRONGTYPE");
+    }
+
+    private static String advice(String prefix, Throwable error, String text) {
+        if (text.contains("NOAUTH")) {
+            return "asks for a password (NOAUTH): put user and password into the URI";
+        }
+        if (text.contains("WRONGPASS") || text.contains("invalid password")) {
+            return "refuses the user or the password (WRONGPASS): check those in the URI";
+        }
+        if (text.contains("NOPERM") || text.contains("The user executing the script")) {
+            return "denies this user a permission (" + text + "): it needs ACL SETUSER <user> ~{" + prefix + ":* &"
+                    + prefix + ":* +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time";
+        }
+        if (text.contains("OOM ")) {
+            return "is out of memory (OOM): raise maxmemory or remove data; nothing was taken";
+        }
+        if (text.contains("READONLY")) {
+            return "is a read-only replica (READONLY): connect to the primary";
+        }
+        if (text.contains("DENIED")) {
+            return "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right address";
+        }
+        if (isConnectionProblem(error)) {
+            return "cannot be reached (" + text + "): is it running there, and is the way to it open?";
+        }
+        return "refused or failed: " + text;
+    }
+
+    private static boolean isConnectionProblem(Throwable error) {
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            if (e instanceof IOException
+                    || e instanceof TimeoutException
+                    || e.getClass().getName().contains("Connect")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String text(Throwable error) {
+        Throwable deepest = error;
+        while (deepest.getCause() != null
+                && (deepest instanceof CompletionException
+                        || deepest instanceof ExecutionException
+                        || !said(deepest.getCause()).isEmpty())) {
+            deepest = deepest.getCause();
+        }
+        return said(deepest).isEmpty() ? deepest.getClass().getSimpleName() : said(deepest);
+    }
+
+    private static String said(Throwable error) {
+        String message = error.getMessage();
+        return message == null ? "" : message;
+    }
+}

@@ -1,0 +1,28 @@
+package io.github.reactivelock.redis;
+
+/** Receives what a {@link RedisConnection} hears on its channels. */
+public interface RedisListener {
+
+    /**
+     * The server confirmed a channel: called once for every request, and again after every reconnection.
+     *
+     * @param channel the channel's full name
+     */
+    void subscribed(String channel);
+
+    /**
+     * A message arrived, from anybody who may publish there.
+     *
+     * @param channel the channel's full name
+     * @param text the message, decoded as UTF-8
+     */
+    void message(String channel, String text);
+
+    /**
+     * A channel asked for cannot be had.
+     *
+     * @param channel the channel's full name
+     * @param error the client library's error
+     */
+    void failed(String channel, Throwable error);
+}

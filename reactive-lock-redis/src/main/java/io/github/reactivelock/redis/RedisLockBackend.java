@@ -1,0 +1,237 @@
+package io.github.reactivelock.redis;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Locks in Redis 6.2 or later, or Valkey, over any {@link RedisConnection}. A module that brings a client library extends this class.
+ *
+ * <ol>
+ *   <li><b>Names.</b> A lock lives in five keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
+ *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
+ *       expire with the last of them; {@code :token} holds the last fencing token and expires a day after its last use;
+ *       {@code :watch} exists while somebody watches. Nothing is without an expiry.
+ *   <li><b>Claim.</b> One script call. The owner's own claim starts its lease anew and is answered with its old token. A
+ *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
+ *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease.
+ *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
+ *       the last one was lost.
+ *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
+ *       within its lease becomes the owner with its own lease and the next token, and the grant is published on the
+ *       channel of its client. Whoever is not the owner leaves the queue.
+ *   <li><b>Renewal.</b> Up to {@value #RENEWED_AT_ONCE} claims a script call, each answered for itself.
+ *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
+ *       is dropped. A confirmed subscription is {@link Signal.Reconnected}.
+ *   <li><b>Events.</b> Scripts publish changes only while {@code :watch} exists. A watcher subscribes, then sets the
+ *       mark and takes its snapshot in one step, and renews the mark; a mark that was missing means a new snapshot.
+ * </ol>
+ *
+ * <p>Guarantees. <b>Mutual exclusion</b> holds on one Redis that keeps its data: a crash costs what its persistence
+ * loses, and a fail-over what was not yet replicated. The server must not evict keys that have an expiry. <b>Fencing
+ * tokens</b> rise strictly; they could only fall if the counter were lost and the clock were behind at once. <b>Order</b>
+ * is that of arrival, among clients that stay alive. All times are the <b>server's clock</b>; if it jumps ahead, leases
+ * end early.
+ */
+public abstract class RedisLockBackend implements LockBackend {
+
+    private static final int RENEWED_AT_ONCE = 500;
+    private static final int BATCHES_AT_ONCE = 16;
+    private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
+    // What each of the five keys holds, in the order of RedisNames.all.
+    private static final List<String> TYPES = List.of("string", "string", "zset", "hash", "string");
+
+    private final RedisConnection connection;
+    private final RedisNames names;
+    private final String prefix;
+    private final String client = randomId();
+    private final RedisChannels channels;
+
+    /**
+     * A backend over a connection, which it closes with itself.
+     *
+     * @param connection the connection; nothing is opened yet
+     * @param options how locks are laid out
+     */
+    protected RedisLockBackend(RedisConnection connection, RedisLockOptions options) {
+        this.connection = Objects.requireNonNull(connection, "connection");
+        this.prefix = options.prefix();
+        this.names = new RedisNames(prefix, connection.database());
+        this.channels = new RedisChannels(
+                connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
+        connection.listen(channels);
+    }
+
+    @Override
+    public final Mono<ClaimResult> claim(Claim claim) {
+        return run(
+                        claim.key(),
+                        "claim",
+                        claim.id(),
+                        client,
+                        millis(claim),
+                        claim.mode().name(),
+                        claim.owner())
+                .map(reply -> RedisReplies.claim(claim, reply));
+    }
+
+    @Override
+    public final Mono<Boolean> release(Claim claim) {
+        return run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
+    }
+
+    @Override
+    public final Mono<Boolean> forceRelease(String key) {
+        return run(key, "force").map(RedisReplies::flag);
+    }
+
+    @Override
+    public final Mono<LockInfo> inspect(String key) {
+        return run(key, "inspect").map(reply -> RedisReplies.info(key, reply));
+    }
+
+    @Override
+    public final Mono<RenewalResult> renew(List<Claim> held) {
+        if (held.size() <= RENEWED_AT_ONCE) {
+            return renewBatch(held);
+        }
+        return Mono.defer(() -> {
+            Set<String> renewed = new HashSet<>();
+            Map<String, LossReason> lost = new HashMap<>();
+            Mono<RenewalResult> result = Mono.fromSupplier(() -> new RenewalResult(renewed, lost));
+            return Flux.fromIterable(batches(held))
+                    .flatMapDelayError(this::renewBatch, BATCHES_AT_ONCE, 1)
+                    .doOnNext(batch -> {
+                        renewed.addAll(batch.renewed());
+                        lost.putAll(batch.lost());
+                    })
+                    .then(result)
+                    // A batch that failed says nothing about the others, unless there is no other.
+                    .onErrorResume(errors -> renewed.isEmpty() && lost.isEmpty()
+                            ? Mono.error(Exceptions.unwrapMultiple(errors).get(0))
+                            : result);
+        });
+    }
+
+    @Override
+    public final Flux<Signal> signals() {
+        return channels.listen(names.grants(client))
+                .mapNotNull(
+                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
+    }
+
+    @Override
+    public final Flux<LockEvent> events(String key) {
+        Mono<LockEvent> snapshot = run(key, "watch").map(reply -> snapshot(key, reply));
+        // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
+        Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL)
+                .onBackpressureDrop()
+                .concatMap(tick -> run(key, "watch").onErrorComplete().filter(RedisReplies::flag))
+                .map(reply -> snapshot(key, reply));
+        return channels.listen(names.events(key))
+                .concatMap(push -> push.isMessage() ? Mono.justOrEmpty(RedisReplies.event(key, push.text())) : snapshot)
+                .mergeWith(afterLoss);
+    }
+
+    @Override
+    public final Mono<Void> close() {
+        return Mono.defer(() -> {
+            channels.complete();
+            return connection.close();
+        });
+    }
+
+    @Override
+    public final String toString() {
+        return "Redis at " + connection.server() + ", prefix " + prefix;
+    }
+
+    private Mono<List<Object>> run(String key, String verb, String... args) {
+        List<String> keys = names.all(key);
+        return connection
+                .eval(RedisScript.LOCK, keys, arguments(verb, args))
+                .onErrorResume(error -> explained(keys, error));
+    }
+
+    private List<String> arguments(String verb, String... args) {
+        List<String> all = new ArrayList<>(args.length + 2);
+        all.add(verb);
+        all.add(names.space());
+        all.addAll(List.of(args));
+        return all;
+    }
+
+    private Mono<List<Object>> explained(List<String> keys, Throwable error) {
+        String foreign = RedisFailure.foreignKey(error);
+        if (!foreign.isEmpty()) {
+            return Mono.error(RedisFailure.foreign(connection, foreign, "string of another form", error));
+        }
+        Throwable explained = RedisFailure.explain(connection, prefix, error);
+        if (!RedisFailure.isWrongType(error)) {
+            return Mono.error(explained);
+        }
+        // The server does not say which key it meant.
+        return connection
+                .eval(RedisScript.LOCK, keys, arguments("foreign", TYPES.toArray(String[]::new)))
+                .onErrorMap(ignored -> explained)
+                .flatMap(reply -> Mono.error(
+                        reply.isEmpty()
+                                ? explained
+                                : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error)));
+    }
+
+    private Mono<RenewalResult> renewBatch(List<Claim> batch) {
+        List<String> keys = new ArrayList<>(batch.size());
+        String[] args = new String[2 * batch.size()];
+        for (Claim claim : batch) {
+            args[2 * keys.size()] = claim.id();
+            args[2 * keys.size() + 1] = millis(claim);
+            keys.add(names.owner(claim.key()));
+        }
+        return connection
+                .eval(RedisScript.LOCK, keys, arguments("renew", args))
+                .onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
+                .map(reply -> RedisReplies.renewal(batch, reply));
+    }
+
+    private static List<List<Claim>> batches(List<Claim> held) {
+        List<List<Claim>> batches = new ArrayList<>();
+        for (int from = 0; from < held.size(); from += RENEWED_AT_ONCE) {
+            batches.add(held.subList(from, Math.min(held.size(), from + RENEWED_AT_ONCE)));
+        }
+        return batches;
+    }
+
+    private static LockEvent snapshot(String key, List<Object> reply) {
+        return new LockEvent.Snapshot(RedisReplies.info(key, reply));
+    }
+
+    // Rounded up: the store must not forget before the engine does.
+    private static String millis(Claim claim) {
+        return Long.toString(claim.lease().plusNanos(999_999).toMillis());
+    }
+
+    private static String randomId() {
+        byte[] bytes = new byte[16];
+        new SecureRandom().nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.reactivelock.redis;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what the script answers and publishes. Answers come from our own script, so a strange one is an error; messages
+ * may come from anybody, so a strange one is null.
+ */
+final class RedisReplies {
+
+    private static final long HIGHEST_TOKEN = Long.MAX_VALUE >> LockBackend.PASS_BITS;
+    private static final String TOKEN = "([1-9][0-9]{0,15})";
+    private static final Pattern GRANT = Pattern.compile("grant (\\S{1,64}) " + TOKEN);
+    private static final Pattern RECHECK = Pattern.compile("recheck (.{1,2048})", Pattern.DOTALL);
+    private static final Pattern FORCED = Pattern.compile("forced (\\S{1,64})");
+    private static final Pattern ACQUIRED = Pattern.compile("acquired " + TOKEN + " (.*)", Pattern.DOTALL);
+    private static final Pattern RELEASED = Pattern.compile("released " + TOKEN);
+
+    private RedisReplies() {}
+
+    static ClaimResult claim(Claim claim, List<Object> reply) {
+        int outcome = (int) number(reply, 0);
+        return switch (outcome) {
+            case 1 -> new ClaimResult.Granted(fencingToken(number(reply, 1)), claim.lease());
+            case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)));
+            case 3 -> new ClaimResult.Busy();
+            default -> throw strange(reply);
+        };
+    }
+
+    static RenewalResult renewal(List<Claim> held, List<Object> reply) {
+        Set<String> renewed = new HashSet<>();
+        Map<String, LossReason> lost = new HashMap<>();
+        for (int i = 0; i < held.size(); i++) {
+            String id = held.get(i).id();
+            int outcome = (int) number(reply, i);
+            switch (outcome) {
+                case 1 -> renewed.add(id);
+                case 2 -> lost.put(id, LossReason.EXPIRED);
+                case 3 -> lost.put(id, LossReason.TAKEN_OVER);
+                default -> throw strange(reply);
+            }
+        }
+        return new RenewalResult(renewed, lost);
+    }
+
+    /** The first number of the answers to release, force and watch. */
+    static boolean flag(List<Object> reply) {
+        return number(reply, 0) == 1;
+    }
+
+    static LockInfo info(String key, List<Object> reply) {
+        if (reply.size() == 1) {
+            return new LockInfo.Free(key);
+        }
+        return new LockInfo.Held(
+                key,
+                String.valueOf(reply.get(4)),
+                fencingToken(number(reply, 1)),
+                Duration.ofMillis(number(reply, 2)),
+                number(reply, 3));
+    }
+
+    static @Nullable Signal signal(RedisNames names, String message) {
+        Matcher matcher = GRANT.matcher(message);
+        if (matcher.matches()) {
+            long token = Long.parseLong(matcher.group(2));
+            return token > HIGHEST_TOKEN ? null : new Signal.Grant(matcher.group(1), fencingToken(token));
+        }
+        if (matcher.usePattern(RECHECK).matches()) {
+            String key = names.key(matcher.group(1));
+            return key == null ? null : new Signal.Recheck(key);
+        }
+        return matcher.usePattern(FORCED).matches() ? new Signal.Suspect(matcher.group(1), LossReason.FORCED) : null;
+    }
+
+    static @Nullable LockEvent event(String key, String message) {
+        Matcher matcher = RELEASED.matcher(message);
+        boolean released = matcher.matches();
+        if (!released && !matcher.usePattern(ACQUIRED).matches()) {
+            return null;
+        }
+        long token = Long.parseLong(matcher.group(1));
+        if (token > HIGHEST_TOKEN) {
+            return null;
+        }
+        return released
+                ? new LockEvent.Released(key, fencingToken(token))
+                : new LockEvent.Acquired(key, matcher.group(2), fencingToken(token));
+    }
+
+    private static long fencingToken(long token) {
+        if (token <= 0 || token > HIGHEST_TOKEN) {
+            throw new IllegalStateException("the token counter stands at " + token
+                    + ", which leaves no room above it: delete the lock's ':token' key while nobody holds the lock");
+        }
+        return token << LockBackend.PASS_BITS;
+    }
+
+    private static long number(List<Object> reply, int index) {
+        if (index < reply.size() && reply.get(index) instanceof Long number) {
+            return number;
+        }
+        throw strange(reply);
+    }
+
+    private static IllegalStateException strange(List<Object> reply) {
+        return new IllegalStateException("the lock script gave an answer of an unknown form: " + reply);
+    }
+}

@@ -1,0 +1,197 @@
+-- One lock. The first argument says what is wanted; one script for all, so that either every verb is known to the
+-- server or none. The class Javadoc of RedisLockBackend is the specification.
+--
+-- owner    "id token client label" of the claim that has the lock; expires with its lease
+-- token    the last fencing token, without the engine's low bits; expires a day after its last use
+-- queue    the waiting claims' ids in order of arrival
+-- waiters  "lease client deadline label" of each of them
+-- watch    exists while somebody wants to hear of changes
+local call = redis.call
+local verb, space = ARGV[1], ARGV[2]
+local GRANTED, QUEUED, BUSY = 1, 2, 3
+local RENEWED, MISSING, OTHER = 1, 2, 3
+local TOKEN_KEPT_MS = 86400000
+local WATCH_MS = 60000
+
+if verb == 'renew' then
+  local answers = {}
+  for i, key in ipairs(KEYS) do
+    local id, lease = ARGV[2 * i + 1], ARGV[2 * i + 2]
+    local value = redis.pcall('GET', key) -- one key that holds something else must not stop the others
+    if not value then
+      answers[i] = MISSING
+    elseif type(value) == 'string' and string.sub(value, 1, #id + 1) == id .. ' ' then
+      call('PEXPIRE', key, lease)
+      answers[i] = RENEWED
+    else
+      answers[i] = OTHER
+    end
+  end
+  return answers
+end
+
+if verb == 'foreign' then
+  for i, key in ipairs(KEYS) do
+    local found = call('TYPE', key).ok
+    if found ~= 'none' and found ~= ARGV[i + 2] then
+      return { key, found }
+    end
+  end
+  return {}
+end
+
+local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local owner = call('GET', OWNER)
+local id, token, client, label
+if owner then
+  id, token, client, label = string.match(owner, '^(%S+) (%d+) (%S+) (.*)$')
+  if not id then
+    return redis.error_reply('FOREIGN ' .. OWNER)
+  end
+end
+
+if verb == 'release' and id ~= ARGV[3] then
+  if call('ZREM', QUEUE, ARGV[3]) == 1 then
+    call('HDEL', WAITERS, ARGV[3])
+  end
+  return { 0 }
+end
+if verb == 'force' and not owner then
+  return { 0 }
+end
+-- The lock is given up before anything else is tried: whatever fails after that, nobody is left with it.
+if verb == 'release' or verb == 'force' then
+  call('DEL', OWNER)
+  if verb == 'release' and call('EXISTS', QUEUE, WATCH) == 0 then
+    return { 1 }
+  end
+end
+
+local function exact(number) -- tostring keeps only 14 digits
+  return string.format('%.0f', number)
+end
+
+local function micros() -- since 2020 by the server's clock
+  local now = call('TIME')
+  return (now[1] - 1577836800) * 1000000 + now[2]
+end
+
+local function tell(to, message)
+  call('PUBLISH', space .. ':grants:' .. to, message)
+end
+
+local function announce(message)
+  call('PUBLISH', space .. ':events:' .. OWNER, message)
+end
+
+-- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
+local function grant(to, its_client, lease, its_label, now)
+  local text, kept = exact(now), TOKEN_KEPT_MS + lease
+  local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
+  if last >= now then
+    text = exact(last + 1)
+    call('SET', TOKEN, text, 'PX', kept)
+  end
+  call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
+  return text
+end
+
+-- Takes the first waiter that is alive out of the queue, and the dead ones before it.
+local function next_waiter(now)
+  while true do
+    local head = call('ZPOPMIN', QUEUE)[1]
+    if not head then
+      return nil
+    end
+    local lease, its_client, deadline, its_label =
+      string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%S+) (%d+) (.*)$')
+    call('HDEL', WAITERS, head)
+    if lease and tonumber(deadline) * 1000 > now then
+      return { id = head, client = its_client, lease = lease, label = its_label }
+    end
+  end
+end
+
+local function serve(waiter, watched, now)
+  local text = grant(waiter.id, waiter.client, waiter.lease, waiter.label, now)
+  tell(waiter.client, 'grant ' .. waiter.id .. ' ' .. text)
+  if watched then
+    announce('acquired ' .. text .. ' ' .. waiter.label)
+  end
+end
+
+if verb == 'claim' then
+  local me, my_client, lease, mode, my_label = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  if id == me then
+    call('PEXPIRE', OWNER, lease)
+    return { GRANTED, tonumber(token) }
+  end
+  local now = micros()
+  local left
+  if owner then
+    left = call('PTTL', OWNER)
+    if left < 0 then -- somebody took the expiry away: nothing here may stay for ever
+      call('PEXPIRE', OWNER, lease)
+      left = tonumber(lease)
+    end
+  else
+    local watched, first = false, nil
+    if call('EXISTS', QUEUE, WATCH) > 0 then
+      watched = call('EXISTS', WATCH) == 1
+      first = next_waiter(now)
+    end
+    if not first or first.id == me then
+      local text = grant(me, my_client, lease, my_label, now)
+      if watched then
+        announce('acquired ' .. text .. ' ' .. my_label)
+      end
+      return { GRANTED, tonumber(text) }
+    end
+    serve(first, watched, now)
+    left = tonumber(first.lease)
+  end
+  if mode == 'TRY' then
+    return { BUSY }
+  end
+  local last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0
+  local deadline = exact(math.floor(now / 1000) + lease)
+  call('ZADD', QUEUE, 'NX', exact(last + 1), me)
+  call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
+  if call('PTTL', QUEUE) < tonumber(lease) then
+    call('PEXPIRE', QUEUE, lease)
+    call('PEXPIRE', WAITERS, lease)
+  end
+  return { QUEUED, left }
+end
+
+if verb == 'release' or verb == 'force' then
+  local watched = call('EXISTS', WATCH) == 1
+  if watched then
+    announce('released ' .. token)
+  end
+  local now = micros()
+  local first = next_waiter(now)
+  if first and not pcall(serve, first, watched, now) then
+    tell(first.client, 'recheck ' .. OWNER)
+  end
+  if verb == 'force' then
+    tell(client, 'forced ' .. id)
+  end
+  return { 1 }
+end
+
+-- inspect, and watch, which says in the first place whether the mark was missing
+local missing = 0
+if verb == 'watch' and not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
+  missing = 1
+end
+if not owner then
+  return { missing }
+end
+local now, waiting = micros(), 0
+for _, waiter in ipairs(call('HVALS', WAITERS)) do
+  if tonumber(string.match(waiter, '^%d+ %S+ (%d+) ') or 0) * 1000 > now then
+    waiting = waiting + 1
+  end
+end
+return { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label }
