@@ -253,11 +253,13 @@ final class Engine {
                     log.warn("the lock backend did not close cleanly", e);
                     return Mono.empty();
                 })
-                .doFinally(signal -> {
-                    Sinks.EmitResult unused = end.tryEmitEmpty();
-                    timing.dispose();
-                })
+                .doFinally(signal -> ended())
                 .subscribe(nothing -> {}, e -> log.error("closing a lock client failed", e));
+    }
+
+    private void ended() {
+        Sinks.EmitResult unused = end.tryEmitEmpty();
+        timing.dispose();
     }
 
     private void checkQuiet() {
