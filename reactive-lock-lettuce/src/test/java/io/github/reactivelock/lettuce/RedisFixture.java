@@ -82,7 +82,13 @@ final class RedisFixture implements AutoCloseable {
         return backend.release(claim).block(PATIENCE);
     }
 
+    /** Ends a subscription with the test. */
+    void keep(Disposable subscription) {
+        subscriptions.add(subscription);
+    }
+
     /** Listens, and waits until the store confirmed it. */
+    @CanIgnoreReturnValue
     BlockingQueue<Signal> signals(LockBackend backend) {
         BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
         subscriptions.add(backend.signals().subscribe(signals::add, error -> {}));
