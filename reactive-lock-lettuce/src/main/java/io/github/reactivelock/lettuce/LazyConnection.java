@@ -69,11 +69,14 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
+    /** Closes the connection if there is one, or as soon as there is. Later uses are refused. */
     CompletionStage<Void> close() {
+        C connection;
         synchronized (waiting) {
             closed = true;
+            connection = open;
+            open = null;
         }
-        C connection = open;
         return connection == null ? CompletableFuture.completedFuture(null) : connection.closeAsync();
     }
 
@@ -88,17 +91,15 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     }
 
     private void opened(@Nullable C connection, @Nullable Throwable error) {
-        if (connection == null || isClosed()) {
-            Throwable refusal = error == null ? closedError() : error;
-            for (Use<C> use = next(null); use != null; use = next(null)) {
+        Throwable refusal = error == null ? closedError() : error;
+        for (Use<C> use = next(connection); use != null; use = next(connection)) {
+            if (connection == null) {
                 use.refused().accept(refusal);
-            }
-        } else {
-            for (Use<C> use = next(connection); use != null; use = next(connection)) {
+            } else {
                 use.action().accept(connection);
             }
         }
-        if (connection != null && isClosed()) {
+        if (connection != null && open == null) { // closed meanwhile
             var unused = connection.closeAsync();
         }
     }
@@ -108,16 +109,10 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         synchronized (waiting) {
             Use<C> next = waiting.poll();
             if (next == null) {
-                open = connection;
                 opening = false;
+                open = closed ? null : connection;
             }
             return next;
-        }
-    }
-
-    private boolean isClosed() {
-        synchronized (waiting) {
-            return closed;
         }
     }
 

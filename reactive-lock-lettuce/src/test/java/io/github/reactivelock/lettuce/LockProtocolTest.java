@@ -1,0 +1,362 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
+import static io.github.reactivelock.lettuce.RedisFixture.ask;
+import static io.github.reactivelock.lettuce.RedisFixture.claim;
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static io.github.reactivelock.lettuce.RedisFixture.next;
+import static io.github.reactivelock.lettuce.RedisFixture.queue;
+import static io.github.reactivelock.lettuce.RedisFixture.release;
+import static io.github.reactivelock.lettuce.RedisFixture.take;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.lettuce.core.SetArgs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LockProtocolTest {
+
+    private static RedisFixture fixture;
+    private LockBackend backend;
+
+    @BeforeAll
+    static void start() {
+        fixture = new RedisFixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @BeforeEach
+    void fresh() {
+        fixture.reset();
+        backend = fixture.backend();
+    }
+
+    @Test
+    void theSameClaimAskedAgainKeepsItsTokenAndStartsItsLeaseAnew() {
+        Claim claim = claim("a");
+        long token = take(backend, claim);
+        fixture.redis.pexpire("{reactivelock:a}", 5_000);
+
+        assertThat(take(backend, claim)).isEqualTo(token);
+        assertThat(fixture.redis.pttl("{reactivelock:a}")).isGreaterThan(20_000);
+    }
+
+    @Test
+    void aWaitingClaimHearsHowLongTheOwnerStillHas() {
+        take(backend, claim("a"));
+        fixture.redis.pexpire("{reactivelock:a}", 7_000);
+
+        assertThat(ask(backend, claim("a")))
+                .isInstanceOfSatisfying(
+                        ClaimResult.Queued.class,
+                        queued -> assertThat(queued.recheckAfter())
+                                .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(7)));
+    }
+
+    @Test
+    void waitersAreServedInTheOrderOfArrivalWithRisingTokens() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = claim("a");
+        long token = take(backend, owner);
+        List<Claim> waiting = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            waiting.add(claim("a"));
+            queue(backend, waiting.get(i));
+        }
+        queue(backend, waiting.get(0)); // asking again keeps the place
+        queue(backend, waiting.get(2));
+
+        for (Claim waiter : waiting) {
+            assertThat(release(backend, owner)).isTrue();
+            Signal.Grant grant = (Signal.Grant) next(signals);
+            assertThat(grant.claimId()).isEqualTo(waiter.id());
+            assertThat(grant.fencingToken()).isGreaterThan(token);
+            assertThat(take(backend, waiter)).isEqualTo(grant.fencingToken());
+            token = grant.fencingToken();
+            owner = waiter;
+        }
+    }
+
+    @Test
+    void aGrantGoesToTheWaitersOwnClient() {
+        LockBackend other = fixture.backend();
+        BlockingQueue<Signal> mine = fixture.signals(backend);
+        BlockingQueue<Signal> theirs = fixture.signals(other);
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(other, waiter);
+
+        release(backend, owner);
+
+        assertThat(((Signal.Grant) next(theirs)).claimId()).isEqualTo(waiter.id());
+        assertThat(mine).isEmpty();
+    }
+
+    @Test
+    void aReleaseByAnybodyButTheOwnerOnlyLeavesTheQueue() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+
+        assertThat(release(backend, claim("a"))).isFalse();
+        assertThat(release(backend, waiter)).isFalse();
+        assertThat(release(backend, waiter)).isFalse();
+
+        assertThat(fixture.keysOf("a")).containsExactlyInAnyOrder("{reactivelock:a}", "{reactivelock:a}:token");
+    }
+
+    @Test
+    void aReleaseRepeatedDoesNotTouchTheSuccessor() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+
+        assertThat(release(backend, owner)).isTrue();
+        assertThat(release(backend, owner)).isFalse();
+
+        assertThat(release(backend, waiter)).isTrue();
+    }
+
+    @Test
+    void aWaiterThatDidNotAskForAWholeLeaseIsPassedOver() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = claim("a");
+        Claim dead = claim("a", Duration.ofMillis(1), Claim.Mode.QUEUE);
+        Claim alive = claim("a");
+        take(backend, owner);
+        queue(backend, dead);
+        queue(backend, alive);
+        eventually("the first waiter is dead", () -> waiters() == 1);
+
+        release(backend, owner);
+
+        assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(alive.id());
+    }
+
+    @Test
+    void aFreeLockGoesToTheFirstInTheQueueAndNotToWhoeverAsks() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim first = claim("a");
+        Claim second = claim("a");
+        take(backend, claim("a"));
+        queue(backend, first);
+        fixture.redis.del("{reactivelock:a}");
+
+        queue(backend, second);
+
+        assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(first.id());
+        assertThat(release(backend, first)).isTrue();
+        assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(second.id());
+    }
+
+    @Test
+    void theFirstInTheQueueTakesAFreeLockWhenItAsks() {
+        Claim first = claim("a");
+        take(backend, claim("a"));
+        queue(backend, first);
+        fixture.redis.del("{reactivelock:a}");
+
+        take(backend, first);
+
+        assertThat(waiters()).isZero();
+    }
+
+    @Test
+    void aTryLeavesNothingBehindAndDoesNotJumpTheQueue() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        assertThat(ask(backend, attempt())).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(waiters()).isZero();
+
+        queue(backend, waiter);
+        fixture.redis.del("{reactivelock:a}");
+        assertThat(ask(backend, attempt())).isInstanceOf(ClaimResult.Busy.class);
+
+        assertThat(release(backend, waiter)).isTrue();
+        take(backend, attempt());
+    }
+
+    @Test
+    void aTokenRisesAlsoWhenTheCounterOrEverythingIsLost() {
+        Claim first = claim("a");
+        long token = take(backend, first);
+        release(backend, first);
+        fixture.redis.flushall();
+
+        assertThat(take(backend, claim("a"))).isGreaterThan(token);
+    }
+
+    @Test
+    void aTokenRisesAlsoWhenTheClockIsBehindTheCounter() {
+        long ahead = (1L << 50) + 1;
+        fixture.redis.set("{reactivelock:a}:token", Long.toString(ahead), SetArgs.Builder.ex(100));
+
+        assertThat(take(backend, claim("a"))).isEqualTo((ahead + 1) << LockBackend.PASS_BITS);
+    }
+
+    @Test
+    void renewalTellsEachClaimHowItStands() {
+        Claim kept = claim("kept", Duration.ofSeconds(20), Claim.Mode.QUEUE);
+        Claim expired = claim("expired");
+        Claim taken = claim("taken");
+        Claim overwritten = claim("overwritten");
+        List<Claim> all = List.of(kept, expired, taken, overwritten);
+        all.forEach(claim -> take(backend, claim));
+        fixture.redis.pexpire("{reactivelock:kept}", 1_000);
+        fixture.redis.del("{reactivelock:expired}", "{reactivelock:taken}", "{reactivelock:overwritten}");
+        take(backend, claim("taken"));
+        fixture.redis.rpush("{reactivelock:overwritten}", "x");
+
+        RenewalResult result = backend.renew(all).block();
+
+        assertThat(result.renewed()).containsExactly(kept.id());
+        assertThat(result.lost())
+                .containsOnlyKeys(expired.id(), taken.id(), overwritten.id())
+                .containsEntry(expired.id(), LossReason.EXPIRED)
+                .containsEntry(taken.id(), LossReason.TAKEN_OVER);
+        assertThat(fixture.redis.pttl("{reactivelock:kept}")).isGreaterThan(10_000);
+        assertThat(fixture.redis.exists("{reactivelock:expired}")).isZero();
+    }
+
+    @Test
+    void aThousandRenewalsTakeTwoCommands() {
+        List<Claim> held = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            held.add(claim("key " + i));
+            take(backend, held.get(i));
+        }
+        fixture.redis.configResetstat();
+
+        assertThat(backend.renew(held).block().renewed()).hasSize(1_000);
+
+        assertThat(fixture.calls()).containsEntry("evalsha", 2L);
+    }
+
+    @Test
+    void aForcedReleaseTellsTheOwnerAndServesTheNext() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+
+        assertThat(backend.forceRelease("a").block()).isTrue();
+
+        assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(waiter.id());
+        assertThat(next(signals)).isEqualTo(new Signal.Suspect(owner.id(), LossReason.FORCED));
+        assertThat(release(backend, owner)).isFalse();
+        assertThat(release(backend, waiter)).isTrue();
+        assertThat(backend.forceRelease("a").block()).isFalse();
+    }
+
+    @Test
+    void aLookShowsOwnerTokenLeaseAndLiveWaiters() {
+        assertThat(backend.inspect("a").block()).isEqualTo(new LockInfo.Free("a"));
+        long token = take(backend, claim("a"));
+        queue(backend, claim("a"));
+
+        assertThat(backend.inspect("a").block()).isInstanceOfSatisfying(LockInfo.Held.class, held -> {
+            assertThat(held.owner()).isEqualTo("a test");
+            assertThat(held.fencingToken()).isEqualTo(token);
+            assertThat(held.remaining()).isBetween(Duration.ofSeconds(1), LEASE);
+            assertThat(held.waiters()).isOne();
+        });
+    }
+
+    @Test
+    void anOwnersNameMayBeAnyText() {
+        for (String name : List.of("", " ", "a b\nc", "\0", "日本 😀", "{}%", "1 2 3")) {
+            Claim named = new Claim("a", claim("a").id(), name, LEASE, Claim.Mode.QUEUE);
+            Claim waiter = new Claim("a", claim("a").id(), name, LEASE, Claim.Mode.QUEUE);
+            take(backend, named);
+            queue(backend, waiter);
+            assertThat(release(backend, named)).isTrue();
+            assertThat(((LockInfo.Held) backend.inspect("a").block()).owner()).isEqualTo(name);
+            assertThat(release(backend, waiter)).isTrue();
+        }
+    }
+
+    @Test
+    void oddKeysAreDifferentLocks() {
+        List<String> keys = List.of("}", "{", "a}b", "%7D", "%", " ", "a", "A", "\0", "\n", "é", "e\u0301", "..", "/");
+        for (String key : keys) {
+            take(backend, claim(key));
+        }
+        for (String key : keys) {
+            assertThat(backend.forceRelease(key).block()).isTrue();
+        }
+    }
+
+    @Test
+    void nobodyElseMeansExactlyTwoCommandsAndNoPublish() {
+        Claim warmUp = claim("a");
+        take(backend, warmUp);
+        release(backend, warmUp);
+        fixture.redis.configResetstat();
+
+        Claim claim = claim("a");
+        take(backend, claim);
+        release(backend, claim);
+
+        assertThat(fixture.calls())
+                .containsEntry("evalsha", 2L)
+                .doesNotContainKeys("publish", "eval", "subscribe", "script|load", "ping");
+    }
+
+    @Test
+    void everyKeyExpiresByItselfAndOnlyTheCounterOutlivesTheLock() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+        assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
+        assertThat(fixture.keysOf("a")).hasSize(5);
+
+        release(backend, owner);
+        release(backend, waiter);
+        fixture.redis.del("{reactivelock:a}:watch");
+
+        assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
+    }
+
+    @Test
+    void aLeaseThatSomebodyMadeEndlessGetsItsEndBack() {
+        take(backend, claim("a"));
+        fixture.redis.persist("{reactivelock:a}");
+
+        queue(backend, claim("a"));
+
+        assertThat(fixture.keysOf("a")).contains("{reactivelock:a}");
+    }
+
+    private static Claim attempt() {
+        return claim("a", LEASE, Claim.Mode.TRY);
+    }
+
+    private long waiters() {
+        LockInfo info = backend.inspect("a").block();
+        return info instanceof LockInfo.Held held ? held.waiters() : 0;
+    }
+}

@@ -1,0 +1,161 @@
+package io.github.reactivelock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import reactor.core.Disposable;
+
+/** A server, a look at it from outside, and short words for what the tests of the protocol do all the time. */
+final class RedisFixture implements AutoCloseable {
+
+    /** Known to the compiler's checks by its name. */
+    @interface CanIgnoreReturnValue {}
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    final LocalRedis server;
+    final RedisCommands<String, String> redis;
+    private final RedisClient outside;
+    private final List<LockBackend> backends = new ArrayList<>();
+    private final List<Disposable> subscriptions = new ArrayList<>();
+
+    RedisFixture(String... options) {
+        server = new LocalRedis(options);
+        outside = RedisClient.create(server.uri());
+        redis = outside.connect().sync();
+    }
+
+    LockBackend backend() {
+        return backend(server.uri());
+    }
+
+    LockBackend backend(String uri) {
+        LockBackend backend = LettuceLockBackend.connect(uri, RedisLockOptions.defaults());
+        backends.add(backend);
+        return backend;
+    }
+
+    static Claim claim(String key) {
+        return claim(key, LEASE, Claim.Mode.QUEUE);
+    }
+
+    static Claim claim(String key, Duration lease, Claim.Mode mode) {
+        byte[] id = new byte[16];
+        new SecureRandom().nextBytes(id);
+        return new Claim(key, Base64.getUrlEncoder().withoutPadding().encodeToString(id), "a test", lease, mode);
+    }
+
+    static ClaimResult ask(LockBackend backend, Claim claim) {
+        return backend.claim(claim).block(PATIENCE);
+    }
+
+    /** Claims and expects to be granted. */
+    @CanIgnoreReturnValue
+    static long take(LockBackend backend, Claim claim) {
+        return ((ClaimResult.Granted) ask(backend, claim)).fencingToken();
+    }
+
+    /** Claims and expects to be queued. */
+    static void queue(LockBackend backend, Claim claim) {
+        assertThat(ask(backend, claim)).isInstanceOf(ClaimResult.Queued.class);
+    }
+
+    @CanIgnoreReturnValue
+    static boolean release(LockBackend backend, Claim claim) {
+        return backend.release(claim).block(PATIENCE);
+    }
+
+    /** Ends a subscription with the test. */
+    void keep(Disposable subscription) {
+        subscriptions.add(subscription);
+    }
+
+    /** Listens, and waits until the store confirmed it. */
+    @CanIgnoreReturnValue
+    BlockingQueue<Signal> signals(LockBackend backend) {
+        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        subscriptions.add(backend.signals().subscribe(signals::add, error -> {}));
+        assertThat(next(signals)).isInstanceOf(Signal.Reconnected.class);
+        return signals;
+    }
+
+    @CanIgnoreReturnValue
+    static <T> T next(BlockingQueue<T> queue) {
+        try {
+            T next = queue.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(next).as("something within %s", PATIENCE).isNotNull();
+            return next;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void eventually(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            try {
+                Thread.sleep(10);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** How often each command was carried out since the last reset, by its name in lower case. */
+    Map<String, Long> calls() {
+        Map<String, Long> calls = new java.util.TreeMap<>();
+        for (String line : redis.info("commandstats").lines().toList()) {
+            if (line.startsWith("cmdstat_")) {
+                calls.put(
+                        line.substring("cmdstat_".length(), line.indexOf(':')),
+                        Long.parseLong(line.substring(line.indexOf("calls=") + 6, line.indexOf(','))));
+            }
+        }
+        return calls;
+    }
+
+    /** The lock's keys, and every one has an expiry. */
+    List<String> keysOf(String key) {
+        List<String> keys = redis.keys("*").stream()
+                .filter(name -> name.startsWith("{reactivelock:" + key + "}"))
+                .toList();
+        assertThat(keys)
+                .allSatisfy(name -> assertThat(redis.pttl(name)).as(name).isNotEqualTo(-1));
+        return keys;
+    }
+
+    void reset() {
+        subscriptions.forEach(Disposable::dispose);
+        subscriptions.clear();
+        backends.forEach(backend -> backend.close().block(PATIENCE));
+        backends.clear();
+        redis.configSet("maxmemory", "0");
+        redis.flushall();
+        redis.configResetstat();
+    }
+
+    @Override
+    public void close() {
+        reset();
+        outside.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        server.close();
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.reactivelock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.test.StepVerifier;
+
+class RedisChannelsTest {
+
+    private final FakeConnection connection = new FakeConnection();
+    private final RedisChannels channels = new RedisChannels(connection, (channel, error) -> error);
+
+    @Test
+    void aChannelIsAskedForByEveryListenerAndLeftByTheLast() {
+        Disposable first = channels.listen("c").subscribe();
+        Disposable second = channels.listen("c").subscribe();
+        first.dispose();
+        assertThat(connection.asked).containsExactly("+c", "+c");
+
+        second.dispose();
+        assertThat(connection.asked).containsExactly("+c", "+c", "-c");
+    }
+
+    @Test
+    void everyListenerHearsItsOwnChannelOnly() {
+        List<String> heard = new ArrayList<>();
+        Disposable listening = channels.listen("c").subscribe(push -> heard.add(push.isMessage() + push.text()));
+
+        channels.subscribed("c");
+        channels.message("c", "x");
+        channels.message("d", "y");
+        channels.subscribed("d");
+        listening.dispose();
+        channels.message("c", "z");
+
+        assertThat(heard).containsExactly("false", "truex");
+    }
+
+    @Test
+    void aChannelThatCannotBeHadIsAnErrorAndIsForgotten() {
+        StepVerifier.create(channels.listen("c"))
+                .then(() -> channels.failed("c", new IllegalArgumentException("no")))
+                .verifyErrorMessage("no");
+
+        assertThat(connection.asked).containsExactly("+c", "-c");
+    }
+
+    @Test
+    void aListenerThatFallsFarBehindFailsInsteadOfHoardingMessages() {
+        StepVerifier.create(channels.listen("c"), 0)
+                .then(() -> {
+                    for (int i = 0; i < 10_000; i++) {
+                        channels.message("c", "x");
+                    }
+                })
+                .thenRequest(Long.MAX_VALUE)
+                .thenConsumeWhile(push -> true)
+                .verifyError();
+    }
+
+    @Test
+    void whoeverListensWhileTheLastOneLeavesIsSubscribedAfterAll() {
+        List<Disposable> late = new ArrayList<>();
+        connection.beforeLeaving = () -> late.add(channels.listen("c").subscribe());
+
+        channels.listen("c").subscribe().dispose();
+
+        assertThat(connection.asked).containsExactly("+c", "+c", "-c", "+c");
+        late.forEach(Disposable::dispose);
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.reactivelock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.ConnectException;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RedisFailureTest {
+
+    private final FakeConnection connection = new FakeConnection();
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "NOAUTH Authentication required.|put user and password into the URI",
+                "WRONGPASS invalid username-password pair or user is disabled.|check those in the URI",
+                "NOPERM this user has no permissions to run the 'evalsha' command|~mine:* &mine:*",
+                "ERR The user executing the script can't run this command or subcommand script: x|~mine:* &mine:*",
+                "OOM command not allowed when used memory > 'maxmemory'. script: x|raise maxmemory",
+                "ERR Error running script (call to f_1): @user_script:9: -OOM command not allowed when used memory|raise maxmemory",
+                "READONLY You can't write against a read only replica. script: x|connect to the primary",
+                "DENIED Redis is running in protected mode|set a password or bind",
+                "ERR something new|something new",
+            })
+    void whatTheServerSaidBecomesACauseAndARemedy(String said, String remedy) {
+        Throwable error = new CompletionException(new RuntimeException("outer", new RuntimeException(said)));
+
+        assertThat(RedisFailure.explain(connection, "mine", error))
+                .hasMessageContaining("Redis at fake:1")
+                .hasMessageContaining(remedy.replace("~mine:*", "~{mine:*"))
+                .hasCause(error);
+    }
+
+    @Test
+    void aRefusedConnectionSaysSo() {
+        Throwable error = new RuntimeException("no way", new ConnectException("Connection refused"));
+
+        assertThat(RedisFailure.explain(connection, "mine", error))
+                .hasMessageContaining("cannot be reached (Connection refused)");
+    }
+
+    @Test
+    void anErrorWithoutWordsIsNamedByItsType() {
+        assertThat(RedisFailure.explain(connection, "mine", new UnsupportedOperationException()))
+                .hasMessageContaining("UnsupportedOperationException");
+    }
+
+    @Test
+    void aForbiddenChannelIsNamed() {
+        Throwable error = new RuntimeException("NOPERM this user has no permissions to access one of the channels");
+
+        assertThat(RedisFailure.channel(connection, "mine", "mine:0:grants:x", error))
+                .hasMessageContaining("'mine:0:grants:x'")
+                .hasMessageContaining("&mine:*");
+    }
+}

@@ -1,0 +1,115 @@
+package io.github.reactivelock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.StepVerifier;
+
+class RedisLockBackendTest {
+
+    private static final LockEvent FREE = new LockEvent.Snapshot(new LockInfo.Free("a"));
+
+    private final FakeConnection connection = new FakeConnection();
+    private final RedisLockBackend backend = new RedisLockBackend(connection, RedisLockOptions.defaults()) {};
+
+    @Test
+    void everyConfirmationOfTheGrantChannelIsAReconnection() {
+        StepVerifier.create(backend.signals())
+                .then(() -> connection.listener.subscribed(channel()))
+                .expectNextMatches(signal -> signal instanceof Signal.Reconnected)
+                .then(() -> connection.listener.message(channel(), "garbage"))
+                .then(() -> connection.listener.subscribed(channel()))
+                .expectNextMatches(signal -> signal instanceof Signal.Reconnected)
+                .thenCancel()
+                .verify();
+
+        assertThat(connection.asked).hasSize(2).last().asString().startsWith("-reactivelock:0:grants:");
+    }
+
+    @Test
+    void twoBackendsHaveTwoGrantChannels() {
+        FakeConnection other = new FakeConnection();
+        RedisLockBackend second = new RedisLockBackend(other, RedisLockOptions.defaults()) {};
+        backend.signals().subscribe().dispose();
+        second.signals().subscribe().dispose();
+
+        assertThat(other.asked).doesNotContainAnyElementsOf(connection.asked);
+    }
+
+    @Test
+    void aWatchRenewsItsMarkAndLooksAgainOnlyIfTheMarkWasMissing() {
+        connection.reply = Mono.just(List.of(1L));
+        StepVerifier.withVirtualTime(() -> backend.events("a"))
+                .expectSubscription()
+                .then(() -> connection.listener.subscribed(channel()))
+                .expectNext(FREE)
+                .then(() -> connection.reply = Mono.just(List.of(0L)))
+                .expectNoEvent(Duration.ofSeconds(50))
+                .then(() -> connection.reply = Mono.error(new IllegalArgumentException("unreachable")))
+                .expectNoEvent(Duration.ofSeconds(20))
+                .then(() -> connection.reply = Mono.just(List.of(1L)))
+                .thenAwait(Duration.ofSeconds(20))
+                .expectNext(FREE)
+                .thenCancel()
+                .verify();
+
+        assertThat(Collections.frequency(connection.asked, "watch")).isEqualTo(5);
+    }
+
+    @Test
+    void anEventThatOvertakesTheSnapshotWaitsForIt() {
+        Sinks.One<List<Object>> reply = Sinks.one();
+        connection.reply = reply.asMono();
+        StepVerifier.create(backend.events("a"))
+                .then(() -> {
+                    connection.listener.subscribed(channel());
+                    connection.listener.message(channel(), "released 1");
+                    reply.tryEmitValue(List.of(1L)).orThrow();
+                })
+                .expectNext(FREE)
+                .expectNext(new LockEvent.Released("a", 1L << 12))
+                .thenCancel()
+                .verify();
+    }
+
+    @Test
+    void aBatchOfRenewalsThatFailsSaysNothingOfTheOthers() {
+        List<Claim> held = IntStream.range(0, 700)
+                .mapToObj(i -> new Claim("k" + i, "id" + i, "me", Duration.ofSeconds(1), Claim.Mode.QUEUE))
+                .toList();
+        List<Object> all = Collections.nCopies(500, 1L);
+        connection.reply = Mono.defer(
+                () -> connection.asked.size() == 1 ? Mono.just(all) : Mono.error(new IllegalArgumentException("gone")));
+
+        StepVerifier.create(backend.renew(held))
+                .assertNext(result -> {
+                    assertThat(result.renewed()).hasSize(500).contains("id0", "id499");
+                    assertThat(result.lost()).isEmpty();
+                })
+                .verifyComplete();
+    }
+
+    @Test
+    void renewalIsAnErrorIfNoBatchWasAnswered() {
+        connection.reply = Mono.error(new IllegalArgumentException("gone"));
+        List<Claim> held =
+                Collections.nCopies(700, new Claim("k", "id", "me", Duration.ofSeconds(1), Claim.Mode.QUEUE));
+
+        StepVerifier.create(backend.renew(held))
+                .verifyErrorMatches(error -> error.getMessage().contains("gone"));
+    }
+
+    private String channel() {
+        return connection.asked.get(0).substring(1);
+    }
+}
