@@ -35,13 +35,17 @@ final class Queries {
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
-        return Mono.defer(() -> engine.isClosed() ? Mono.<T>error(new LockClientClosedException(key)) : question.get())
+        return Mono.defer(() -> engine.isClosed() ? Mono.<T>error(new LockClientClosedException(key)) : timed(question))
+                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
+                .publishOn(engine.reports.work());
+    }
+
+    private <T> Mono<T> timed(Supplier<Mono<T>> question) {
+        return Mono.defer(question)
                 .timeout(
                         Duration.ofNanos(engine.timing.commandTimeout),
                         Mono.error(engine.timing::silence),
-                        engine.timing.timer())
-                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
-                .publishOn(engine.reports.work());
+                        engine.timing.timer());
     }
 
     Mono<Void> awaitRelease(String key) {
