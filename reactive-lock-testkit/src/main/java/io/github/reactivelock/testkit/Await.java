@@ -1,0 +1,93 @@
+package io.github.reactivelock.testkit;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import reactor.core.publisher.Mono;
+
+/** Waiting on a test's own thread: always until a deadline, never for a fixed time. */
+final class Await {
+
+    /** Far more than anything takes that works, also on a busy machine. */
+    static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private Await() {}
+
+    /** The value of a Mono that must have one. */
+    @CanIgnoreReturnValue
+    static <T> T get(Mono<T> mono) {
+        return Objects.requireNonNull(mono.block(LIMIT), "the Mono completed empty");
+    }
+
+    static boolean isEmpty(Mono<?> mono) {
+        return Boolean.FALSE.equals(mono.hasElement().block(LIMIT));
+    }
+
+    static void run(Mono<?> mono) {
+        run(mono, LIMIT);
+    }
+
+    static void run(Mono<?> mono, Duration limit) {
+        Object unused = mono.block(limit);
+    }
+
+    static void open(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The value of a future that must get one. */
+    @CanIgnoreReturnValue
+    static <T> T get(Future<T> future) {
+        try {
+            return future.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new AssertionError("failed instead of ending well", e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("not ended within " + LIMIT, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until a future has ended well. */
+    static <T> void done(Future<T> future) {
+        Object unused = get(future);
+    }
+
+    /** The error of a future that must fail. */
+    @CanIgnoreReturnValue
+    static Throwable error(Future<?> future) {
+        try {
+            throw new AssertionError(
+                    "ended well instead of failing, with " + future.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (ExecutionException e) {
+            return Objects.requireNonNull(e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("not ended within " + LIMIT, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Looks again and again until it is so. */
+    static void until(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not so within " + LIMIT + ": " + what);
+            }
+            Pause.of(Duration.ofMillis(2));
+        }
+    }
+}
