@@ -1,0 +1,128 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockInfo;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import reactor.core.Disposable;
+
+/** What the groups of the contract share: clients that are closed, keys nobody else uses, and a look at what is left. */
+abstract class Cases {
+
+    static final LockOptions DEFAULTS = LockOptions.defaults();
+    static final LockOptions FIFO = DEFAULTS.withFairness(Fairness.FIFO);
+
+    final LockBackendContract contract;
+    private final String unique = UUID.randomUUID().toString();
+    private final List<LockClient> clients = new ArrayList<>();
+    private final List<String> keys = new ArrayList<>();
+    private final List<Disposable> schedulers = new ArrayList<>();
+    final String key = key("k");
+
+    Cases(LockBackendContract contract) {
+        this.contract = contract;
+    }
+
+    final LockClient client() {
+        return client(contract.newBackend());
+    }
+
+    final LockClient client(LockBackend backend) {
+        return client(backend, settings -> settings);
+    }
+
+    final LockClient client(LockBackend backend, UnaryOperator<LockClientBuilder> settings) {
+        LockClient made = settings.apply(LockClient.builder(backend)).build();
+        clients.add(made);
+        return made;
+    }
+
+    final FaultyBackend faulty() {
+        return new FaultyBackend(contract.newBackend());
+    }
+
+    /** For a scheduler that the clients use until they are closed. */
+    final <T extends Disposable> T disposedAtTheEnd(T scheduler) {
+        schedulers.add(scheduler);
+        return scheduler;
+    }
+
+    /** A key of this case alone. */
+    final String key(String name) {
+        String made = unique + name;
+        keys.add(made);
+        return made;
+    }
+
+    final String oddKey(String before, String after) {
+        String made = before + unique + after;
+        keys.add(made);
+        return made;
+    }
+
+    final LockOptions shortLease() {
+        return DEFAULTS.withLease(contract.shortLease());
+    }
+
+    final LockOptions notRenewed() {
+        return shortLease().withoutRenewal();
+    }
+
+    final void needs(Feature feature) {
+        assumeFalse(contract.lacking().contains(feature), "this store lacks " + feature);
+    }
+
+    static long waiters(LockClient observer, String key) {
+        return Await.get(observer.inspect(key)) instanceof LockInfo.Held held ? held.waiters() : 0;
+    }
+
+    static void untilQueued(LockClient observer, String key, long waiters) {
+        Await.until(waiters + " claims wait for " + key, () -> waiters(observer, key) == waiters);
+    }
+
+    static boolean isFree(LockClient observer, String key) {
+        return Await.get(observer.inspect(key)) instanceof LockInfo.Free;
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        close();
+        LockBackend probe = contract.newBackend();
+        try {
+            keys.forEach(used -> assertNothingIsLeft(probe, used));
+            contract.assertStoreIsClean();
+        } finally {
+            Await.run(probe.close());
+        }
+    }
+
+    final void close() {
+        clients.forEach(client -> Await.run(client.close()));
+        schedulers.forEach(Disposable::dispose);
+    }
+
+    /** A fresh claim is granted, and nobody waits behind it. */
+    private static void assertNothingIsLeft(LockBackend probe, String key) {
+        Await.until("'" + key + "' can be acquired and nobody else waits for it", () -> {
+            Claim claim = new Claim(
+                    key, UUID.randomUUID().toString().substring(0, 22), "probe", Duration.ofMinutes(1), Claim.Mode.TRY);
+            boolean granted = Await.get(probe.claim(claim)) instanceof ClaimResult.Granted;
+            boolean alone = Await.get(probe.inspect(key)) instanceof LockInfo.Held held && held.waiters() == 0;
+            assertThat(Await.get(probe.release(claim))).isEqualTo(granted);
+            return granted && alone;
+        });
+    }
+}

@@ -1,0 +1,231 @@
+package io.github.reactivelock.testkit;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * A backend with faults in front of a real one: commands that never arrive, answers that are lost, signals that are
+ * dropped, forged or interrupted. A fault gets the real command and gives what the engine sees instead; it can be changed
+ * at any time and applies to what is asked from then on. It also counts what is asked.
+ */
+public final class FaultyBackend implements LockBackend {
+
+    private final LockBackend real;
+    private final Queue<Claim> claims = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger renewals = new AtomicInteger();
+    private final AtomicInteger releases = new AtomicInteger();
+    private final Sinks.Many<Signal> forged = Sinks.many().multicast().directBestEffort();
+    private final Sinks.Many<Boolean> interruptions = Sinks.many().multicast().directBestEffort();
+    private volatile UnaryOperator<Mono<ClaimResult>> claimFault = UnaryOperator.identity();
+    private volatile UnaryOperator<Mono<RenewalResult>> renewalFault = UnaryOperator.identity();
+    private volatile UnaryOperator<Mono<Boolean>> releaseFault = UnaryOperator.identity();
+    private volatile Predicate<Signal> passes = signal -> true;
+
+    /**
+     * Without faults until some are set.
+     *
+     * @param real what the commands go to
+     */
+    public FaultyBackend(LockBackend real) {
+        this.real = Objects.requireNonNull(real, "real");
+    }
+
+    /**
+     * A fault: the store carries the command out and nobody hears of it.
+     *
+     * @param command the real command
+     * @param <T> the answer's type
+     * @return never answers
+     */
+    public static <T> Mono<T> answerLost(Mono<T> command) {
+        return command.then(Mono.never());
+    }
+
+    /**
+     * A fault: the store carries the command out, and an error comes back.
+     *
+     * @param command the real command
+     * @param <T> the answer's type
+     * @return fails
+     */
+    public static <T> Mono<T> answerFails(Mono<T> command) {
+        return command.then(Mono.error(() -> new IllegalStateException("the connection broke (a planted fault)")));
+    }
+
+    /**
+     * A fault: the command does not reach the store.
+     *
+     * @param command the real command
+     * @param <T> the answer's type
+     * @return fails
+     */
+    public static <T> Mono<T> unreachable(Mono<T> command) {
+        return Mono.error(() -> new IllegalStateException("no connection (a planted fault)"));
+    }
+
+    /**
+     * A fault: the command does not reach the store, and nothing says so.
+     *
+     * @param command the real command
+     * @param <T> the answer's type
+     * @return never answers
+     */
+    public static <T> Mono<T> silent(Mono<T> command) {
+        return Mono.never();
+    }
+
+    /**
+     * Sets what happens to claims from now on.
+     *
+     * @param fault from the real command to what is seen
+     */
+    public void onClaim(UnaryOperator<Mono<ClaimResult>> fault) {
+        this.claimFault = fault;
+    }
+
+    /**
+     * Sets what happens to renewals from now on.
+     *
+     * @param fault from the real command to what is seen
+     */
+    public void onRenewal(UnaryOperator<Mono<RenewalResult>> fault) {
+        this.renewalFault = fault;
+    }
+
+    /**
+     * Sets what happens to releases from now on.
+     *
+     * @param fault from the real command to what is seen
+     */
+    public void onRelease(UnaryOperator<Mono<Boolean>> fault) {
+        this.releaseFault = fault;
+    }
+
+    /**
+     * Sets which signals of the store are let through from now on.
+     *
+     * @param passes false for those that are lost
+     */
+    public void onSignal(Predicate<Signal> passes) {
+        this.passes = passes;
+    }
+
+    /** Removes all faults. */
+    public void mend() {
+        claimFault = UnaryOperator.identity();
+        renewalFault = UnaryOperator.identity();
+        releaseFault = UnaryOperator.identity();
+        passes = signal -> true;
+    }
+
+    /**
+     * Pushes a signal that the store did not send.
+     *
+     * @param signal what the engine sees
+     */
+    public void forge(Signal signal) {
+        forged.tryEmitNext(signal).orThrow();
+    }
+
+    /** Interrupts the signals, so that the engine subscribes to them anew. */
+    public void interruptSignals() {
+        interruptions.tryEmitNext(true).orThrow();
+    }
+
+    /**
+     * What was asked for, repetitions included.
+     *
+     * @return the claims so far, oldest first
+     */
+    public List<Claim> claims() {
+        return List.copyOf(claims);
+    }
+
+    /**
+     * How often leases were renewed.
+     *
+     * @return the number of commands so far
+     */
+    public int renewals() {
+        return renewals.get();
+    }
+
+    /**
+     * How often something was released.
+     *
+     * @return the number of commands so far
+     */
+    public int releases() {
+        return releases.get();
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return Mono.defer(() -> {
+            Mono<ClaimResult> answer = claimFault.apply(real.claim(claim));
+            claims.add(claim);
+            return answer;
+        });
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return Mono.defer(() -> {
+            Mono<RenewalResult> answer = renewalFault.apply(real.renew(held));
+            renewals.incrementAndGet();
+            return answer;
+        });
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return Mono.defer(() -> {
+            Mono<Boolean> answer = releaseFault.apply(real.release(claim));
+            releases.incrementAndGet();
+            return answer;
+        });
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        Flux<Signal> interrupted = interruptions.asFlux().map(unused -> {
+            throw new IllegalStateException("the signals were interrupted (a planted fault)");
+        });
+        return Flux.merge(real.signals().filter(signal -> passes.test(signal)), forged.asFlux(), interrupted);
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return real.inspect(key);
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return real.events(key);
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return real.forceRelease(key);
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return real.close();
+    }
+}

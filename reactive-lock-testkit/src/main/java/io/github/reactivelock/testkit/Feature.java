@@ -1,0 +1,11 @@
+package io.github.reactivelock.testkit;
+
+/** What a store may be unable to do. A contract case that needs it is then shown as skipped, with this as the reason. */
+public enum Feature {
+    /** Serves waiting claims in the order in which they came, over all clients. */
+    ARRIVAL_ORDER,
+    /** Tells a waiting client at once that it was served. */
+    PUSHED_GRANTS,
+    /** Tells a client that its hold was released by force. */
+    PUSHED_LOSS
+}

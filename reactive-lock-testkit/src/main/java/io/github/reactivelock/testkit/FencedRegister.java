@@ -1,0 +1,22 @@
+package io.github.reactivelock.testkit;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A resource that checks fencing tokens: it refuses a token that is lower than one it has seen. */
+public final class FencedRegister {
+
+    private final AtomicLong highest = new AtomicLong();
+
+    /** Nothing written yet. */
+    public FencedRegister() {}
+
+    /**
+     * Writes, unless somebody with a higher token has.
+     *
+     * @param fencingToken the writer's token
+     * @return whether the write was accepted
+     */
+    public boolean write(long fencingToken) {
+        return highest.accumulateAndGet(fencingToken, Math::max) == fencingToken;
+    }
+}

@@ -1,0 +1,145 @@
+package io.github.reactivelock.testkit;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * What every backend has to fulfil, as JUnit test cases: extend it, say how to make a backend, and run. The cases go
+ * through {@code LockClient}, so they test the engine and the store together. After each case nothing may be left at the
+ * store of the locks it used.
+ */
+public abstract class LockBackendContract {
+
+    /** For subclasses. */
+    protected LockBackendContract() {}
+
+    /**
+     * Makes a backend of its own for one more client. All of them use the same store, for as long as the test class runs.
+     *
+     * @return a backend that the contract closes
+     */
+    protected abstract LockBackend newBackend();
+
+    /**
+     * What this store cannot do.
+     *
+     * @return nothing, unless overridden
+     */
+    protected Set<Feature> lacking() {
+        return Set.of();
+    }
+
+    /**
+     * The lease of the cases that wait for one to run out.
+     *
+     * @return one second; a store whose leases cannot be that short overrides it
+     */
+    protected Duration shortLease() {
+        return Duration.ofSeconds(1);
+    }
+
+    /**
+     * How many acquisitions are cancelled at a random moment.
+     *
+     * @return the system property {@code reactivelock.contract.races}, or 1,000
+     */
+    protected int cancelRaces() {
+        return Integer.getInteger("reactivelock.contract.races", 1_000);
+    }
+
+    /** A backend on a client of the driver that belongs to the user, and whether that client still works. */
+    public record Lent(LockBackend backend, BooleanSupplier clientWorks) {}
+
+    /**
+     * Makes a backend on a client that was made by the user.
+     *
+     * @return empty if this backend takes none
+     */
+    protected Optional<Lent> lent() {
+        return Optional.empty();
+    }
+
+    /** Called after each case, with all its clients closed: throws if the store keeps more than it should. */
+    protected void assertStoreIsClean() {}
+
+    @Nested
+    class Exclusion extends ExclusionCases {
+        Exclusion() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Leases extends LeaseCases {
+        Leases() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Tokens extends TokenCases {
+        Tokens() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Order extends OrderCases {
+        Order() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Waiting extends WaitingCases {
+        Waiting() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Cancellation extends CancellationCases {
+        Cancellation() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Reentrancy extends ReentrancyCases {
+        Reentrancy() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Operators extends OperatorCases {
+        Operators() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Keys extends KeyCases {
+        Keys() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Failures extends FailureCases {
+        Failures() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Closing extends ClosingCases {
+        Closing() {
+            super(LockBackendContract.this);
+        }
+    }
+}

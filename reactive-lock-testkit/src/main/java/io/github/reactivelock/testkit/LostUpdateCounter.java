@@ -1,0 +1,111 @@
+package io.github.reactivelock.testkit;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Mono;
+
+/**
+ * A counter that is read, and a moment later written, without any protection of its own: two increments that overlap lose
+ * one of the two. It also counts how often more than one was inside.
+ */
+public final class LostUpdateCounter {
+
+    private volatile long value;
+    private final AtomicLong written = new AtomicLong();
+    private final AtomicInteger inside = new AtomicInteger();
+    private final AtomicInteger overlaps = new AtomicInteger();
+    private final Duration longest;
+
+    /** Increments take up to a fifth of a millisecond. */
+    public LostUpdateCounter() {
+        this(Duration.ofNanos(200_000));
+    }
+
+    /**
+     * For slower increments.
+     *
+     * @param longest how long one may lie between reading and writing
+     */
+    public LostUpdateCounter(Duration longest) {
+        this.longest = longest;
+    }
+
+    /**
+     * Adds one, if nobody else is inside. Cold; an increment that is cancelled in between adds nothing.
+     *
+     * @return completes when the new value was written
+     */
+    public Mono<Void> increment() {
+        return Mono.defer(() -> {
+            Increment begun = new Increment();
+            return Mono.delay(Duration.ofNanos(ThreadLocalRandom.current().nextLong(longest.toNanos() + 1)))
+                    .doOnNext(tick -> begun.write())
+                    .doOnCancel(begun::leave)
+                    .then();
+        });
+    }
+
+    /**
+     * How many increments were written.
+     *
+     * @return what the counter would show if none had been lost
+     */
+    public long written() {
+        return written.get();
+    }
+
+    /**
+     * What the counter shows.
+     *
+     * @return less than {@link #written()} if updates were lost
+     */
+    public long value() {
+        return value;
+    }
+
+    /** Throws {@link AssertionError} if increments overlapped or were lost. */
+    public void verify() {
+        if (overlaps.get() != 0 || value != written.get()) {
+            throw new AssertionError("not mutually exclusive: " + overlaps + " overlaps, " + (written.get() - value)
+                    + " of " + written + " updates lost");
+        }
+    }
+
+    /** One visit. A cancel that meets the write waits for its end, as it could not be called cancelled otherwise. */
+    private final class Increment {
+
+        private static final int BEGUN = 0;
+        private static final int WRITING = 1;
+        private static final int OVER = 2;
+
+        private final AtomicInteger state = new AtomicInteger(BEGUN);
+        private final long read;
+
+        Increment() {
+            if (inside.incrementAndGet() != 1) {
+                overlaps.incrementAndGet();
+            }
+            read = value;
+        }
+
+        void write() {
+            if (state.compareAndSet(BEGUN, WRITING)) {
+                value = read + 1;
+                written.incrementAndGet();
+                inside.decrementAndGet();
+                state.set(OVER);
+            }
+        }
+
+        void leave() {
+            if (state.compareAndSet(BEGUN, OVER)) {
+                inside.decrementAndGet();
+            }
+            while (state.get() == WRITING) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}

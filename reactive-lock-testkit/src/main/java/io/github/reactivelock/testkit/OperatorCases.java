@@ -1,0 +1,134 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+
+/** What people look at and do by hand. */
+abstract class OperatorCases extends Cases {
+
+    OperatorCases(LockBackendContract contract) {
+        super(contract);
+    }
+
+    @Test
+    void inspectShowsOwnerTokenLeaseAndWaiters() {
+        LockClient client = client(contract.newBackend(), settings -> settings.name("worker-7"));
+        LockClient other = client();
+        assertThat(Await.get(other.inspect(key))).isEqualTo(new LockInfo.Free(key));
+        LockHandle held = Await.get(client.acquire(key));
+        CompletableFuture<LockHandle> waiting =
+                client().with(DEFAULTS.withOwner("report job")).acquire(key).toFuture();
+        untilQueued(other, key, 1);
+
+        LockInfo.Held info = (LockInfo.Held) Await.get(other.inspect(key));
+
+        assertThat(info.key()).isEqualTo(key);
+        assertThat(info.owner()).isEqualTo("worker-7");
+        assertThat(info.fencingToken()).isEqualTo(held.fencingToken());
+        assertThat(info.remaining()).isPositive().isLessThanOrEqualTo(DEFAULTS.lease());
+        Await.run(held.release());
+        Await.done(waiting);
+        assertThat(((LockInfo.Held) Await.get(other.inspect(key))).owner()).isEqualTo("report job");
+        Await.run(Await.get(waiting).release());
+    }
+
+    @Test
+    void eventsBeginWithASnapshotAndTellOfEveryOwner() {
+        LockClient client = client();
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = client().events(key).subscribe(seen::add);
+        Await.until("the watch is in force", () -> !seen.isEmpty());
+        LockHandle first = Await.get(client.acquire(key));
+        CompletableFuture<LockHandle> next =
+                client().with(DEFAULTS.withOwner("next")).acquire(key).toFuture();
+        untilQueued(client, key, 1);
+        Await.run(first.release());
+        LockHandle second = Await.get(next);
+        Await.run(second.release());
+
+        Await.until("five events", () -> seen.size() >= 5);
+
+        assertThat(seen).hasSize(5);
+        assertThat(seen.poll()).isEqualTo(new LockEvent.Snapshot(new LockInfo.Free(key)));
+        assertThat(seen.poll())
+                .isInstanceOfSatisfying(
+                        LockEvent.Acquired.class,
+                        acquired -> assertThat(acquired.fencingToken()).isEqualTo(first.fencingToken()));
+        assertThat(seen.poll()).isEqualTo(new LockEvent.Released(key, first.fencingToken()));
+        assertThat(seen.poll()).isEqualTo(new LockEvent.Acquired(key, "next", second.fencingToken()));
+        assertThat(seen.poll()).isEqualTo(new LockEvent.Released(key, second.fencingToken()));
+        watching.dispose();
+    }
+
+    @Test
+    void awaitReleaseCompletesWhenTheLockIsReleased() {
+        LockClient observer = client();
+        Await.run(observer.awaitRelease(key));
+        LockHandle held = Await.get(client().acquire(key));
+        CompletableFuture<Void> released = observer.awaitRelease(key).toFuture();
+        Queue<LockEvent> watched = new ConcurrentLinkedQueue<>();
+        Disposable watching = observer.events(key).subscribe(watched::add);
+        Await.until("another watch is in force", () -> !watched.isEmpty());
+        assertThat(released).isNotDone();
+
+        Await.run(held.release());
+
+        Await.until("it completes", released::isDone);
+        assertThat(released).isCompleted();
+        watching.dispose();
+    }
+
+    @Test
+    void awaitReleaseCompletesWhenTheLeaseRunsOut() {
+        LockHandle abandoned = Await.get(client().with(notRenewed()).acquire(key));
+
+        Await.run(client().awaitRelease(key));
+
+        assertThat(abandoned.isHeld()).isFalse();
+    }
+
+    @Test
+    void aForcedReleaseServesTheNextAndTheHolderIsToldWhy() {
+        needs(Feature.PUSHED_LOSS);
+        LockClient operator = client();
+        LockHandle held = Await.get(client().acquire(key));
+        CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
+        untilQueued(operator, key, 1);
+
+        assertThat(Await.get(operator.forceRelease(key))).isTrue();
+
+        assertThat(Await.get(held.lost()).reason()).isEqualTo(LossReason.FORCED);
+        assertThat(held.isHeld()).isFalse();
+        assertThat(Await.error(held.release().toFuture())).isInstanceOf(LockLostException.class);
+        assertThat(Await.get(next).isHeld()).isTrue();
+        Await.run(Await.get(next).renew());
+        Await.run(Await.get(next).release());
+    }
+
+    @Test
+    void aHolderThatWasNotToldOfAForcedReleaseLearnsOfItByItsNextRenewal() {
+        FaultyBackend backend = faulty();
+        backend.onSignal(signal -> false);
+        LockHandle held = Await.get(client(backend).with(shortLease()).acquire(key));
+
+        Await.get(client().forceRelease(key));
+
+        assertThat(Await.get(held.lost()).fencingToken()).isEqualTo(held.fencingToken());
+    }
+
+    @Test
+    void aForcedReleaseOfAFreeLockIsFalse() {
+        assertThat(Await.get(client().forceRelease(key))).isFalse();
+    }
+}

@@ -1,0 +1,172 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Who is next, and how it learns of it. */
+abstract class OrderCases extends Cases {
+
+    /** So long that nobody is served by looking again. */
+    private static final LockOptions HOURS = DEFAULTS.withLease(Duration.ofHours(10));
+
+    private final Queue<String> served = new ConcurrentLinkedQueue<>();
+
+    OrderCases(LockBackendContract contract) {
+        super(contract);
+    }
+
+    private CompletableFuture<Void> flow(LockClient client, String name) {
+        return client.<Void>withLock(key, Mono.fromRunnable(() -> served.add(name)))
+                .toFuture();
+    }
+
+    /** A backend whose answers never ask for a second look. */
+    private FaultyBackend neverLookingAgain() {
+        FaultyBackend backend = faulty();
+        backend.onClaim(claim -> claim.map(answer ->
+                answer instanceof ClaimResult.Queued ? new ClaimResult.Queued(Duration.ofDays(365)) : answer));
+        return backend;
+    }
+
+    @Test
+    void fifoServesAllClientsInOrderOfArrival() {
+        needs(Feature.ARRIVAL_ORDER);
+        List<LockClient> clients =
+                IntStream.range(0, 3).mapToObj(i -> client().with(FIFO)).toList();
+        LockClient observer = client();
+        LockHandle held = Await.get(observer.acquire(key));
+        List<CompletableFuture<Void>> flows = new ArrayList<>();
+        List<String> arrived = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
+            flows.add(flow(clients.get(i % 3), "flow " + i));
+            arrived.add("flow " + i);
+            untilQueued(observer, key, i + 1);
+        }
+
+        Await.run(held.release());
+        flows.forEach(Await::done);
+
+        assertThat(served).containsExactlyElementsOf(arrived);
+    }
+
+    @Test
+    void aCohortPassesTheLockOnInItsOrderOfArrivalWithoutAskingTheStore() {
+        FaultyBackend backend = faulty();
+        LockClient client = client(backend, settings -> settings.passBudget(100, Duration.ofMinutes(1)));
+        LockHandle held = Await.get(client.acquire(key));
+        List<CompletableFuture<Void>> flows =
+                IntStream.range(0, 20).mapToObj(i -> flow(client, "flow " + i)).toList();
+
+        Await.run(held.release());
+        flows.forEach(Await::done);
+
+        assertThat(served)
+                .containsExactlyElementsOf(
+                        IntStream.range(0, 20).mapToObj(i -> "flow " + i).toList());
+        assertThat(backend.claims()).hasSize(1);
+    }
+
+    @Test
+    void aCohortWhosePassesAreSpentGivesTheNextClientItsTurn() {
+        needs(Feature.ARRIVAL_ORDER);
+        LockClient busy = client(contract.newBackend(), settings -> settings.passBudget(3, Duration.ofMinutes(1)));
+        LockClient other = client();
+        LockHandle held = Await.get(busy.acquire(key));
+        List<CompletableFuture<Void>> flows = new ArrayList<>(
+                IntStream.range(0, 12).mapToObj(i -> flow(busy, "busy")).toList());
+        flows.add(flow(other, "other"));
+        untilQueued(other, key, 1);
+
+        Await.run(held.release());
+        flows.forEach(Await::done);
+
+        assertThat(served).hasSize(13);
+        assertThat(List.copyOf(served).indexOf("other")).isEqualTo(3);
+    }
+
+    @Test
+    void aClientThatWaitsIsServedByThePushedGrantAlone() {
+        needs(Feature.PUSHED_GRANTS);
+        FaultyBackend backend = neverLookingAgain();
+        LockClient waiting = client(backend).with(HOURS);
+        LockClient holding = client().with(HOURS);
+        LockHandle held = Await.get(holding.acquire(key));
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        untilQueued(holding, key, 1);
+        int asked = backend.claims().size();
+
+        Await.run(held.release());
+
+        Await.run(Await.get(next).release());
+        assertThat(backend.claims()).hasSize(asked);
+    }
+
+    @Test
+    void aGrantThatOvertakesTheAnswerOfItsClaimIsNotMissed() {
+        needs(Feature.PUSHED_GRANTS);
+        FaultyBackend backend = neverLookingAgain();
+        LockClient waiting = client(backend).with(HOURS);
+        LockClient holding = client().with(HOURS);
+        Await.run(waiting.withLock(key, Mono.empty()));
+        LockHandle held = Await.get(holding.acquire(key));
+        backend.onClaim(FaultyBackend::answerLost);
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        untilQueued(holding, key, 1);
+
+        Await.run(held.release());
+
+        Await.run(Await.get(next).release());
+    }
+
+    @Test
+    void aWakeUpLostWithTheConnectionIsMadeUpForWhenItIsBack() {
+        FaultyBackend backend = neverLookingAgain();
+        LockClient waiting = client(backend).with(HOURS);
+        LockClient holding = client().with(HOURS);
+        LockHandle held = Await.get(holding.acquire(key));
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        untilQueued(holding, key, 1);
+        backend.onSignal(signal -> false);
+        Await.run(held.release());
+        assertThat(next).isNotDone();
+
+        backend.mend();
+        backend.interruptSignals();
+
+        Await.run(Await.get(next).release());
+    }
+
+    @Test
+    void aWaiterThatIsWokenForNothingGoesOnWaiting() {
+        FaultyBackend backend = faulty();
+        LockClient waiting = client(backend);
+        LockClient holding = client();
+        LockHandle held = Await.get(holding.acquire(key));
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        untilQueued(holding, key, 1);
+        int asked = backend.claims().size();
+
+        backend.forge(new Signal.Recheck(key));
+        backend.forge(new Signal.Grant("a claim of nobody", 1L << LockBackend.PASS_BITS));
+        Await.until("the waiter has asked again", () -> backend.claims().size() > asked);
+
+        assertThat(next).isNotDone();
+        Await.run(held.release());
+        Await.run(Await.get(next).release());
+    }
+}
