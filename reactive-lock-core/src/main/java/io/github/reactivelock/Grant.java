@@ -25,11 +25,12 @@ final class Grant {
     private final long lease;
     private final long margin;
     private final long since;
+    private final long patience;
     private int passes;
     private long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
-    private boolean renewing;
+    private volatile boolean renewing;
     private long renewalAskedAt;
     private volatile @Nullable Throwable failure;
     private @Nullable LossReason suspicion;
@@ -43,6 +44,7 @@ final class Grant {
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
         this.margin = engine.timing.margin(this.lease);
+        this.patience = engine.timing.patience(this.lease);
         this.since = engine.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = sentAt + this.lease - margin;
@@ -90,7 +92,7 @@ final class Grant {
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure;
+        Throwable cause = failure == null && renewing ? engine.timing.silence(patience) : failure;
         return new LockLostException(
                 cohort.key, token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
@@ -98,8 +100,8 @@ final class Grant {
     // ---- renewal
 
     void tick(long now, boolean renewed) {
-        if (renewing && now - renewalAskedAt >= engine.timing.commandTimeout) {
-            renewalFailed(engine.timing.silence());
+        if (renewing && now - renewalAskedAt >= patience) {
+            renewalFailed(engine.timing.silence(patience));
         }
         if (isOver()) {
             cohort.lost(this, expiry(currentToken()));

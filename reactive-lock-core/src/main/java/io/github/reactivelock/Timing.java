@@ -101,13 +101,18 @@ final class Timing {
         }
     }
 
-    TimeoutException silence() {
-        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(commandTimeout)
-                + " ms; look whether it is up and reachable");
+    /** How long to wait for an answer that a lease depends on, so that there is time to ask again before it ends. */
+    long patience(long lease) {
+        return Math.min(commandTimeout, lease / 3);
     }
 
-    void stopTick() {
-        ticker.dispose();
+    TimeoutException silence() {
+        return silence(commandTimeout);
+    }
+
+    TimeoutException silence(long patience) {
+        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience)
+                + " ms; look whether it is up and reachable");
     }
 
     void dispose() {
