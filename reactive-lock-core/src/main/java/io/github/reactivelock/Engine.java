@@ -226,6 +226,11 @@ final class Engine {
         return closed;
     }
 
+    /** Nothing is held, waited for or being given up. */
+    boolean isIdle() {
+        return claims.isEmpty() && joinable.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
+    }
+
     Mono<Void> close() {
         return Mono.defer(() -> {
             if (closing.compareAndSet(false, true)) {
