@@ -92,13 +92,22 @@ final class Timing {
         long current = tickNanos.get();
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
-                ticker.update(Flux.interval(Duration.ofNanos(wanted), timer)
-                        .onBackpressureDrop()
-                        .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+                startTick();
                 return;
             }
             current = tickNanos.get();
         }
+    }
+
+    /** Of two threads that start a tick at once, the slower tick must not be the one that stays. */
+    private void startTick() {
+        long started;
+        do {
+            started = tickNanos.get();
+            ticker.update(Flux.interval(Duration.ofNanos(started), timer)
+                    .onBackpressureDrop()
+                    .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+        } while (started != tickNanos.get());
     }
 
     /** How long to wait for an answer that a lease depends on, so that there is time to ask again before it ends. */
