@@ -43,6 +43,7 @@ final class Grant {
         this.claim = claim;
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
+        engine.timing.serve(lease);
         this.margin = engine.timing.margin(this.lease);
         this.patience = engine.timing.patience(this.lease);
         this.since = engine.timing.now();
