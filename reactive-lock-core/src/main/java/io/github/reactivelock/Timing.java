@@ -136,7 +136,7 @@ final class Timing {
         return () -> {
             try {
                 task.run();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.error("a timer of the lock client failed; please report this", e);
             }
         };
