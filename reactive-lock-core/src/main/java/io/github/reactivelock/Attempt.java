@@ -85,7 +85,9 @@ final class Attempt {
 
     private void queued(long sentAt, Duration recheckAfter) {
         queued = true;
-        ungrantedAt = Math.max(ungrantedAt, sentAt);
+        if (sentAt - ungrantedAt > 0) {
+            ungrantedAt = sentAt;
+        }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
         askAgainAt = engine.timing.now() + pause;
