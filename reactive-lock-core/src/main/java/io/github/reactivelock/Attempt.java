@@ -16,6 +16,7 @@ final class Attempt {
     private final Cohort cohort;
     private final Engine engine;
     private final long lease;
+    private final long patience;
     private boolean queued;
     private boolean asking;
     private long askedAt;
@@ -33,6 +34,7 @@ final class Attempt {
         this.engine = cohort.engine;
         this.claim = claim;
         this.lease = claim.lease().toNanos();
+        this.patience = engine.timing.patience(lease);
         this.ungrantedAt = engine.timing.now();
     }
 
@@ -61,8 +63,9 @@ final class Attempt {
     }
 
     void tick(long now) {
-        if (asking && now - askedAt >= engine.timing.commandTimeout) {
-            refused(askedAt, engine.timing.silence());
+        long bearable = queued ? patience : engine.timing.commandTimeout;
+        if (asking && now - askedAt >= bearable) {
+            refused(askedAt, engine.timing.silence(bearable));
         } else if (!asking && now - askAgainAt >= 0) {
             ask();
         }
