@@ -111,8 +111,8 @@ final class Cohort extends Mailbox {
         post(() -> {
             if (attempt != null) {
                 attempt.recheck();
-            } else if (grant != null && heldToo) {
-                grant.renewNow();
+            } else if (grant != null && heldToo && isRenewed()) {
+                grant.doubt();
             }
         });
     }
@@ -135,8 +135,12 @@ final class Cohort extends Mailbox {
         if (attempt != null) {
             attempt.tick(now);
         } else if (grant != null) {
-            grant.tick(now, hold == null || hold.options.isRenewed());
+            grant.tick(now, isRenewed());
         }
+    }
+
+    private boolean isRenewed() {
+        return hold == null || hold.options.isRenewed();
     }
 
     // ---- getting the lock

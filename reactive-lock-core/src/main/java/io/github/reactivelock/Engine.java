@@ -217,6 +217,7 @@ final class Engine {
             boolean again = connectedBefore;
             connectedBefore = true;
             claims.values().forEach(cohort -> cohort.recheck(again));
+            renewals.send();
         }
     }
 

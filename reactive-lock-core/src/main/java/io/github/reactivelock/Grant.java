@@ -33,6 +33,9 @@ final class Grant {
     private volatile boolean renewing;
     private long renewalAskedAt;
     private volatile @Nullable Throwable failure;
+    /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
+    private boolean inDoubt;
+    private long doubtedAt;
     private @Nullable LossReason suspicion;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
@@ -108,7 +111,7 @@ final class Grant {
             cohort.lost(this, expiry(currentToken()));
             return;
         }
-        if (renewed && !renewing && now - confirmedAt >= lease / 3) {
+        if (!renewing && (inDoubt || (renewed && now - confirmedAt >= lease / 3))) {
             queueRenewal(now);
         }
         if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
@@ -135,7 +138,17 @@ final class Grant {
     /** The store pushed that the lock is gone; it is asked before that is believed. */
     void suspect(LossReason reason) {
         suspicion = reason;
-        renewNow();
+        doubt();
+        engine.renewals.send();
+    }
+
+    /** Puts a question to the store in line, behind one that is under way if there is one. */
+    void doubt() {
+        inDoubt = true;
+        doubtedAt = engine.timing.now();
+        if (!renewing) {
+            queueRenewal(doubtedAt);
+        }
     }
 
     private void queueRenewal(long now) {
@@ -154,9 +167,14 @@ final class Grant {
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
-                suspicion = null;
                 confirmed(sentAt);
                 tellCallers(null);
+                if (!inDoubt || sentAt - doubtedAt >= 0) {
+                    inDoubt = false;
+                    suspicion = null;
+                } else {
+                    renewNow();
+                }
                 cohort.confirmed(this);
             } else {
                 renewalFailed(new IllegalStateException("the part of the store that keeps it did not answer"));
