@@ -78,7 +78,7 @@ final class Attempt {
         if (answer instanceof ClaimResult.Granted granted) {
             cohort.granted(this, granted.fencingToken(), granted.lease(), sentAt);
         } else if (!cohort.isTrying(this)) {
-            return;
+            cohort.left(this, answer);
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting.recheckAfter());
         } else {

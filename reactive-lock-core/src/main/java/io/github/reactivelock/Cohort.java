@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import java.time.Duration;
 import java.util.Iterator;
@@ -190,6 +191,13 @@ final class Cohort extends Mailbox {
     void confirmed(Grant asked) {
         if (grant == asked && hold == null && !asked.isOver()) {
             handOn(asked);
+        }
+    }
+
+    /** A claim that was left meanwhile is in the store's queue, where its release may have come too early. */
+    void left(Attempt asked, ClaimResult answer) {
+        if (answer instanceof ClaimResult.Queued && (grant == null || !grant.claim.equals(asked.claim))) {
+            engine.withdraw(asked.claim, null);
         }
     }
 
