@@ -49,6 +49,11 @@ final class Attempt {
                 failure -> cohort.post(() -> refused(sentAt, failure)));
     }
 
+    /** Whether a flow would have asked for the same. */
+    boolean suits(LockOptions next) {
+        return next.lease().equals(claim.lease());
+    }
+
     /** Signals may have been missed. */
     void recheck() {
         if (asking) {

@@ -69,8 +69,10 @@ final class Cohort extends Mailbox {
         post(() -> {
             if (waiters.remove(waiter)) {
                 engine.depart(this);
-                if (waiters.isEmpty() && hold == null) {
+                Waiter head = firstWaiting();
+                if (hold == null && (head == null || (attempt != null && !attempt.suits(head.options)))) {
                     withdraw();
+                    claim();
                 }
             }
         });
@@ -212,9 +214,9 @@ final class Cohort extends Mailbox {
         endAll(waiter -> waiter.fail(failure));
     }
 
-    /** Gives the lock to the next flow that still wants it, or up if none does. */
+    /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
     private void handOn(Grant current) {
-        for (Waiter next = firstWaiting(); next != null; next = firstWaiting()) {
+        for (Waiter next = firstWaiting(); next != null && current.suits(next.options); next = firstWaiting()) {
             waiters.remove(next);
             if (next.take()) {
                 deliver(next, current);
@@ -223,6 +225,7 @@ final class Cohort extends Mailbox {
             engine.depart(this);
         }
         withdraw();
+        claim();
     }
 
     private void deliver(Waiter next, Grant current) {

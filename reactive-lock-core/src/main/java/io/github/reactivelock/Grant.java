@@ -87,11 +87,16 @@ final class Grant {
                 && engine.timing.now() - since < engine.maxPassing
                 && isFresh()
                 && next.isRenewed()
-                && next.lease().equals(claim.lease());
+                && suits(next);
         if (may) {
             passes++;
         }
         return may;
+    }
+
+    /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
+    boolean suits(LockOptions next) {
+        return next.lease().equals(claim.lease()) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */
