@@ -192,12 +192,13 @@ final class Engine {
     private void listen() {
         signals.update(Flux.defer(backend::signals)
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
+                .doOnNext(this::signalled)
                 .doOnError(e -> log.debug("signals of the store were interrupted", e))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
                         .scheduler(timing.timer())
                         .transientErrors(true))
-                .subscribe(this::signalled, e -> log.error("signals of the store ended", e)));
+                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
 
     private void signalled(Signal signal) {
