@@ -154,13 +154,14 @@ final class Engine {
 
     void forget(Claim claim) {
         claims.remove(claim.id());
+        checkQuiet();
     }
 
     /** Ends a claim at the store; {@code outcome} hears how the first try went. */
     void withdraw(Claim claim, Withdrawal.@Nullable Outcome outcome) {
-        claims.remove(claim.id());
         Withdrawal withdrawal = new Withdrawal(this, claim, outcome);
-        withdrawals.add(withdrawal);
+        withdrawals.add(withdrawal); // before the claim goes, or a close in between would find nothing left to do
+        claims.remove(claim.id());
         withdrawal.ask();
     }
 
@@ -270,7 +271,7 @@ final class Engine {
     }
 
     private void checkQuiet() {
-        if (closed && withdrawals.isEmpty()) {
+        if (closed && claims.isEmpty() && withdrawals.isEmpty()) {
             Sinks.EmitResult unused = quiet.tryEmitEmpty();
         }
     }
