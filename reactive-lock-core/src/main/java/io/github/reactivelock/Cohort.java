@@ -155,11 +155,11 @@ final class Cohort extends Mailbox {
         }
         Claim claim = new Claim(key, engine.newClaimId(), engine.ownerOf(head), head.options.lease(), head.mode);
         Attempt started = new Attempt(this, claim);
-        attempt = started;
         if (engine.register(claim, this)) {
+            attempt = started;
             started.ask();
         } else {
-            failAll(new LockClientClosedException(key));
+            endAll(waiter -> waiter.fail(new LockClientClosedException(key)));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -72,8 +73,13 @@ final class Timing {
         return timer;
     }
 
+    /** Never runs if the client is closed. */
     Disposable after(long nanos, Runnable task) {
-        return timer.schedule(guarded(task), Math.max(0, nanos), TimeUnit.NANOSECONDS);
+        try {
+            return timer.schedule(guarded(task), Math.max(0, nanos), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            return Disposables.disposed();
+        }
     }
 
     Mono<Long> delay(Duration pause) {
