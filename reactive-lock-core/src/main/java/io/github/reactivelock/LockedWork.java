@@ -52,7 +52,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private volatile int phase;
     private volatile @Nullable Handle handle;
     private Context context;
-    private @Nullable T value;
+    private volatile @Nullable T value;
 
     private LockedWork(
             Engine engine,
@@ -136,6 +136,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             cancelWait();
         } else if (before == WORKING) {
             upstream.cancel();
+            discardValue();
             giveBack();
         }
     }
@@ -175,6 +176,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void lost(LockLostException loss) {
         if (move(WORKING, DONE)) {
             upstream.cancel();
+            discardValue();
             giveBack();
             actual.onError(loss);
         }
@@ -215,6 +217,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             Operators.onDiscard(next, context);
         } else if (single) {
             value = next;
+            if (phase != WORKING) { // cancelled or lost meanwhile, by one who saw no value yet
+                discardValue();
+            }
         } else {
             actual.onNext(next);
         }
@@ -244,16 +249,23 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void finish(@Nullable Throwable failure) {
         T last = value;
         if (!move(ENDING, DONE)) {
-            if (last != null) {
-                Operators.onDiscard(last, context);
-            }
+            discardValue();
         } else if (failure != null) {
+            discardValue();
             actual.onError(failure);
         } else {
             if (last != null) {
                 actual.onNext(last);
             }
             actual.onComplete();
+        }
+    }
+
+    private void discardValue() {
+        T unwanted = value;
+        if (unwanted != null) {
+            value = null;
+            Operators.onDiscard(unwanted, context);
         }
     }
 
