@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -51,6 +52,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
     private volatile @Nullable Handle handle;
+    private volatile @Nullable Disposable lossWatch;
     private Context context;
     private volatile @Nullable T value;
 
@@ -151,8 +153,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             granted.giveBack();
             return;
         }
-        granted.hold.onLoss(this::lost);
+        lossWatch = granted.hold.onLoss(this::lost);
         if (isLost() || phase != WORKING) {
+            unwatch();
             return;
         }
         Publisher<T> publisher;
@@ -192,7 +195,16 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         return loss != null;
     }
 
+    /** The hold may outlive this work by far and must not remember it. */
+    private void unwatch() {
+        Disposable watch = lossWatch;
+        if (watch != null) {
+            watch.dispose();
+        }
+    }
+
     private void giveBack() {
+        unwatch();
         Handle current = handle;
         if (current != null) {
             current.giveBack();
@@ -240,6 +252,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void end(@Nullable Throwable failure) {
         Handle current = handle;
         if (current != null && move(WORKING, ENDING)) {
+            unwatch();
             current.leave(unreleased -> finish(failure));
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
