@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
  * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its mailbox. No user code runs inside.
+ * thread, out of its mailbox. No user code runs inside, but for the cancelling of work whose lock is lost, which has to
+ * come before the lock is given up.
  *
  * <pre>
  * state       has              leaves on

@@ -25,7 +25,8 @@ import reactor.util.context.ContextView;
  * NEW         first request                                 waits -> ACQUIRING
  * ACQUIRING   grant                                         subscribes to the work -> WORKING
  * WORKING     the work ends                                 releases -> ENDING
- * WORKING     loss, by signal or seen by the clock          cancels the work, fails -> DONE
+ * WORKING     loss, by signal or seen by the clock          cancels the work -> FAILING
+ * FAILING     its turn on the work scheduler                emits the loss -> DONE
  * ENDING      the release has answered                      emits the work's outcome -> DONE
  * any         failure to acquire; cancel                    -> DONE, giving back what comes late
  * </pre>
@@ -39,7 +40,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private static final int ACQUIRING = 1;
     private static final int WORKING = 2;
     private static final int ENDING = 3;
-    private static final int DONE = 4;
+    private static final int FAILING = 4;
+    private static final int DONE = 5;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
@@ -177,11 +179,15 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     }
 
     private void lost(LockLostException loss) {
-        if (move(WORKING, DONE)) {
+        if (move(WORKING, FAILING)) {
             upstream.cancel();
             discardValue();
             giveBack();
-            actual.onError(loss);
+            engine.reports.run(() -> {
+                if (move(FAILING, DONE)) {
+                    actual.onError(loss);
+                }
+            });
         }
     }
 
