@@ -7,6 +7,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
+import reactor.core.CorePublisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
@@ -162,7 +163,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         }
         Publisher<T> publisher;
         try {
-            publisher = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            Publisher<T> given = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            publisher = given instanceof CorePublisher ? given : Flux.from(given); // which turns what it throws to an error
         } catch (Throwable e) {
             Exceptions.throwIfFatal(e);
             end(e);
