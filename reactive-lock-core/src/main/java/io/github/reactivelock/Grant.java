@@ -35,6 +35,7 @@ final class Grant {
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
     private boolean inDoubt;
+
     private long doubtedAt;
     private @Nullable LossReason suspicion;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */

@@ -164,7 +164,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         Publisher<T> publisher;
         try {
             Publisher<T> given = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
-            publisher = given instanceof CorePublisher ? given : Flux.from(given); // which turns what it throws to an error
+            publisher =
+                    given instanceof CorePublisher ? given : Flux.from(given); // which turns what it throws to an error
         } catch (Throwable e) {
             Exceptions.throwIfFatal(e);
             end(e);
