@@ -71,7 +71,8 @@ final class Attempt {
         long bearable = queued ? patience : engine.timing.commandTimeout;
         if (asking && now - askedAt >= bearable) {
             refused(askedAt, engine.timing.silence(bearable));
-        } else if (!asking && now - askAgainAt >= 0) {
+        }
+        if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
             ask();
         }
     }
@@ -112,7 +113,7 @@ final class Attempt {
         asking = false;
         long now = engine.timing.now();
         if (queued && now - ungrantedAt < lease) {
-            askAgainAt = now + Math.min(lease / 10, LONGEST_PAUSE);
+            askAgainAt = sentAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
             cohort.failAll(new LockUnavailableException(cohort.key, "acquired", failure));
         }
