@@ -62,7 +62,7 @@ final class ScriptedBackend implements LockBackend {
     private final List<Asked<ClaimResult>> claims = new ArrayList<>();
     private final List<Asked<RenewalResult>> renewals = new ArrayList<>();
     private final List<Asked<Boolean>> releases = new ArrayList<>();
-    private final Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
+    private Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
     int signalSubscriptions;
     boolean isClosed;
     /** Claims that are released answer "was yours" by themselves. */
@@ -122,6 +122,13 @@ final class ScriptedBackend implements LockBackend {
         signals.emitNext(signal, Sinks.EmitFailureHandler.FAIL_FAST);
     }
 
+    /** The connection that pushes breaks; another can be made at once. */
+    void failSignals() {
+        Sinks.Many<Signal> broken = signals;
+        signals = Sinks.many().multicast().directBestEffort();
+        broken.emitError(new IllegalStateException("the connection broke"), Sinks.EmitFailureHandler.FAIL_FAST);
+    }
+
     void push(Claim claim, long number) {
         push(new Signal.Grant(claim.id(), token(number)));
     }
@@ -179,7 +186,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return signals.asFlux().doOnSubscribe(s -> signalSubscriptions++);
+        return Flux.defer(() -> signals.asFlux().doOnSubscribe(s -> signalSubscriptions++));
     }
 
     int listeners() {
