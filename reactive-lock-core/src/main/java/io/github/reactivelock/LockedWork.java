@@ -7,7 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
+import reactor.core.CorePublisher;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -24,7 +26,8 @@ import reactor.util.context.ContextView;
  * NEW         first request                                 waits -> ACQUIRING
  * ACQUIRING   grant                                         subscribes to the work -> WORKING
  * WORKING     the work ends                                 releases -> ENDING
- * WORKING     loss, by signal or seen by the clock          cancels the work, fails -> DONE
+ * WORKING     loss, by signal or seen by the clock          cancels the work -> FAILING
+ * FAILING     its turn on the work scheduler                emits the loss -> DONE
  * ENDING      the release has answered                      emits the work's outcome -> DONE
  * any         failure to acquire; cancel                    -> DONE, giving back what comes late
  * </pre>
@@ -38,7 +41,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private static final int ACQUIRING = 1;
     private static final int WORKING = 2;
     private static final int ENDING = 3;
-    private static final int DONE = 4;
+    private static final int FAILING = 4;
+    private static final int DONE = 5;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
@@ -51,8 +55,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
     private volatile @Nullable Handle handle;
+    private volatile @Nullable Disposable lossWatch;
     private Context context;
-    private @Nullable T value;
+    private volatile @Nullable T value;
 
     private LockedWork(
             Engine engine,
@@ -136,6 +141,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             cancelWait();
         } else if (before == WORKING) {
             upstream.cancel();
+            discardValue();
             giveBack();
         }
     }
@@ -150,13 +156,16 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             granted.giveBack();
             return;
         }
-        granted.hold.onLoss(this::lost);
+        lossWatch = granted.hold.onLoss(this::lost);
         if (isLost() || phase != WORKING) {
+            unwatch();
             return;
         }
         Publisher<T> publisher;
         try {
-            publisher = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            Publisher<T> given = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
+            publisher =
+                    given instanceof CorePublisher ? given : Flux.from(given); // which turns what it throws to an error
         } catch (Throwable e) {
             Exceptions.throwIfFatal(e);
             end(e);
@@ -173,10 +182,15 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     }
 
     private void lost(LockLostException loss) {
-        if (move(WORKING, DONE)) {
+        if (move(WORKING, FAILING)) {
             upstream.cancel();
+            discardValue();
             giveBack();
-            actual.onError(loss);
+            engine.reports.run(() -> {
+                if (move(FAILING, DONE)) {
+                    actual.onError(loss);
+                }
+            });
         }
     }
 
@@ -190,7 +204,16 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         return loss != null;
     }
 
+    /** The hold may outlive this work by far and must not remember it. */
+    private void unwatch() {
+        Disposable watch = lossWatch;
+        if (watch != null) {
+            watch.dispose();
+        }
+    }
+
     private void giveBack() {
+        unwatch();
         Handle current = handle;
         if (current != null) {
             current.giveBack();
@@ -215,6 +238,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             Operators.onDiscard(next, context);
         } else if (single) {
             value = next;
+            if (phase != WORKING) { // cancelled or lost meanwhile, by one who saw no value yet
+                discardValue();
+            }
         } else {
             actual.onNext(next);
         }
@@ -235,6 +261,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void end(@Nullable Throwable failure) {
         Handle current = handle;
         if (current != null && move(WORKING, ENDING)) {
+            unwatch();
             current.leave(unreleased -> finish(failure));
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
@@ -244,16 +271,23 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void finish(@Nullable Throwable failure) {
         T last = value;
         if (!move(ENDING, DONE)) {
-            if (last != null) {
-                Operators.onDiscard(last, context);
-            }
+            discardValue();
         } else if (failure != null) {
+            discardValue();
             actual.onError(failure);
         } else {
             if (last != null) {
                 actual.onNext(last);
             }
             actual.onComplete();
+        }
+    }
+
+    private void discardValue() {
+        T unwanted = value;
+        if (unwanted != null) {
+            value = null;
+            Operators.onDiscard(unwanted, context);
         }
     }
 

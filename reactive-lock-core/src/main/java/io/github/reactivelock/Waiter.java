@@ -56,7 +56,11 @@ abstract class Waiter {
         this.since = now;
         this.cohort = cohort;
         if (deadline != Timing.NEVER) {
-            timeout = engine.timing.after(deadline - now, this::timedOut);
+            Disposable armed = engine.timing.after(deadline - now, this::timedOut);
+            timeout = armed;
+            if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
+                armed.dispose();
+            }
         }
         cohort.join(this);
     }
