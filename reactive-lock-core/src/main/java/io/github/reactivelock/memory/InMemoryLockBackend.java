@@ -83,7 +83,7 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim) {
+    public Mono<Vote> vote(Claim claim, long ticket) {
         return whileOpen(() -> new Vote(store.claim(this, claim), store.incarnation(), store.uptime()));
     }
 

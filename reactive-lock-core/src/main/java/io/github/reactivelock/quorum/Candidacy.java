@@ -1,5 +1,7 @@
 package io.github.reactivelock.quorum;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -9,13 +11,21 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Candidacy {
 
+    private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
+
     private final String key;
+    private final long ticket = ChronoUnit.MICROS.between(EPOCH, Instant.now());
     private final Set<Integer> votes = ConcurrentHashMap.newKeySet();
     private volatile boolean waitedForMore;
     private volatile long fencingToken;
 
     Candidacy(String key) {
         this.key = key;
+    }
+
+    /** Orders it among others that wait; older ones come first. */
+    long ticket() {
+        return ticket;
     }
 
     String key() {

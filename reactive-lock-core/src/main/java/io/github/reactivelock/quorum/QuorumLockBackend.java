@@ -38,6 +38,8 @@ import reactor.util.retry.Retry;
  *       and stays queued elsewhere; nodes pass a vote on to the next claim they know.
  *   <li><b>Token.</b> The highest of the majority's tokens, written back to a majority before the grant counts. The next
  *       majority shares a node with that one, so its token is higher.
+ *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
+ *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
  *   <li><b>Renewal, release.</b> Both go to all nodes; a renewal holds when a majority confirmed it in this round.
  * </ol>
@@ -121,15 +123,15 @@ public final class QuorumLockBackend implements LockBackend {
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
             Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(claim.key()));
-            return round(claim).flatMap(round -> decide(claim, candidacy, round));
+            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round));
         });
     }
 
-    private Mono<Round> round(Claim claim) {
+    private Mono<Round> round(Claim claim, Candidacy candidacy) {
         Round round = new Round(nodes.size(), longestLease);
         return Flux.range(0, nodes.size())
                 .flatMap(
-                        i -> bounded(nodes.get(i).vote(claim))
+                        i -> bounded(nodes.get(i).vote(claim, candidacy.ticket()))
                                 .<Runnable>map(vote -> () -> round.add(i, vote))
                                 .onErrorResume(e -> Mono.just(() -> round.addFailure(i, e))),
                         nodes.size())

@@ -10,9 +10,11 @@ public interface QuorumNode extends LockBackend {
      * its memory would vote twice.
      *
      * @param claim who asks for what
+     * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
+     *     orders serve the same one; a wish, at most 2<sup>52</sup>
      * @return the answer and who gave it; never empty
      */
-    Mono<Vote> vote(Claim claim);
+    Mono<Vote> vote(Claim claim, long ticket);
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
