@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
+import reactor.core.Disposable;
 
 /**
  * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its cohort's events;
@@ -99,9 +100,12 @@ final class Attempt {
         }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
-        askAgainAt = engine.timing.now() + pause;
+        long now = engine.timing.now();
+        askAgainAt = now + pause;
         if (askAgain) {
             ask();
+        } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
+            Disposable unused = engine.timing.after(pause, cohort::tick);
         }
     }
 
