@@ -53,7 +53,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      */
     public static LettuceLockBackend connect(String uri, RedisLockOptions options) {
         RedisURI parsed = parse(uri);
-        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION) || parsed.getTimeout().isZero()) {
+        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
+                || parsed.getTimeout().isZero()) {
             parsed.setTimeout(CONNECT_TIMEOUT);
         }
         ClientResources resources = ClientResources.builder()
