@@ -67,8 +67,12 @@ final class ScriptedBackend implements LockBackend {
     boolean isClosed;
     /** Claims that are released answer "was yours" by themselves. */
     boolean confirmsReleases = true;
+    /** All but this key's. */
+    String releasedByHand = "";
     /** Renewals succeed by themselves. */
     boolean confirmsRenewals;
+
+    Mono<Void> closes = Mono.empty();
 
     static ClaimResult granted(Claim claim, long number) {
         return new ClaimResult.Granted(token(number), claim.lease());
@@ -167,7 +171,7 @@ final class ScriptedBackend implements LockBackend {
     @Override
     public Mono<Boolean> release(Claim claim) {
         Mono<Boolean> byHand = asked("release", List.of(claim), releases);
-        return confirmsReleases
+        return confirmsReleases && !claim.key().equals(releasedByHand)
                 ? Mono.fromRunnable(() -> note("release", List.of(claim))).thenReturn(true)
                 : byHand;
     }
@@ -210,9 +214,10 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<Void> close() {
-        return Mono.fromRunnable(() -> {
+        Mono<Void> noted = Mono.fromRunnable(() -> {
             isClosed = true;
             log.add("close");
         });
+        return noted.then(closes);
     }
 }
