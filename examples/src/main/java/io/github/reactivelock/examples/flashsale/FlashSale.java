@@ -1,0 +1,110 @@
+package io.github.reactivelock.examples.flashsale;
+
+import io.github.reactivelock.examples.BundledRedis;
+import io.lettuce.core.RedisURI;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The command: sells one stock three times over, first without the lock, then with it, then with a casualty. */
+@Command(
+        name = "examples/run flash-sale",
+        description = "Several processes sell a few tickets to many buyers: without a lock, with the lock, and with the"
+                + " lock while one process is killed.",
+        mixinStandardHelpOptions = true,
+        usageHelpAutoWidth = true,
+        showDefaultValues = true)
+public final class FlashSale implements Callable<Integer> {
+
+    @Option(names = "--buyers", paramLabel = "N", description = "who come at once in each round")
+    private int buyers = 2_000;
+
+    @Option(names = "--stock", paramLabel = "N", description = "tickets for sale in each round")
+    private int stock = 100;
+
+    @Option(names = "--instances", paramLabel = "N", description = "processes of the application")
+    private int instances = 4;
+
+    @Option(
+            names = "--redis",
+            paramLabel = "URI",
+            description = "a Redis of yours; the bundled one is started if not given")
+    private @Nullable String redis;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    private FlashSale() {}
+
+    /**
+     * Runs the sale and ends the JVM: 0 if the rounds with the lock were exact, 1 if not or if the sale could not be
+     * held, 2 if the arguments are wrong.
+     *
+     * @param args the options
+     */
+    public static void main(String[] args) {
+        CommandLine command = new CommandLine(new FlashSale());
+        command.setExecutionExceptionHandler((failure, line, parsed) -> {
+            System.err.println("flash-sale: " + failure.getMessage());
+            return 1;
+        });
+        System.exit(command.execute(args));
+    }
+
+    @Override
+    public Integer call() {
+        check("--buyers", buyers, 1, 100_000, "");
+        check("--stock", stock, 1, 100_000, "");
+        check("--instances", instances, 2, 16, "; one of them is killed and another must go on");
+        checkUri();
+        // The main thread is the only one that ever waits.
+        Report report = BundledRedis.unless(redis, this::sale).blockOptional().orElseThrow();
+        Print.line("%n%s%n", report.table());
+        report.faults().forEach(fault -> System.err.println("flash-sale: " + fault));
+        Print.line("%s", report.summary());
+        return report.faults().isEmpty() ? 0 : 1;
+    }
+
+    private Mono<Report> sale(String uri) {
+        Names names = new Names("flash-sale:" + UUID.randomUUID());
+        Print.line("%,d buyers, %,d tickets, %d instances", buyers, stock, instances);
+        return Mono.usingWhen(
+                Fleet.start(uri, names, instances),
+                fleet -> fleet.ready()
+                        .thenMany(Flux.just(Round.values()))
+                        .concatMap(round -> Door.open(fleet, round, buyers, stock))
+                        .collectList()
+                        .map(results -> new Report(results, buyers, stock)),
+                Fleet::close);
+    }
+
+    private void check(String option, int value, int least, int most, String reason) {
+        if (value < least || value > most) {
+            throw wrong(option + " must be " + least + " to " + most + " but is " + value + reason);
+        }
+    }
+
+    private void checkUri() {
+        try {
+            if (redis != null) {
+                RedisURI.create(redis);
+            }
+        } catch (IllegalArgumentException e) {
+            // The text is not repeated: it may hold a password.
+            throw wrong("--redis must be of the form redis://[user:password@]host[:port][/database]");
+        }
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(Objects.requireNonNull(spec).commandLine(), message);
+    }
+}
