@@ -8,9 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import redis.embedded.core.ExecutableProvider;
@@ -19,7 +17,7 @@ import redis.embedded.core.ExecutableProvider;
  * A real Redis for as long as an example runs: the one that comes along with the embedded-redis library, or else
  * {@code redis-server} from the PATH. It keeps nothing on disk and listens on 127.0.0.1 only.
  */
-public final class BundledRedis {
+final class BundledRedis {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(10);
 
@@ -41,22 +39,12 @@ public final class BundledRedis {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /**
-     * Runs a program against a Redis of the user's, or against one that is started for it and stopped afterwards.
-     *
-     * @param uri the user's Redis; null to start one
-     * @param program makes the program, given the server's URI
-     * @param <T> what the program ends with
-     * @return cold; the program's outcome, or {@link IllegalStateException} with a remedy if no Redis starts
-     */
-    public static <T> Mono<T> unless(@Nullable String uri, Function<String, Mono<T>> program) {
-        if (uri != null) {
-            return program.apply(uri);
-        }
-        return Mono.usingWhen(start(), redis -> program.apply("redis://127.0.0.1:" + redis.port), BundledRedis::stop);
+    String uri() {
+        return "redis://127.0.0.1:" + port;
     }
 
-    private static Mono<BundledRedis> start() {
+    /** Fails with {@link IllegalStateException}, which names a remedy, if there is none to start. */
+    static Mono<BundledRedis> start() {
         return start(directory -> ExecutableProvider.newJarResourceProvider(directory.toFile())
                         .get()
                         .getPath())
@@ -74,7 +62,7 @@ public final class BundledRedis {
                     Path directory = Files.createTempDirectory("examples-redis");
                     try {
                         return new BundledRedis(directory, program.in(directory));
-                    } catch (IOException e) {
+                    } catch (IOException | RuntimeException e) {
                         delete(directory);
                         throw e;
                     }
@@ -97,7 +85,7 @@ public final class BundledRedis {
                 .timeout(START_LIMIT);
     }
 
-    private Mono<Void> stop() {
+    Mono<Void> stop() {
         return Mono.fromRunnable(process::destroy)
                 .then(Mono.fromFuture(process::onExit))
                 .timeout(Duration.ofSeconds(5))

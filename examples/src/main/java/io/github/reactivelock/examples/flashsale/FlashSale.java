@@ -1,13 +1,13 @@
 package io.github.reactivelock.examples.flashsale;
 
-import io.github.reactivelock.examples.BundledRedis;
-import io.lettuce.core.RedisURI;
+import io.github.reactivelock.examples.Launcher;
+import io.github.reactivelock.examples.RedisOption;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -20,7 +20,6 @@ import reactor.core.publisher.Mono;
         name = "examples/run flash-sale",
         description = "Several processes sell a few tickets to many buyers: without a lock, with the lock, and with the"
                 + " lock while one process is killed.",
-        mixinStandardHelpOptions = true,
         usageHelpAutoWidth = true,
         showDefaultValues = true)
 public final class FlashSale implements Callable<Integer> {
@@ -34,11 +33,8 @@ public final class FlashSale implements Callable<Integer> {
     @Option(names = "--instances", paramLabel = "N", description = "processes of the application")
     private int instances = 4;
 
-    @Option(
-            names = "--redis",
-            paramLabel = "URI",
-            description = "a Redis of yours; the bundled one is started if not given")
-    private @Nullable String redis;
+    @Mixin
+    private final RedisOption redis = new RedisOption();
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -52,12 +48,7 @@ public final class FlashSale implements Callable<Integer> {
      * @param args the options
      */
     public static void main(String[] args) {
-        CommandLine command = new CommandLine(new FlashSale());
-        command.setExecutionExceptionHandler((failure, line, parsed) -> {
-            System.err.println("flash-sale: " + failure.getMessage());
-            return 1;
-        });
-        System.exit(command.execute(args));
+        Launcher.run(new FlashSale(), args);
     }
 
     @Override
@@ -65,9 +56,8 @@ public final class FlashSale implements Callable<Integer> {
         check("--buyers", buyers, 1, 100_000, "");
         check("--stock", stock, 1, 100_000, "");
         check("--instances", instances, 2, 16, "; one of them is killed and another must go on");
-        checkUri();
         // The main thread is the only one that ever waits.
-        Report report = BundledRedis.unless(redis, this::sale).blockOptional().orElseThrow();
+        Report report = redis.use(this::sale).blockOptional().orElseThrow();
         Print.line("%n%s%n", report.table());
         report.faults().forEach(fault -> System.err.println("flash-sale: " + fault));
         Print.line("%s", report.summary());
@@ -89,22 +79,9 @@ public final class FlashSale implements Callable<Integer> {
 
     private void check(String option, int value, int least, int most, String reason) {
         if (value < least || value > most) {
-            throw wrong(option + " must be " + least + " to " + most + " but is " + value + reason);
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(),
+                    option + " must be " + least + " to " + most + " but is " + value + reason);
         }
-    }
-
-    private void checkUri() {
-        try {
-            if (redis != null) {
-                RedisURI.create(redis);
-            }
-        } catch (IllegalArgumentException e) {
-            // The text is not repeated: it may hold a password.
-            throw wrong("--redis must be of the form redis://[user:password@]host[:port][/database]");
-        }
-    }
-
-    private ParameterException wrong(String message) {
-        return new ParameterException(Objects.requireNonNull(spec).commandLine(), message);
     }
 }
