@@ -35,7 +35,13 @@ public final class Launcher {
         System.exit(line.execute(args));
     }
 
-    private static String explain(Throwable failure) {
+    /**
+     * A failure in one line.
+     *
+     * @param failure what went wrong
+     * @return its message, and that of what lies behind it if that says more
+     */
+    public static String explain(Throwable failure) {
         Throwable root = failure;
         while (root.getCause() != null) {
             root = root.getCause();

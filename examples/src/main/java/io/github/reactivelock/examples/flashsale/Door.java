@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  */
 final class Door {
 
-    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(30);
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(20);
 
     private final Fleet fleet;
     private final Round round;
@@ -66,7 +66,9 @@ final class Door {
         int killAt = Math.min(buyers, stock) / 2 + 1;
         return fleet.redis()
                 .take(fleet.names().answers())
-                .timeout(LONGEST_SILENCE)
+                .timeout(
+                        LONGEST_SILENCE,
+                        Mono.error(() -> new IllegalStateException("no instance has answered for " + LONGEST_SILENCE)))
                 .map(Answer::parse)
                 // An instance that dies after it answered may have its buyer answered once more, even a round later.
                 .filter(answer -> answer.round() == round && answers.putIfAbsent(answer.buyer(), answer) == null)
@@ -111,9 +113,12 @@ final class Door {
     /** Never completes: it is stopped together with the round. */
     private Mono<Void> progress() {
         return Flux.interval(Duration.ofSeconds(1))
-                .doOnNext(second -> Print.line(
-                        "  %2d s: %,d of %,d buyers served, %,d tickets sold",
-                        second + 1, answers.size(), buyers, sold()))
+                .doOnNext(second -> {
+                    long sold = sold();
+                    Print.line(
+                            "  %2d s: %,d of %,d buyers served, %,d tickets sold",
+                            second + 1, answers.size(), buyers, sold);
+                })
                 .then();
     }
 

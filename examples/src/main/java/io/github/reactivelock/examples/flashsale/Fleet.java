@@ -13,6 +13,7 @@ import reactor.core.scheduler.Schedulers;
 final class Fleet {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final Duration CLEANING_LIMIT = Duration.ofSeconds(2);
 
     private final AppRedis redis;
     private final Names names;
@@ -44,7 +45,11 @@ final class Fleet {
                 .flatMap(InstanceProcess::exit)
                 .then(Mono.error(
                         new IllegalStateException("an instance ended before it was ready; see its output above")));
-        return Mono.firstWithSignal(all, anyExit).timeout(START_LIMIT);
+        return Mono.firstWithSignal(all, anyExit)
+                .timeout(
+                        START_LIMIT,
+                        Mono.error(
+                                () -> new IllegalStateException("the instances were not ready within " + START_LIMIT)));
     }
 
     AppRedis redis() {
@@ -90,8 +95,11 @@ final class Fleet {
 
     Mono<Void> close() {
         return Flux.fromIterable(alive())
-                .flatMap(instance -> tell(instance, List.of(Instance.CLOSE)).then(instance.end()))
-                .then(redis.commands().del(names.all(instances.stream().map(InstanceProcess::name))))
+                .flatMap(instance -> instance.end(tell(instance, List.of(Instance.CLOSE))))
+                .then(redis.commands()
+                        .del(names.all(instances.stream().map(InstanceProcess::name)))
+                        .timeout(CLEANING_LIMIT)
+                        .onErrorComplete())
                 .then(operator.close())
                 .then(redis.close());
     }

@@ -3,6 +3,7 @@ package io.github.reactivelock.examples.flashsale;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
@@ -42,7 +43,12 @@ final class Instance {
                 AppRedis.connect(uri),
                 redis -> new Instance(redis, lock, names).serve(name),
                 redis -> lock.close().then(redis.close()));
-        program.takeUntilOther(parentExit()).block();
+        try {
+            program.takeUntilOther(parentExit()).block();
+        } catch (RuntimeException e) {
+            System.err.println(name + ": " + Launcher.explain(e));
+            System.exit(1);
+        }
     }
 
     private static Mono<ProcessHandle> parentExit() {
@@ -67,7 +73,9 @@ final class Instance {
     // A buyer whose purchase lost its lock is asked again: whoever has a receipt by then is not sold a second ticket.
     private Mono<Answer> serve(Round round, int buyer) {
         Mono<Answer> purchase = round.isLocked() ? lockedPurchase(round, buyer) : purchase(round, buyer, 0, 0);
-        return purchase.retryWhen(Retry.backoff(5, LEASE.dividedBy(10)).filter(LockException.class::isInstance));
+        return purchase.retryWhen(Retry.backoff(5, LEASE.dividedBy(10))
+                .filter(LockException.class::isInstance)
+                .onRetryExhaustedThrow((spec, last) -> last.failure()));
     }
 
     private Mono<Answer> lockedPurchase(Round round, int buyer) {

@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 /** An {@link Instance} as the process that started it sees it. */
 final class InstanceProcess {
 
-    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(8);
 
     private final String name;
     private final Process process;
@@ -56,9 +56,9 @@ final class InstanceProcess {
         return Mono.fromFuture(process.onExit(), true).then();
     }
 
-    /** Waits for an instance that was told to close, and kills it if it does not. */
-    Mono<Void> end() {
-        return exit().timeout(CLOSE_LIMIT).onErrorResume(late -> {
+    /** Tells an instance to end, waits until it has, and kills it if it does not. */
+    Mono<Void> end(Mono<Void> order) {
+        return order.then(exit()).timeout(CLOSE_LIMIT).onErrorResume(late -> {
             kill();
             return exit();
         });
