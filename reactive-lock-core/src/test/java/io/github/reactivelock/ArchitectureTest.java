@@ -7,7 +7,6 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
@@ -16,7 +15,14 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import reactor.core.CorePublisher;
 
@@ -24,11 +30,20 @@ import reactor.core.CorePublisher;
 class ArchitectureTest {
 
     private static final String ROOT = "io.github.reactivelock";
-    private static final JavaClasses MAIN =
-            new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages(ROOT);
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(ROOT);
     private static final String[] LIBRARIES = {"java..", "org.reactivestreams..", "org.jspecify..", "reactor.."};
     private static final Set<String> BLOCKING =
             Set.of("block", "blockFirst", "blockLast", "blockOptional", "toIterable", "toStream");
+    private static final Map<Class<?>, String> WAITING = Map.of(
+            Thread.class, "sleep",
+            LockSupport.class, "park",
+            Future.class, "get",
+            CompletableFuture.class, "join",
+            CountDownLatch.class, "await",
+            Semaphore.class, "acquire",
+            Lock.class, "lock");
 
     @Test
     void packagesHaveNoCycles() {
@@ -70,13 +85,24 @@ class ArchitectureTest {
     }
 
     @Test
+    void theQuorumSeesTheSpiOnly() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".quorum..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".quorum..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
     void theEngineKnowsNoStore() {
         classes()
                 .that()
                 .resideInAPackage(ROOT)
                 .should()
-                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT, ROOT + ".spi..", "org.slf4j..")))
+                .onlyDependOnClassesThat(
+                        resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT, ROOT + ".spi..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -104,19 +130,20 @@ class ArchitectureTest {
 
     @Test
     void noClassBlocksAThread() {
-        DescribedPredicate<JavaMethodCall> blocking = describe(
-                "calls that block",
-                call -> BLOCKING.contains(call.getTarget().getName())
-                                && call.getTargetOwner().isAssignableTo(CorePublisher.class)
-                        || call.getTarget().getName().equals("sleep")
-                        || Set.of("await", "join", "get", "acquire", "park")
-                                        .contains(call.getTarget().getName())
-                                && call.getTargetOwner()
-                                        .getPackageName()
-                                        .startsWith("java.util.concurrent")
-                                && !call.getTargetOwner().getPackageName().endsWith("atomic")
-                                && !call.getTargetOwner().getSimpleName().endsWith("Map"));
-        noClasses().should().callMethodWhere(blocking).check(MAIN);
+        noClasses()
+                .should()
+                .callMethodWhere(describe("it blocks", ArchitectureTest::blocks))
+                .check(MAIN);
+    }
+
+    private static boolean blocks(JavaMethodCall call) {
+        String method = call.getTarget().getName();
+        JavaClass owner = call.getTargetOwner();
+        if (owner.isAssignableTo(CorePublisher.class)) {
+            return BLOCKING.contains(method);
+        }
+        return WAITING.entrySet().stream()
+                .anyMatch(waits -> owner.isAssignableTo(waits.getKey()) && method.startsWith(waits.getValue()));
     }
 
     @Test

@@ -58,7 +58,9 @@ class BadInputTest {
 
     @Test
     void theMessageNamesTheValue() {
-        assertThatIllegalArgumentException().isThrownBy(() -> client.acquire("  ")).withMessageContaining("'  '");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.acquire("  "))
+                .withMessageContaining("'  '");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> client.acquire("user:" + "ä".repeat(300)))
                 .withMessageContaining("605")
@@ -71,8 +73,26 @@ class BadInputTest {
     @Test
     void anyOtherKeyIsDataAndCollidesWithNone() {
         List<String> keys = List.of(
-                "a", "A", "a ", " a", "a/b", "a//b", "..", "../a", "{a}", "}a", "{", "%7B", "a:b", "a\nb", "a\0b", "😀",
-                "é", "e\u0301", "x".repeat(512), "ä".repeat(256));
+                "a",
+                "A",
+                "a ",
+                " a",
+                "a/b",
+                "a//b",
+                "..",
+                "../a",
+                "{a}",
+                "}a",
+                "{",
+                "%7B",
+                "a:b",
+                "a\nb",
+                "a\0b",
+                "😀",
+                "é",
+                "e\u0301",
+                "x".repeat(512),
+                "ä".repeat(256));
         InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
         LockClient locks = bench.over(store).build();
 
@@ -135,9 +155,8 @@ class BadInputTest {
         LockHandle handle = bench.hold(client.with(options), "k", 1);
 
         assertThat(handle.remaining()).isGreaterThan(Duration.ofDays(361));
-        assertThatCode(() -> LockOptions.defaults()
-                        .withLease(Duration.ofMillis(100))
-                        .withWaitTimeout(Duration.ofNanos(1)))
+        assertThatCode(() ->
+                        LockOptions.defaults().withLease(Duration.ofMillis(100)).withWaitTimeout(Duration.ofNanos(1)))
                 .doesNotThrowAnyException();
     }
 

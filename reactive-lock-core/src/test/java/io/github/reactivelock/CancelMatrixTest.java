@@ -55,9 +55,10 @@ class CancelMatrixTest {
     private final ScriptedBackend store = bench.store;
 
     static Stream<Arguments> cases() {
-        return Stream.of(Form.values()).flatMap(form -> Stream.of(Stage.values())
-                .filter(stage -> isReachable(form, stage))
-                .flatMap(stage -> Stream.of(Answer.values()).map(answer -> Arguments.of(form, stage, answer))));
+        return Stream.of(Form.values())
+                .flatMap(form -> Stream.of(Stage.values())
+                        .filter(stage -> isReachable(form, stage))
+                        .flatMap(stage -> Stream.of(Answer.values()).map(answer -> Arguments.of(form, stage, answer))));
     }
 
     private static boolean isReachable(Form form, Stage stage) {
@@ -73,8 +74,7 @@ class CancelMatrixTest {
     void nothingIsLeftAndTheNextIsServed(Form form, Stage stage, Answer answer) {
         TestSubscriber<Object> flow = reach(form, stage);
         store.confirmsReleases = stage.isBefore(Stage.GRANTED_NOT_DELIVERED);
-        Asked<ClaimResult> inFlight =
-                stage == Stage.IN_FLIGHT || stage == Stage.QUEUED ? store.claim() : null;
+        Asked<ClaimResult> inFlight = stage == Stage.IN_FLIGHT || stage == Stage.QUEUED ? store.claim() : null;
 
         flow.cancel();
         bench.work.open();
@@ -188,13 +188,12 @@ class CancelMatrixTest {
                 .build();
         Mono<Object> work = stage == Stage.RELEASING ? Mono.empty() : Mono.never();
         store.confirmsReleases = stage != Stage.RELEASING;
-        Publisher<?> locked =
-                switch (form) {
-                    case ACQUIRE -> bench.client.acquire("k");
-                    case TRY -> bench.client.tryAcquire("k");
-                    case MONO -> bench.client.withLock("k", work);
-                    case FLUX -> bench.client.withLock("k", work.flux());
-                };
+        Publisher<?> locked = switch (form) {
+            case ACQUIRE -> bench.client.acquire("k");
+            case TRY -> bench.client.tryAcquire("k");
+            case MONO -> bench.client.withLock("k", work);
+            case FLUX -> bench.client.withLock("k", work.flux());
+        };
         if (stage == Stage.GRANTED_NOT_DELIVERED) {
             bench.work.shut();
         }

@@ -35,8 +35,8 @@ class CloseTest {
     @Test
     void whatIsHeldIsLostAndReleasedAndWhatWaitsFails() {
         List<String> order = new ArrayList<>();
-        TestSubscriber<String> work = subscribe(
-                bench.client.withLock("k", Mono.<String>never().doOnCancel(() -> order.addAll(store.log))));
+        TestSubscriber<String> work =
+                subscribe(bench.client.withLock("k", Mono.<String>never().doOnCancel(() -> order.addAll(store.log))));
         Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
         TestSubscriber<LockHandle> behind = subscribe(bench.client.acquire("k"));
@@ -50,15 +50,17 @@ class CloseTest {
 
         assertThat(closed.isTerminatedComplete()).isTrue();
         assertThat(work.expectTerminalError())
-                .isInstanceOfSatisfying(LockLostException.class, e -> assertThat(e.reason())
-                        .isEqualTo(LossReason.CLIENT_CLOSED));
+                .isInstanceOfSatisfying(
+                        LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.CLIENT_CLOSED));
         assertThat(order).as("cancelled before its release").doesNotContain("release .0");
         assertThat(behind.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(queued.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(inFlight.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(handle.isHeld()).isFalse();
         assertThat(renewal.expectTerminalError()).isInstanceOf(LockLostException.class);
-        assertThat(store.log).contains("release .0", "release .1", "release .2", "release .3").endsWith("close");
+        assertThat(store.log)
+                .contains("release .0", "release .1", "release .2", "release .3")
+                .endsWith("close");
         assertThat(store.listeners()).isZero();
         assertNothingHappensAnyMore();
     }
@@ -164,9 +166,10 @@ class CloseTest {
                 subscribe(bench.client.awaitRelease("k")),
                 subscribe(bench.client.events("k").next()));
 
-        assertThat(flows).allSatisfy(flow -> assertThat(flow.expectTerminalError())
-                .isInstanceOf(LockClientClosedException.class)
-                .hasMessageContaining("'k'"));
+        assertThat(flows)
+                .allSatisfy(flow -> assertThat(flow.expectTerminalError())
+                        .isInstanceOf(LockClientClosedException.class)
+                        .hasMessageContaining("'k'"));
         assertThat(store.signalSubscriptions).isZero();
         assertNothingHappensAnyMore();
     }

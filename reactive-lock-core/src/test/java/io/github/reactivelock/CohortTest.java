@@ -160,8 +160,8 @@ class CohortTest {
 
     @Test
     void aGrantForAClaimThatWasMadeForAnotherLeaseIsNotHandedOut() {
-        TestSubscriber<LockHandle> head = subscribe(
-                bench.with(o -> o.withLease(Duration.ofSeconds(1))).acquire("k"));
+        TestSubscriber<LockHandle> head =
+                subscribe(bench.with(o -> o.withLease(Duration.ofSeconds(1))).acquire("k"));
         TestSubscriber<LockHandle> next = subscribe(bench.client.acquire("k"));
         Asked<ClaimResult> first = bench.store.claim();
         head.cancel();

@@ -131,9 +131,10 @@ class HostileSurroundingsTest {
                 subscribe(client.forceRelease("k")),
                 subscribe(client.events("k").next()),
                 subscribe(client.awaitRelease("k")));
-        assertThat(flows).allSatisfy(flow -> assertThat(flow.expectTerminalError())
-                .isInstanceOf(LockUnavailableException.class)
-                .hasMessageContaining("broken"));
+        assertThat(flows)
+                .allSatisfy(flow -> assertThat(flow.expectTerminalError())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("broken"));
 
         TestSubscriber<Void> closed = subscribe(client.close());
         bench.time.advance(Duration.ofSeconds(5));

@@ -48,8 +48,8 @@ class ReentrancyTest {
 
     @Test
     void anotherKeyBelowIsAnotherHoldAndTheOuterOneIsStillFound() {
-        TestSubscriber<String> flow = subscribe(
-                client.withLock("k", client.withLock("l", client.withLock("k", Mono.just("done")))));
+        TestSubscriber<String> flow =
+                subscribe(client.withLock("k", client.withLock("l", client.withLock("k", Mono.just("done")))));
 
         assertThat(flow.getReceivedOnNext()).containsExactly("done");
         assertThat(bench.heard.acquired).hasSize(2);
@@ -88,15 +88,17 @@ class ReentrancyTest {
         Sinks.Empty<String> branch = Sinks.empty();
         AtomicReference<LockHandle> inner = new AtomicReference<>();
         TestSubscriber<String> detached = TestSubscriber.create();
-        TestSubscriber<String> outer = subscribe(client.withLock("k", held -> Mono.deferContextual(context -> {
-            client.withLock("k", handle -> {
-                        inner.set(handle);
-                        return branch.asMono();
-                    })
-                    .contextWrite(context)
-                    .subscribe(detached);
-            return Mono.just("outer");
-        })));
+        TestSubscriber<String> outer = subscribe(client.withLock(
+                "k",
+                held -> Mono.deferContextual(context -> {
+                    client.withLock("k", handle -> {
+                                inner.set(handle);
+                                return branch.asMono();
+                            })
+                            .contextWrite(context)
+                            .subscribe(detached);
+                    return Mono.just("outer");
+                })));
 
         assertThat(outer.getReceivedOnNext()).containsExactly("outer");
         assertThat(inner.get().isHeld()).isTrue();
@@ -109,26 +111,31 @@ class ReentrancyTest {
 
     @Test
     void belowAHoldThatWasReleasedTheKeyIsAcquiredAnew() {
-        TestSubscriber<Long> flow = subscribe(client.withLock("k", outer -> outer.release()
-                .then(client.withLock("k", inner -> Mono.just(inner.fencingToken() - outer.fencingToken())))));
+        TestSubscriber<Long> flow = subscribe(client.withLock(
+                "k",
+                outer -> outer.release()
+                        .then(client.withLock("k", inner -> Mono.just(inner.fencingToken() - outer.fencingToken())))));
 
-        assertThat(flow.getReceivedOnNext()).singleElement().satisfies(more -> assertThat(more)
-                .isPositive());
+        assertThat(flow.getReceivedOnNext())
+                .singleElement()
+                .satisfies(more -> assertThat(more).isPositive());
         assertThat(bench.heard.acquired).hasSize(2);
     }
 
     @Test
     void belowAHoldThatIsLostEverythingFailsAtOnce() {
         List<Throwable> failures = new ArrayList<>();
-        TestSubscriber<Object> flow = subscribe(client.withLock("k", outer -> Mono.deferContextual(context -> {
-            bench.time.pause(VALID);
-            subscribe(client.withLock("k", Mono.just("x"))
-                    .contextWrite(context)
-                    .doOnError(failures::add));
-            subscribe(client.acquire("k").contextWrite(context).doOnError(failures::add));
-            subscribe(client.tryAcquire("k").contextWrite(context).doOnError(failures::add));
-            return Mono.just("late");
-        })));
+        TestSubscriber<Object> flow = subscribe(client.withLock(
+                "k",
+                outer -> Mono.deferContextual(context -> {
+                    bench.time.pause(VALID);
+                    subscribe(client.withLock("k", Mono.just("x"))
+                            .contextWrite(context)
+                            .doOnError(failures::add));
+                    subscribe(client.acquire("k").contextWrite(context).doOnError(failures::add));
+                    subscribe(client.tryAcquire("k").contextWrite(context).doOnError(failures::add));
+                    return Mono.just("late");
+                })));
 
         assertThat(failures).hasSize(3).allMatch(LockLostException.class::isInstance);
         assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
@@ -159,7 +166,9 @@ class ReentrancyTest {
                     .then(Mono.never());
         }));
 
-        assertThat(Scannable.from(hold.get().lost()).inners()).as("only the outer work").hasSize(1);
+        assertThat(Scannable.from(hold.get().lost()).inners())
+                .as("only the outer work")
+                .hasSize(1);
         flow.cancel();
         assertThat(store.size()).isZero();
     }
@@ -169,12 +178,12 @@ class ReentrancyTest {
         Mono<LockHandle> owned = client.acquire("k").contextWrite(LockContext.owner("saga-17"));
         LockHandle first = Bench.held(subscribe(owned));
         LockHandle second = Bench.held(subscribe(owned));
-        TestSubscriber<LockHandle> stranger =
-                subscribe(client.acquire("k").contextWrite(LockContext.owner("saga-18")));
+        TestSubscriber<LockHandle> stranger = subscribe(client.acquire("k").contextWrite(LockContext.owner("saga-18")));
 
         assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
-        assertThat(info()).isInstanceOfSatisfying(LockInfo.Held.class, held -> assertThat(held.owner())
-                .isEqualTo("saga-17"));
+        assertThat(info())
+                .isInstanceOfSatisfying(
+                        LockInfo.Held.class, held -> assertThat(held.owner()).isEqualTo("saga-17"));
         subscribe(first.release());
         assertThat(first.isHeld()).isFalse();
         assertThat(second.isHeld()).isTrue();

@@ -78,8 +78,8 @@ class ReleaseTest {
         store.release().answer(false);
 
         assertThat(released.expectTerminalError())
-                .isInstanceOfSatisfying(LockLostException.class, e -> assertThat(e.reason())
-                        .isEqualTo(LossReason.EXPIRED));
+                .isInstanceOfSatisfying(
+                        LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.EXPIRED));
         assertThat(bench.heard.lost).hasSize(1);
         assertThat(bench.heard.released).isEmpty();
     }

@@ -113,8 +113,8 @@ class WaitTimeoutTest {
         bench.time.advance(Duration.ofMillis(1));
 
         assertThat(work.expectTerminalError())
-                .isInstanceOfSatisfying(LockTimeoutException.class, e -> assertThat(e.key())
-                        .isEqualTo("b"));
+                .isInstanceOfSatisfying(
+                        LockTimeoutException.class, e -> assertThat(e.key()).isEqualTo("b"));
         assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1", "release .0");
         bench.assertNothingIsLeft();
     }

@@ -163,7 +163,8 @@ class WithLockFluxTest {
         TestSubscriber<String> flow = TestSubscriber.create();
         bench.client
                 .withLockMany(
-                        List.of("c", "a", "b", "a"), held -> Flux.fromIterable(held).map(LockHandle::key))
+                        List.of("c", "a", "b", "a"),
+                        held -> Flux.fromIterable(held).map(LockHandle::key))
                 .subscribe(flow);
         grant();
         grant();

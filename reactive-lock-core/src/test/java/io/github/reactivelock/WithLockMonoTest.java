@@ -120,8 +120,8 @@ class WithLockMonoTest {
         assertThat(order).as("sent before the cancel").containsExactly("claim .0");
         assertThat(store.log).containsExactly("claim .0", "release .0");
         assertThat(flow.expectTerminalError())
-                .isInstanceOfSatisfying(LockLostException.class, e -> assertThat(e.reason())
-                        .isEqualTo(LossReason.EXPIRED));
+                .isInstanceOfSatisfying(
+                        LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.EXPIRED));
         assertThat(bench.heard.lost).hasSize(1);
         bench.assertNothingIsLeft();
     }
@@ -220,8 +220,7 @@ class WithLockMonoTest {
         List<Throwable> dropped = new ArrayList<>();
         Hooks.onErrorDropped(dropped::add);
         try {
-            TestPublisher<String> work =
-                    TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
+            TestPublisher<String> work = TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
             TestSubscriber<String> flow = locked(Mono.fromDirect(work));
             bench.time.advance(LEASE);
 
@@ -240,7 +239,8 @@ class WithLockMonoTest {
         TestSubscriber<Void> nothing = subscribe(bench.client.withLock("l", Mono.<Void>empty()));
         grant();
 
-        assertThat(empty.isTerminatedComplete() && nothing.isTerminatedComplete()).isTrue();
+        assertThat(empty.isTerminatedComplete() && nothing.isTerminatedComplete())
+                .isTrue();
         assertThat(store.count("release")).isEqualTo(2);
     }
 
@@ -265,8 +265,8 @@ class WithLockMonoTest {
         TestSubscriber<String> flow = subscribe(bench.client
                 .withLock(
                         "k",
-                        held -> Mono.deferContextual(context -> Mono.just(
-                                context.get("user") + " " + held.key() + " " + held.isHeld())))
+                        held -> Mono.deferContextual(
+                                context -> Mono.just(context.get("user") + " " + held.key() + " " + held.isHeld())))
                 .contextWrite(context -> context.put("user", "u")));
         grant();
 
