@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -111,7 +112,8 @@ abstract class Waiter {
 
     private void timedOut() {
         if (leave()) {
-            engine.reports.run(() -> failed(new LockTimeoutException(key, engine.timing.since(since))));
+            engine.reports.run(() ->
+                    failed(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
         }
     }
 
