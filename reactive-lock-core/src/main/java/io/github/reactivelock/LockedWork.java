@@ -7,10 +7,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
-import reactor.core.CorePublisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -161,17 +159,13 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             unwatch();
             return;
         }
-        Publisher<T> publisher;
         try {
-            Publisher<T> given = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
-            publisher =
-                    given instanceof CorePublisher ? given : Flux.from(given); // which turns what it throws to an error
-        } catch (Throwable e) {
-            Exceptions.throwIfFatal(e);
+            Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null")
+                    .subscribe(this);
+        } catch (Throwable e) { // a fatal one too, or the lock would be kept
+            upstream.cancel();
             end(e);
-            return;
         }
-        publisher.subscribe(this);
     }
 
     @Override
