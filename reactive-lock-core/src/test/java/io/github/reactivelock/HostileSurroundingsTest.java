@@ -168,12 +168,10 @@ class HostileSurroundingsTest {
     }
 
     @Test
-    void aClientMayBeMadeAndUsedOnAThreadThatMustNotBlock() {
-        Mono<Long> tokens = Mono.defer(() -> {
-                    LockClient client = LockClient.create(InMemoryLockBackend.create());
-                    return client.withLock("k", held -> Mono.just(held.fencingToken()))
-                            .delayUntil(token -> client.close());
-                })
+    void aClientMayBeUsedAndClosedOnThreadsThatMustNotBlock() {
+        LockClient client = LockClient.create(InMemoryLockBackend.create());
+        Mono<Long> tokens = Mono.defer(() -> client.withLock("k", held -> Mono.just(held.fencingToken()))
+                        .delayUntil(token -> client.close()))
                 .subscribeOn(Schedulers.parallel());
 
         StepVerifier.create(tokens).expectNextCount(1).expectComplete().verify(Duration.ofSeconds(30));
