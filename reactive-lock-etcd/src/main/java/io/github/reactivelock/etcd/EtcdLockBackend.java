@@ -158,7 +158,7 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals();
+        return pushes.signals(queue::forced);
     }
 
     @Override

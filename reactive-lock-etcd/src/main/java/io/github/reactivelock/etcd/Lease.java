@@ -134,7 +134,7 @@ final class Lease {
     }
 
     private Mono<Void> compare(LeaseTimeToLiveResponse list, long askedAt) {
-        if (list.getTTL() <= 0) {
+        if (list.getTTL() < 0) {
             end();
             return Mono.empty();
         }

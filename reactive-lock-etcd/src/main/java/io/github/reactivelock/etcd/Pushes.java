@@ -5,12 +5,12 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -40,48 +40,46 @@ final class Pushes {
         }
     }
 
-    Flux<Signal> signals() {
+    /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
+    Flux<Signal> signals(Function<String, Mono<Signal>> forced) {
         Flux<Signal> pushed = Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
-        return Flux.merge(pushed, noticed());
+        return Flux.merge(pushed, noticed(forced));
     }
 
     void close(Throwable reason) {
         listening.forEach(sink -> sink.error(reason));
     }
 
-    private Flux<Signal> noticed() {
+    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
         WatchOption option = WatchOption.builder()
                 .withCreateNotify(true)
                 .withNoDelete(true)
                 .withRequireLeader(true)
                 .build();
         return etcd.watch(notices, option)
-                .concatMap(this::read)
+                .concatMap(response -> read(response, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> !etcd.isClosed()));
     }
 
-    private Flux<Signal> read(WatchResponse response) {
+    private Flux<Signal> read(WatchResponse response, Function<String, Mono<Signal>> forced) {
         return response.isCreatedNotify()
-                ? Flux.concat(Mono.just(new Signal.Reconnected()), missed())
+                ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced))
                 : Flux.fromIterable(response.getEvents())
                         .filter(event -> event.getEventType() == WatchEvent.EventType.PUT)
-                        .map(event -> forced(event.getKeyValue().getValue()));
+                        .map(event -> event.getKeyValue().getValue().toString(StandardCharsets.UTF_8))
+                        .concatMap(forced);
     }
 
     /** A notice that was put before the watch began. */
-    private Flux<Signal> missed() {
+    private Flux<String> missed() {
         return etcd.get(notices, GetOption.DEFAULT)
                 .flatMapIterable(answer -> answer.getKvs())
-                .map(kv -> forced(kv.getValue()));
-    }
-
-    private static Signal forced(ByteSequence claimId) {
-        return new Signal.Suspect(claimId.toString(StandardCharsets.UTF_8), LossReason.FORCED);
+                .map(kv -> kv.getValue().toString(StandardCharsets.UTF_8));
     }
 }

@@ -213,6 +213,22 @@ final class Queue implements Lease.Findings {
         return new RenewalResult(renewed, lost);
     }
 
+    /** Somebody gave notice of a forced release; true or not, the claim's key shows it. */
+    Mono<Signal> forced(String claimId) {
+        Standing standing = standings.get(claimId);
+        if (standing == null || !standing.isOwner()) {
+            return Mono.empty();
+        }
+        long revision = standing.revision();
+        return keys.look(standing.claim, revision)
+                .filter(line -> line.revision() != revision)
+                .<Signal>map(line -> {
+                    standing.vanished(revision);
+                    return new Signal.Suspect(claimId, LossReason.FORCED);
+                })
+                .onErrorResume(error -> Mono.empty());
+    }
+
     @Override
     public void vanished(Standing standing) {
         pushes.push(
