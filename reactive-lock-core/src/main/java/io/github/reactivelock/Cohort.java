@@ -154,7 +154,9 @@ final class Cohort extends Mailbox {
         if (head == null) {
             return;
         }
-        Claim claim = new Claim(key, engine.newClaimId(), engine.ownerOf(head), head.options.lease(), head.mode);
+        Claim.Keeping keeping = head.options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+        Claim claim =
+                new Claim(key, engine.newClaimId(), engine.ownerOf(head), head.options.lease(), head.mode, keeping);
         Attempt started = new Attempt(this, claim);
         if (engine.register(claim, this)) {
             attempt = started;

@@ -13,8 +13,9 @@ import java.util.Objects;
  * @param owner a name for people, shown by {@link LockInfo}; it decides nothing
  * @param lease how long the store keeps the lock, or the place in the queue, without hearing again
  * @param mode whether to wait in the queue
+ * @param keeping whether the hold will be renewed
  */
-public record Claim(String key, String id, String owner, Duration lease, Mode mode) {
+public record Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping) {
 
     /** What the store does with a claim it cannot grant at once. */
     public enum Mode {
@@ -22,6 +23,27 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
         QUEUE,
         /** Forgets it. */
         TRY
+    }
+
+    /** How long a hold is meant to last, for stores that can renew many at once only by giving them one lease. */
+    public enum Keeping {
+        /** It is renewed until it is released, so it may share its lease with others that are. */
+        RENEWED,
+        /** It ends with its lease unless renewed by name, so nobody else's renewal may prolong it. */
+        ONCE
+    }
+
+    /**
+     * A claim whose hold will be renewed.
+     *
+     * @param key the lock's key
+     * @param id the claim's id
+     * @param owner a name for people
+     * @param lease must be positive
+     * @param mode whether to wait
+     */
+    public Claim(String key, String id, String owner, Duration lease, Mode mode) {
+        this(key, id, owner, lease, mode, Keeping.RENEWED);
     }
 
     /**
@@ -32,12 +54,14 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
      * @param owner a name for people
      * @param lease must be positive
      * @param mode whether to wait
+     * @param keeping whether the hold will be renewed
      */
     public Claim {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(id, "id");
         Objects.requireNonNull(owner, "owner");
         Objects.requireNonNull(mode, "mode");
+        Objects.requireNonNull(keeping, "keeping");
         if (lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("lease of claim on '" + key + "' must be positive but is " + lease);
         }

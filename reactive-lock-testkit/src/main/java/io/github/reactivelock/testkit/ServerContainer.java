@@ -21,24 +21,34 @@ final class ServerContainer implements Running {
     }
 
     static ServerContainer start(String image, Path directory, int port, List<String> command) {
+        GenericContainer<?> container = container(image, directory, command).waitingFor(Wait.forListeningPort());
+        container.setPortBindings(List.of("127.0.0.1:" + port + ":" + port));
+        container.addExposedPort(port);
+        container.start();
+        return new ServerContainer(container);
+    }
+
+    /** On the network of the host, for servers that must reach one another; not waited for. */
+    static ServerContainer startOnHost(String image, Path directory, List<String> command) {
+        GenericContainer<?> container = container(image, directory, command).withNetworkMode("host");
+        container.start();
+        return new ServerContainer(container);
+    }
+
+    private static GenericContainer<?> container(String image, Path directory, List<String> command) {
         try {
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
+        return new GenericContainer<>(DockerImageName.parse(image))
                 .withCommand(command.toArray(String[]::new))
                 .withCreateContainerCmdModifier(create -> {
                     var host = create.getHostConfig();
                     if (host != null) {
                         host.withBinds(Bind.parse(directory + ":" + directory));
                     }
-                })
-                .waitingFor(Wait.forListeningPort());
-        container.setPortBindings(List.of("127.0.0.1:" + port + ":" + port));
-        container.addExposedPort(port);
-        container.start();
-        return new ServerContainer(container);
+                });
     }
 
     @Override

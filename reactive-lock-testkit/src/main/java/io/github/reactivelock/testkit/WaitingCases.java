@@ -103,7 +103,7 @@ abstract class WaitingCases extends Cases {
                         .toFuture()))
                 .isInstanceOf(LockTimeoutException.class);
 
-        assertThat(waiters(holding, key)).isEqualTo(1);
+        untilQueued(holding, key, 1);
         Await.run(held.release());
         Await.run(Await.get(next).release());
     }

@@ -1,0 +1,104 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Where the jetcd client comes from: from the user, who keeps it, or from a builder. What is built here fails instead of
+ * waiting for a connection, gives every command a deadline, and notices a dead connection within 13 seconds.
+ */
+final class ClientSource {
+
+    private static final String WATCH = "etcdserverpb.Watch/Watch";
+    private static final Duration PING_AFTER = Duration.ofSeconds(10);
+    private static final Duration PING_TIMEOUT = Duration.ofSeconds(3);
+
+    final String server;
+    final boolean isOurs;
+    private final Supplier<Client> client;
+
+    private ClientSource(String server, boolean isOurs, Supplier<Client> client) {
+        this.server = server;
+        this.isOurs = isOurs;
+        this.client = client;
+    }
+
+    static ClientSource of(Client users) {
+        return new ClientSource("the user's client", false, () -> users);
+    }
+
+    static ClientSource of(ClientBuilder users, EtcdLockOptions options) {
+        String target = users.target();
+        if (target == null) {
+            throw new IllegalArgumentException("the ClientBuilder has no endpoints; give it http://host:2379, say");
+        }
+        List<ClientInterceptor> interceptors = new ArrayList<>();
+        if (users.interceptors() != null) {
+            interceptors.addAll(users.interceptors());
+        }
+        interceptors.add(new Deadline(options.commandTimeout().dividedBy(2)));
+        ClientBuilder ours = users.copy()
+                .interceptors(interceptors)
+                .waitForReady(false)
+                .retryMaxAttempts(1)
+                .retryDelay(20)
+                .retryMaxDelay(100)
+                .keepaliveTime(PING_AFTER)
+                .keepaliveTimeout(PING_TIMEOUT)
+                .keepaliveWithoutCalls(false);
+        if (ours.maxInboundMessageSize() == null) {
+            // A lease with very many claims lists them all in one message.
+            ours.maxInboundMessageSize(64 << 20);
+        }
+        if (ours.executorService() == null) {
+            ours.executorService(new CallerThread());
+        }
+        return new ClientSource(target.substring(target.lastIndexOf('/') + 1), true, ours::build);
+    }
+
+    /**
+     * A client whose parts are made and whose names are looked up, on a thread that may block: jetcd resolves them on
+     * the thread of the first command.
+     */
+    Mono<Client> open(ByteSequence anyKey) {
+        return Mono.fromCallable(() -> {
+                    Client opened = client.get();
+                    opened.getLeaseClient();
+                    opened.getWatchClient();
+                    CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
+                    return opened;
+                })
+                .subscribeOn(Schedulers.boundedElastic())
+                .cache();
+    }
+
+    Mono<Void> close(Client opened) {
+        return isOurs ? Mono.<Void>fromRunnable(opened::close).subscribeOn(Schedulers.boundedElastic()) : Mono.empty();
+    }
+
+    /** Half the patience of a command for each attempt, so that another member is asked when one does not answer. */
+    private record Deadline(Duration time) implements ClientInterceptor {
+        @Override
+        public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+            return next.newCall(
+                    method,
+                    method.getFullMethodName().equals(WATCH)
+                            ? options
+                            : options.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.lease.LeaseTimeToLiveResponse;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.LeaseOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * The commands of etcd as cold Monos. Each is repeated while its failure looks passing and its time is not up, which is
+ * right because all that is sent here is idempotent. Errors are {@link EtcdFailure}s. Safe for use from any thread.
+ */
+final class Etcd {
+
+    private static final Duration REPEAT_AFTER = Duration.ofMillis(50);
+    private static final long PATIENCE_WITH_A_CLIENT = Duration.ofSeconds(1).toNanos();
+
+    /** A client, and since when it has not answered: gRPC waits ever longer before it connects again, up to minutes. */
+    private static final class Opened {
+        final Mono<Client> client;
+        volatile long answeredAt = System.nanoTime();
+
+        Opened(Mono<Client> client) {
+            this.client = client;
+        }
+    }
+
+    private final ClientSource source;
+    private final Names names;
+    private final long patience;
+    private final AtomicReference<@Nullable Opened> opened = new AtomicReference<>();
+    private volatile boolean closed;
+
+    Etcd(ClientSource source, EtcdLockOptions options) {
+        this.source = source;
+        this.names = new Names(options.prefix());
+        this.patience = options.commandTimeout().toNanos();
+    }
+
+    Mono<TxnResponse> txn(UnaryOperator<Txn> content) {
+        return ask(client -> content.apply(client.getKVClient().txn()).commit());
+    }
+
+    Mono<GetResponse> get(ByteSequence key, GetOption option) {
+        return ask(client -> client.getKVClient().get(key, option));
+    }
+
+    Mono<LeaseGrantResponse> grantLease(long seconds) {
+        return ask(client -> client.getLeaseClient().grant(seconds));
+    }
+
+    /** The lease's time to live in seconds, from now on. */
+    Mono<Long> keepAlive(long lease) {
+        return ask(client -> client.getLeaseClient().keepAliveOnce(lease)).map(answer -> answer.getTTL());
+    }
+
+    Mono<LeaseTimeToLiveResponse> timeToLive(long lease, LeaseOption option) {
+        return ask(client -> client.getLeaseClient().timeToLive(lease, option));
+    }
+
+    Mono<Void> revoke(long lease) {
+        return ask(client -> client.getLeaseClient().revoke(lease)).then();
+    }
+
+    /**
+     * Changes from a revision on. Any interruption is an error: jetcd would go on by itself, but can skip events when it
+     * is interrupted again before it has caught up.
+     */
+    Flux<WatchResponse> watch(ByteSequence key, WatchOption option) {
+        return Flux.defer(() -> {
+                    Opened used = current();
+                    return used.client.flatMapMany(client -> watch(client.getWatchClient(), key, option));
+                })
+                .onErrorMap(this::explain);
+    }
+
+    private Flux<WatchResponse> watch(Watch watches, ByteSequence key, WatchOption option) {
+        return Flux.create(sink -> {
+            Watch.Watcher watcher = watches.watch(key, option, new ToSink(sink));
+            FluxSink<WatchResponse> unused = sink.onDispose(watcher::close);
+        });
+    }
+
+    private record ToSink(FluxSink<WatchResponse> sink) implements Watch.Listener {
+        @Override
+        public void onNext(WatchResponse response) {
+            FluxSink<WatchResponse> unused = sink.next(response);
+        }
+
+        @Override
+        public void onError(Throwable throwable) {
+            sink.error(throwable);
+        }
+
+        @Override
+        public void onCompleted() {
+            sink.error(Status.UNAVAILABLE.withDescription("the watch ended").asRuntimeException());
+        }
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            closed = true;
+            Opened last = opened.getAndSet(null);
+            return last == null
+                    ? Mono.empty()
+                    : last.client.flatMap(source::close).onErrorComplete();
+        });
+    }
+
+    private <T> Mono<T> ask(Function<Client, CompletableFuture<T>> command) {
+        return Mono.defer(() -> attempt(command, System.nanoTime() + patience));
+    }
+
+    private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until) {
+        Opened used;
+        try {
+            used = current();
+        } catch (IllegalStateException e) {
+            return Mono.error(e);
+        }
+        return used.client
+                .flatMap(client -> Mono.fromFuture(() -> command.apply(client), true))
+                .doOnNext(answer -> used.answeredAt = System.nanoTime())
+                .onErrorResume(error -> {
+                    EtcdFailure failure = explain(error);
+                    replaceIfStuck(used, failure);
+                    return failure.isTransient() && System.nanoTime() + REPEAT_AFTER.toNanos() - until < 0
+                            ? Mono.delay(REPEAT_AFTER).then(Mono.defer(() -> attempt(command, until)))
+                            : Mono.error(failure);
+                });
+    }
+
+    private Opened current() {
+        Opened present = opened.get();
+        if (present != null) {
+            return present;
+        }
+        if (closed) {
+            throw closedError();
+        }
+        Opened fresh = new Opened(source.open(names.lock("")));
+        if (!opened.compareAndSet(null, fresh)) {
+            return current();
+        }
+        if (closed) {
+            Disposable unused = Detached.run("closing a client that was opened too late", close());
+        }
+        return fresh;
+    }
+
+    /** A new client connects at once, where the old one would wait. */
+    private void replaceIfStuck(Opened used, EtcdFailure failure) {
+        if (!failure.isTransient()) {
+            used.answeredAt = System.nanoTime();
+        } else if (failure.isUnreachable()
+                && source.isOurs
+                && System.nanoTime() - used.answeredAt > PATIENCE_WITH_A_CLIENT
+                && opened.compareAndSet(used, null)) {
+            Disposable unused =
+                    Detached.run("closing a client that lost its connection", used.client.flatMap(source::close));
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    static IllegalStateException closedError() {
+        return new IllegalStateException("this etcd lock backend is closed");
+    }
+
+    private EtcdFailure explain(Throwable error) {
+        return EtcdFailure.explain(source.server, names.prefix(), error);
+    }
+}

@@ -1,0 +1,188 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.net.URI;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import javax.net.ssl.SSLException;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Locks in etcd 3.4 or later, over jetcd.
+ *
+ * <ol>
+ *   <li><b>Names.</b> A claim is one key, {@code PREFIX/KEY/CLAIM}, where KEY is the user's key percent-encoded. Its
+ *       value names the client and the owner. It is bound to a lease and put once, never changed.
+ *   <li><b>Order.</b> The claims of a lock stand in line by the create revision of their keys. The first one owns the
+ *       lock. Its create revision is the fencing token.
+ *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
+ *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so that
+ *       it writes nothing if the lock is held.
+ *   <li><b>Waiting.</b> A watch on the predecessor's key, from the revision of the answer on, with require-leader. When
+ *       it is deleted, the last two keys are read again: the claim owns the lock, or has a new predecessor, or has lost
+ *       its own key with its lease and goes to the end of the line. A watch that breaks, by a disconnect or by
+ *       compaction, is not resumed but begun anew from a fresh read.
+ *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
+ *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
+ *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
+ *       long as it asked from the moment of asking.
+ *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it. A few times in its life the keys bound to a
+ *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
+ *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
+ *   <li><b>Release.</b> The key is deleted by its name, which holds the claim's id, so that it can only be the claim's
+ *       own. The next in line sees it go; nobody else is woken.
+ * </ol>
+ *
+ * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because etcd loses no
+ * confirmed write. <b>Fencing tokens</b> rise strictly, also over restarts. <b>Order</b> is that of arrival. Leases count
+ * by the <b>clock of etcd's leader</b>, which is monotonic; a change of leader prolongs them, never the holder's deadline.
+ * A client that dies frees its locks when its lease ends: up to a second and a half after the time asked for, and not
+ * sooner than etcd's minimum, which is one and a half times its election timeout.
+ *
+ * <p>Nothing is opened before the first use. Safe for use from any thread.
+ */
+public final class EtcdLockBackend implements LockBackend {
+
+    private static final Duration REVOKING = Duration.ofMillis(700);
+
+    private final Etcd etcd;
+    private final Queue queue;
+    private final Observer observer;
+    private final Pushes pushes;
+
+    private EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
+        byte[] random = new byte[16];
+        new SecureRandom().nextBytes(random);
+        String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+        Names names = new Names(options.prefix());
+        this.etcd = new Etcd(source, options);
+        this.pushes = new Pushes(etcd, names.notice(session));
+        this.queue = new Queue(etcd, new ClaimKeys(etcd, names, session), pushes);
+        this.observer = new Observer(etcd, names);
+    }
+
+    /**
+     * A backend with a client of its own, closed with it.
+     *
+     * @param endpoints members of one etcd cluster, each {@code http://host:port}, or {@code https://host:port} for TLS
+     *     with a certificate that this JVM trusts
+     * @return a backend that has not connected yet
+     */
+    public static EtcdLockBackend connect(String... endpoints) {
+        ClientBuilder builder = Client.builder().endpoints(checked(endpoints));
+        if (endpoints[0].startsWith("https:")) {
+            try {
+                builder.sslContext(trusting -> {});
+            } catch (SSLException e) {
+                throw new IllegalStateException("this JVM cannot do TLS: " + e.getMessage(), e);
+            }
+        }
+        return connect(builder, EtcdLockOptions.defaults());
+    }
+
+    /**
+     * A backend with a client of its own, closed with it, for user and password, other certificates, a namespace and
+     * whatever else jetcd's builder knows. How commands are repeated and given up, and how dead connections are found,
+     * is set here in a copy.
+     *
+     * @param builder a builder with endpoints, which is left as it is
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static EtcdLockBackend connect(ClientBuilder builder, EtcdLockOptions options) {
+        return new EtcdLockBackend(ClientSource.of(builder, options), options);
+    }
+
+    /**
+     * A backend over a client of the application, which is never closed here. How long its commands wait for a
+     * connection is up to that client.
+     *
+     * @param client the application's client
+     * @return a backend that has sent nothing yet
+     */
+    public static EtcdLockBackend using(Client client) {
+        return using(client, EtcdLockOptions.defaults());
+    }
+
+    /**
+     * A backend over a client of the application, as {@link #using(Client)}.
+     *
+     * @param client the application's client
+     * @param options how locks are laid out
+     * @return a backend that has sent nothing yet
+     */
+    public static EtcdLockBackend using(Client client, EtcdLockOptions options) {
+        return new EtcdLockBackend(ClientSource.of(client), options);
+    }
+
+    private static URI[] checked(String... endpoints) {
+        if (endpoints.length == 0) {
+            throw new IllegalArgumentException("no etcd endpoint given; one looks like http://localhost:2379");
+        }
+        URI[] parsed = new URI[endpoints.length];
+        for (int i = 0; i < endpoints.length; i++) {
+            if (!endpoints[i].matches("https?://[^/@]+/?")) {
+                throw new IllegalArgumentException("an etcd endpoint looks like http://localhost:2379, without user and"
+                        + " password, which belong into the ClientBuilder; the one given does not");
+            }
+            parsed[i] = URI.create(endpoints[i]);
+        }
+        return parsed;
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return queue.claim(claim);
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return queue.renew(held);
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return queue.release(claim);
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return pushes.signals(queue::forced);
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return observer.inspect(key);
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return observer.events(key);
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return observer.forceRelease(key);
+    }
+
+    /** Revokes the leases of this backend, which deletes what is left of its claims, and closes its own client. */
+    @Override
+    public Mono<Void> close() {
+        return queue.close()
+                .timeout(REVOKING, Mono.empty())
+                .onErrorComplete()
+                .then(Mono.fromRunnable(() -> pushes.close(Etcd.closedError())))
+                .then(etcd.close());
+    }
+}

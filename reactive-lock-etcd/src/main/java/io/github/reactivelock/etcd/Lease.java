@@ -1,0 +1,155 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.lease.LeaseTimeToLiveResponse;
+import io.etcd.jetcd.options.LeaseOption;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One lease at the store and the claims whose keys are bound to it. It is kept alive by single questions, and only when
+ * an answer is needed that the last one does not give. Four times in its life such a question is joined by another, for
+ * the list of its keys: it shows claims whose keys were deleted, and keys of claims that ended before their put arrived.
+ * Safe for use from any thread.
+ */
+final class Lease {
+
+    /** What the list of keys and the end of a lease bring to light. */
+    interface Findings {
+        /** A claim's key is gone though its lease is not. */
+        void vanished(Standing standing);
+
+        /** A key was put too late, for a claim that nobody wants any more. */
+        Mono<Void> stray(ByteSequence name);
+
+        /** The lease is gone, and all its keys with it. */
+        void ended(Lease lease);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(Lease.class);
+
+    final long id;
+    private final Etcd etcd;
+    private final Findings findings;
+    private final long ttl;
+    private final Map<String, Standing> claims = new ConcurrentHashMap<>();
+    private final AtomicReference<@Nullable Round> latest = new AtomicReference<>();
+    private volatile long confirmedAt;
+    private volatile long listedAt;
+    private volatile boolean ended;
+
+    Lease(long id, Duration ttl, long askedAt, Etcd etcd, Findings findings) {
+        this.id = id;
+        this.ttl = ttl.toNanos();
+        this.confirmedAt = askedAt;
+        this.listedAt = askedAt;
+        this.etcd = etcd;
+        this.findings = findings;
+    }
+
+    void add(Standing standing) {
+        claims.put(standing.claim.id(), standing);
+    }
+
+    void remove(Standing standing) {
+        claims.remove(standing.claim.id(), standing);
+    }
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Of no use to a new claim: gone, or left alone for so long that it must be. */
+    boolean isOver() {
+        return ended || (claims.isEmpty() && confirmedAt + ttl - System.nanoTime() <= 0);
+    }
+
+    /** The server said that it does not know this lease. */
+    void end() {
+        if (!ended) {
+            ended = true;
+            findings.ended(this);
+        }
+    }
+
+    /** Completes when the store is sure to keep the lease until then, asking it only if that is not known yet. */
+    Mono<Void> cover(long until) {
+        if (ended) {
+            return Mono.error(EtcdFailure.leaseGone(id));
+        }
+        if (confirmedAt + ttl - until >= 0) {
+            return Mono.empty();
+        }
+        while (true) {
+            Round present = latest.get();
+            if (present != null && !present.failed && present.askedAt + ttl - until >= 0) {
+                return present.answer;
+            }
+            Round fresh = new Round();
+            if (latest.compareAndSet(present, fresh)) {
+                return fresh.answer;
+            }
+        }
+    }
+
+    /** One question to the store, shared by all whom its answer serves. */
+    private final class Round {
+
+        final long askedAt = System.nanoTime();
+        volatile boolean failed;
+        final Mono<Void> answer = etcd.keepAlive(id)
+                .doOnNext(seconds -> confirmedAt = Math.max(confirmedAt, askedAt))
+                .then(Mono.defer(this::listIfDue))
+                .doOnError(error -> failed = true)
+                .onErrorMap(error -> {
+                    if (error instanceof EtcdFailure failure && failure.isLeaseGone()) {
+                        end();
+                    }
+                    return error;
+                })
+                .cache();
+
+        private Mono<Void> listIfDue() {
+            long now = System.nanoTime();
+            if (now - listedAt < ttl / 4) {
+                return Mono.empty();
+            }
+            listedAt = now;
+            return etcd.timeToLive(id, LeaseOption.builder().withAttachedKeys().build())
+                    .flatMap(list -> compare(list, now))
+                    .onErrorResume(error -> {
+                        log.debug("the keys of lease {} could not be listed", Long.toHexString(id), error);
+                        return Mono.empty();
+                    });
+        }
+    }
+
+    private Mono<Void> compare(LeaseTimeToLiveResponse list, long askedAt) {
+        if (list.getTTL() < 0) {
+            end();
+            return Mono.empty();
+        }
+        Set<String> present = new HashSet<>();
+        Set<ByteSequence> strays = new HashSet<>();
+        for (ByteSequence name : list.getKeys()) {
+            String claim = Names.claimId(name);
+            present.add(claim);
+            if (!claim.isEmpty() && !claims.containsKey(claim)) {
+                strays.add(name);
+            }
+        }
+        claims.values().stream()
+                .filter(standing -> !present.contains(standing.claim.id()) && standing.missingSince(askedAt))
+                .forEach(findings::vanished);
+        return Flux.fromIterable(strays).flatMap(findings::stray, 8).then();
+    }
+}

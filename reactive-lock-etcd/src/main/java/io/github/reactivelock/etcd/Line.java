@@ -1,0 +1,30 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a claim stands in its lock's line.
+ *
+ * @param revision the create revision of the claim's key, or zero if it is not there
+ * @param predecessor the key just before it, or null if it is the first
+ * @param readAt the store's revision at which this was so
+ */
+record Line(long revision, @Nullable ByteSequence predecessor, long readAt) {
+
+    /** Decides by the last two keys up to the claim's own, newest first. */
+    static Line of(ByteSequence name, GetResponse lastTwo) {
+        List<KeyValue> keys = lastTwo.getKvs();
+        long readAt = lastTwo.getHeader().getRevision();
+        if (keys.isEmpty() || !keys.get(0).getKey().equals(name)) {
+            return new Line(0, null, readAt);
+        }
+        return new Line(
+                keys.get(0).getCreateRevision(),
+                keys.size() == 1 ? null : keys.get(1).getKey(),
+                readAt);
+    }
+}

@@ -1,0 +1,179 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.LeaseOption;
+import io.etcd.jetcd.options.PutOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
+final class Observer {
+
+    private static final Duration PAUSE = Duration.ofMillis(100);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final Etcd etcd;
+    private final Names names;
+
+    Observer(Etcd etcd, Names names) {
+        this.etcd = etcd;
+        this.names = names;
+    }
+
+    Mono<LockInfo> inspect(String key) {
+        ByteSequence lock = names.lock(key);
+        return etcd.txn(txn -> txn.Then(Op.get(lock, Ranges.OWNER), Op.get(lock, Ranges.COUNT)))
+                .flatMap(answer -> {
+                    List<KeyValue> owner = answer.getGetResponses().get(0).getKvs();
+                    long count = answer.getGetResponses().get(1).getCount();
+                    return owner.isEmpty() ? Mono.just(new LockInfo.Free(key)) : held(key, owner.get(0), count - 1);
+                });
+    }
+
+    private Mono<LockInfo> held(String key, KeyValue owner, long waiters) {
+        return etcd.timeToLive(owner.getLease(), LeaseOption.DEFAULT)
+                .map(lease -> new LockInfo.Held(
+                        key,
+                        ownerName(owner),
+                        Queue.token(owner.getCreateRevision()),
+                        Duration.ofSeconds(Math.max(0, lease.getTTL())),
+                        waiters));
+    }
+
+    Flux<LockEvent> events(String key) {
+        return Flux.defer(() -> etcd.get(names.lock(key), Ranges.ALL).flatMapMany(answer -> {
+                    Line line = new Line(key);
+                    answer.getKvs().forEach(line::enter);
+                    Mono<LockInfo> now = answer.getKvs().isEmpty()
+                            ? Mono.just(new LockInfo.Free(key))
+                            : held(key, answer.getKvs().get(0), answer.getKvs().size() - 1L);
+                    WatchOption option = WatchOption.builder()
+                            .isPrefix(true)
+                            .withRevision(answer.getHeader().getRevision() + 1)
+                            .withRequireLeader(true)
+                            .build();
+                    return Flux.concat(
+                            now.map(LockEvent.Snapshot::new),
+                            etcd.watch(names.lock(key), option)
+                                    .flatMapIterable(response -> line.follow(response.getEvents())));
+                }))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> error instanceof EtcdFailure failure && failure.isTransient()))
+                .cast(LockEvent.class);
+    }
+
+    /** Deletes the owner's key if it still is the same one, and tells the owner's client in the same step. */
+    Mono<Boolean> forceRelease(String key) {
+        return etcd.get(names.lock(key), Ranges.OWNER).flatMap(answer -> {
+            if (answer.getKvs().isEmpty()) {
+                return Mono.just(false);
+            }
+            KeyValue owner = answer.getKvs().get(0);
+            return etcd.txn(txn -> txn.If(madeAt(owner)).Then(end(owner)))
+                    .onErrorResume(
+                            error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
+                            error -> Mono.empty())
+                    .flatMap(done -> done.isSucceeded() ? Mono.just(true) : Mono.empty())
+                    // Another one owns it now: that is the one to release.
+                    .switchIfEmpty(Mono.defer(() -> forceRelease(key)));
+        });
+    }
+
+    private static Cmp madeAt(KeyValue key) {
+        return new Cmp(key.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(key.getCreateRevision()));
+    }
+
+    private Op[] end(KeyValue owner) {
+        List<Op> steps = new ArrayList<>();
+        steps.add(Op.delete(owner.getKey(), DeleteOption.DEFAULT));
+        String value = owner.getValue().toString(StandardCharsets.UTF_8);
+        int space = value.indexOf(' ');
+        if (space > 0 && owner.getLease() != 0) {
+            // Bound to the owner's lease, so that it does not stay when the client is gone.
+            steps.add(Op.put(
+                    names.notice(value.substring(0, space)),
+                    Names.bytes(Names.claimId(owner.getKey())),
+                    PutOption.builder().withLeaseId(owner.getLease()).build()));
+        }
+        return steps.toArray(Op[]::new);
+    }
+
+    private static String ownerName(KeyValue claim) {
+        String value = claim.getValue().toString(StandardCharsets.UTF_8);
+        return value.substring(value.indexOf(' ') + 1);
+    }
+
+    /** The claims on a lock as a watch has shown them so far. Used by one subscription. */
+    private static final class Line {
+
+        private final String key;
+        private final TreeMap<Long, KeyValue> claims = new TreeMap<>();
+        private final Map<ByteSequence, Long> revisions = new HashMap<>();
+
+        Line(String key) {
+            this.key = key;
+        }
+
+        void enter(KeyValue claim) {
+            claims.put(claim.getCreateRevision(), claim);
+            revisions.put(claim.getKey(), claim.getCreateRevision());
+        }
+
+        List<LockEvent> follow(List<WatchEvent> changes) {
+            List<LockEvent> events = new ArrayList<>();
+            for (WatchEvent change : changes) {
+                long before = owner();
+                if (change.getEventType() == WatchEvent.EventType.PUT) {
+                    enter(change.getKeyValue());
+                } else {
+                    leave(change.getKeyValue().getKey());
+                }
+                if (owner() != before) {
+                    tell(before, events);
+                }
+            }
+            return events;
+        }
+
+        private void leave(ByteSequence name) {
+            Long revision = revisions.remove(name);
+            if (revision != null) {
+                claims.remove(revision);
+            }
+        }
+
+        private long owner() {
+            return claims.isEmpty() ? 0 : claims.firstKey();
+        }
+
+        private void tell(long before, List<LockEvent> events) {
+            if (before != 0) {
+                events.add(new LockEvent.Released(key, Queue.token(before)));
+            }
+            Map.@Nullable Entry<Long, KeyValue> first = claims.firstEntry();
+            if (first != null) {
+                events.add(new LockEvent.Acquired(key, ownerName(first.getValue()), Queue.token(first.getKey())));
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
+final class Queue implements Lease.Findings {
+
+    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
+
+    private final ClaimKeys keys;
+    private final Pushes pushes;
+    private final Leases leases;
+    private final Map<String, Standing> standings = new ConcurrentHashMap<>();
+
+    Queue(Etcd etcd, ClaimKeys keys, Pushes pushes) {
+        this.keys = keys;
+        this.pushes = pushes;
+        this.leases = new Leases(etcd, this);
+    }
+
+    // ---- claim
+
+    Mono<ClaimResult> claim(Claim claim) {
+        return Mono.defer(() -> {
+            long askedAt = System.nanoTime();
+            Standing standing = standings.computeIfAbsent(claim.id(), id -> new Standing(claim, keys.name(claim)));
+            if (standing.revision() != 0) {
+                return look(standing, askedAt);
+            }
+            return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing, askedAt) : enter(standing, askedAt, true);
+        });
+    }
+
+    /** Looks first, because a compare of jetcd cannot span a range: to a busy lock nothing is written. */
+    private Mono<ClaimResult> enterIfFree(Standing standing, long askedAt) {
+        return keys.isBusy(standing.claim).flatMap(busy -> {
+            if (!busy) {
+                return enter(standing, askedAt, true);
+            }
+            abandon(standing);
+            return Mono.just(new ClaimResult.Busy());
+        });
+    }
+
+    private Mono<ClaimResult> enter(Standing standing, long askedAt, boolean mayRepeat) {
+        // A key that was put before its answer was lost is bound to the lease of that time.
+        Lease earlier = standing.lease();
+        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing.claim) : Mono.just(earlier);
+        return chosen.flatMap(lease -> {
+            if (!standing.bind(lease)) {
+                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> ended(standing)));
+            }
+            // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
+            Mono<Line> put = keys.put(standing.claim, lease)
+                    .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
+                            ? Mono.just(line)
+                            : keys.delete(standing.claim).then(Mono.error(() -> ended(standing))))
+                    .cache();
+            return Mono.zip(put, cover(lease, standing, askedAt))
+                    .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
+                    .onErrorResume(
+                            error -> hasEnded(lease, error) && mayRepeat, error -> enter(standing, askedAt, false));
+        });
+    }
+
+    /** Asked again: where does the claim stand now? */
+    private Mono<ClaimResult> look(Standing standing, long askedAt) {
+        long revision = standing.revision();
+        Lease lease = standing.lease();
+        if (revision == 0 || lease == null) {
+            return enter(standing, askedAt, true);
+        }
+        return Mono.zip(keys.look(standing.claim, revision), cover(lease, standing, askedAt))
+                .flatMap(both -> {
+                    if (both.getT1().revision() != revision) {
+                        standing.vanished(revision);
+                    }
+                    return placed(standing, both.getT1(), askedAt, true);
+                })
+                .onErrorResume(error -> hasEnded(lease, error), error -> {
+                    standing.vanished(revision);
+                    return enter(standing, askedAt, false);
+                });
+    }
+
+    private Mono<ClaimResult> placed(Standing standing, Line line, long askedAt, boolean mayRepeat) {
+        if (line.revision() == 0) {
+            return mayRepeat ? enter(standing, askedAt, false) : Mono.error(ended(standing));
+        }
+        if (line.predecessor() == null) {
+            return standing.own(line.revision())
+                    ? Mono.just(new ClaimResult.Granted(token(line.revision()), standing.claim.lease()))
+                    : Mono.error(ended(standing));
+        }
+        if (standing.claim.mode() == Claim.Mode.TRY) {
+            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        }
+        follow(standing, line.revision(), line.predecessor(), line.readAt());
+        return Mono.just(new ClaimResult.Queued(standing.claim.lease()));
+    }
+
+    private static Mono<Boolean> cover(Lease lease, Standing standing, long askedAt) {
+        return lease.cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
+    }
+
+    private static boolean hasEnded(Lease lease, Throwable error) {
+        if (error instanceof EtcdFailure failure && failure.isLeaseGone()) {
+            lease.end();
+            return true;
+        }
+        return false;
+    }
+
+    // ---- wait
+
+    private void follow(Standing standing, long revision, ByteSequence predecessor, long readAt) {
+        Disposable.Swap watch = standing.follow(predecessor);
+        if (watch != null) {
+            Mono<Signal> news = keys.untilGone(predecessor, readAt)
+                    .then(Mono.defer(() -> keys.look(standing.claim, revision)))
+                    .flatMap(line -> moved(standing, revision, line))
+                    .onErrorResume(
+                            error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck(standing)))
+                    .doOnNext(signal -> {
+                        standing.followed(watch);
+                        pushes.push(signal);
+                    });
+            boolean unused = watch.update(Detached.run("waiting for a lock in etcd", news));
+        }
+    }
+
+    private Mono<Signal> moved(Standing standing, long revision, Line line) {
+        if (line.revision() != revision) {
+            standing.vanished(revision);
+            return Mono.just(recheck(standing));
+        }
+        if (line.predecessor() != null) {
+            follow(standing, revision, line.predecessor(), line.readAt());
+            return Mono.empty();
+        }
+        return standing.own(revision)
+                ? Mono.just(new Signal.Grant(standing.claim.id(), token(revision)))
+                : Mono.empty();
+    }
+
+    private static Signal recheck(Standing standing) {
+        return new Signal.Recheck(standing.claim.key());
+    }
+
+    // ---- keep
+
+    Mono<RenewalResult> renew(List<Claim> held) {
+        return Mono.defer(() -> {
+            long askedAt = System.nanoTime();
+            Map<Lease, Long> wanted = new HashMap<>();
+            for (Claim claim : held) {
+                Standing standing = standings.get(claim.id());
+                Lease lease = standing == null ? null : standing.lease();
+                if (lease != null) {
+                    wanted.merge(lease, askedAt + claim.lease().toNanos(), Math::max);
+                }
+            }
+            List<Throwable> failures = new ArrayList<>();
+            return Flux.fromIterable(wanted.entrySet())
+                    .flatMap(entry -> entry.getKey()
+                            .cover(entry.getValue())
+                            .thenReturn(entry.getKey())
+                            .onErrorResume(error -> {
+                                failures.add(error);
+                                return Mono.empty();
+                            }))
+                    .collect(HashSet<Lease>::new, Set::add)
+                    .map(covered -> outcome(held, covered))
+                    .flatMap(result -> failures.isEmpty()
+                                    || !result.lost().isEmpty()
+                                    || !result.renewed().isEmpty()
+                            ? Mono.just(result)
+                            : Mono.error(failures.get(0)));
+        });
+    }
+
+    private RenewalResult outcome(List<Claim> held, Set<Lease> covered) {
+        Set<String> renewed = new HashSet<>();
+        Map<String, LossReason> lost = new HashMap<>();
+        for (Claim claim : held) {
+            Standing standing = standings.get(claim.id());
+            Lease lease = standing == null ? null : standing.lease();
+            if (lease != null && lease.hasEnded()) {
+                lost.put(claim.id(), LossReason.SESSION_LOST);
+            } else if (standing == null || !standing.isOwner()) {
+                lost.put(claim.id(), LossReason.EXPIRED);
+            } else if (lease != null && covered.contains(lease)) {
+                renewed.add(claim.id());
+            }
+        }
+        return new RenewalResult(renewed, lost);
+    }
+
+    /** Somebody gave notice of a forced release; true or not, the claim's key shows it. */
+    Mono<Signal> forced(String claimId) {
+        Standing standing = standings.get(claimId);
+        if (standing == null || !standing.isOwner()) {
+            return Mono.empty();
+        }
+        long revision = standing.revision();
+        return keys.look(standing.claim, revision)
+                .filter(line -> line.revision() != revision)
+                .<Signal>map(line -> {
+                    standing.vanished(revision);
+                    return new Signal.Suspect(claimId, LossReason.FORCED);
+                })
+                .onErrorResume(error -> Mono.empty());
+    }
+
+    @Override
+    public void vanished(Standing standing) {
+        pushes.push(
+                standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : recheck(standing));
+    }
+
+    @Override
+    public Mono<Void> stray(ByteSequence name) {
+        return keys.deleteStray(name);
+    }
+
+    @Override
+    public void ended(Lease lease) {
+        leases.forget(lease);
+        pushes.push(new Signal.Reconnected());
+    }
+
+    // ---- end
+
+    Mono<Boolean> release(Claim claim) {
+        return Mono.defer(() -> {
+            Standing standing = standings.remove(claim.id());
+            if (standing == null) {
+                return keys.delete(claim);
+            }
+            boolean owner = standing.leave();
+            return (owner ? keys.deleteOwner(claim) : keys.delete(claim))
+                    .flatMap(owned -> leases.drop(claim, standing.lease()).thenReturn(owned));
+        });
+    }
+
+    private void abandon(Standing standing) {
+        standings.remove(standing.claim.id(), standing);
+        boolean unused = standing.leave();
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            standings.values().forEach(this::abandon);
+            return leases.revokeAll();
+        });
+    }
+
+    // ---- words
+
+    static long token(long createRevision) {
+        return createRevision << LockBackend.PASS_BITS;
+    }
+
+    private static IllegalStateException ended(Standing standing) {
+        return new IllegalStateException(
+                "the claim ended or lost its key before etcd answered; ask again for '" + standing.claim.key() + "'");
+    }
+}

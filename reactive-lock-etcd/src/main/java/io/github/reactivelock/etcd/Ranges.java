@@ -1,0 +1,55 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.options.GetOption;
+
+/** Parts of a lock's line of claims, which stand in the order in which their keys were made. */
+final class Ranges {
+
+    /** The owner, by name. */
+    static final GetOption FIRST = oldestFirst().withLimit(1).withKeysOnly(true).build();
+
+    /** The owner, with its value. */
+    static final GetOption OWNER = oldestFirst().withLimit(1).build();
+
+    /** All, with their values. */
+    static final GetOption ALL = oldestFirst().build();
+
+    static final GetOption COUNT =
+            GetOption.builder().isPrefix(true).withCountOnly(true).build();
+
+    /** The newest claim and the one before it. */
+    static final GetOption LAST_TWO = newestFirst().build();
+
+    private Ranges() {}
+
+    /** The claim made at a revision and the one before it. */
+    static GetOption lastTwoUpTo(long revision) {
+        return newestFirst().withMaxCreateRevision(revision).build();
+    }
+
+    /** Only the claim made at a revision. */
+    static GetOption madeAt(long revision) {
+        return GetOption.builder()
+                .isPrefix(true)
+                .withKeysOnly(true)
+                .withMinCreateRevision(revision)
+                .withMaxCreateRevision(revision)
+                .build();
+    }
+
+    private static GetOption.Builder oldestFirst() {
+        return GetOption.builder()
+                .isPrefix(true)
+                .withSortField(GetOption.SortTarget.CREATE)
+                .withSortOrder(GetOption.SortOrder.ASCEND);
+    }
+
+    private static GetOption.Builder newestFirst() {
+        return GetOption.builder()
+                .isPrefix(true)
+                .withSortField(GetOption.SortTarget.CREATE)
+                .withSortOrder(GetOption.SortOrder.DESCEND)
+                .withLimit(2)
+                .withKeysOnly(true);
+    }
+}

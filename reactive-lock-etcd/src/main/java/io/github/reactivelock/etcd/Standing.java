@@ -1,0 +1,174 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.github.reactivelock.spi.Claim;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+
+/**
+ * What this client knows of one claim's key. Every answer of the store names the create revision it speaks of, so that
+ * an old answer is not taken for news of a key that was made anew. Guarded by itself; nothing slow happens inside.
+ *
+ * <pre>
+ * stage      the key                  leaves on
+ * entering   may be there             seen -> waiting; leave -> left
+ * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
+ * owner      was there, first         vanished -> lost; leave -> left
+ * lost       is not there             leave -> left
+ * left       is being deleted
+ * </pre>
+ */
+final class Standing {
+
+    private enum Stage {
+        ENTERING,
+        WAITING,
+        OWNER,
+        LOST,
+        LEFT
+    }
+
+    /** A watch on the key before this one. */
+    private record Following(ByteSequence predecessor, Disposable.Swap watch) {}
+
+    final Claim claim;
+    final ByteSequence name;
+    private Stage stage = Stage.ENTERING;
+    private long revision;
+    private long seenAt;
+    private @Nullable Lease lease;
+    private @Nullable Following following;
+
+    Standing(Claim claim, ByteSequence name) {
+        this.claim = claim;
+        this.name = name;
+    }
+
+    /** The create revision of the key, or zero if it has to be put first. */
+    synchronized long revision() {
+        return revision;
+    }
+
+    synchronized boolean isOwner() {
+        return stage == Stage.OWNER;
+    }
+
+    /** It was the owner and its key is gone. */
+    synchronized boolean isLost() {
+        return stage == Stage.LOST;
+    }
+
+    synchronized @Nullable Lease lease() {
+        return lease;
+    }
+
+    /** Chooses the lease for a key about to be put; false if it must not be put any more. */
+    synchronized boolean bind(Lease chosen) {
+        if (stage != Stage.ENTERING) {
+            return false;
+        }
+        if (lease != null && lease != chosen) {
+            lease.remove(this);
+        }
+        lease = chosen;
+        chosen.add(this);
+        return true;
+    }
+
+    /** The key is there; false if nobody wants it any more. */
+    synchronized boolean seen(long createRevision) {
+        if (stage == Stage.ENTERING || stage == Stage.WAITING) {
+            stage = Stage.WAITING;
+            revision = createRevision;
+            seenAt = System.nanoTime();
+            return true;
+        }
+        return stage == Stage.OWNER && revision == createRevision;
+    }
+
+    /** The key is first in line; false if that is no news of ours. */
+    synchronized boolean own(long createRevision) {
+        if (revision != createRevision || (stage != Stage.WAITING && stage != Stage.OWNER)) {
+            return false;
+        }
+        stage = Stage.OWNER;
+        return true;
+    }
+
+    /** The key is not there any more, which is no news if another has taken its place meanwhile. */
+    void vanished(long createRevision) {
+        boolean unused = drop(createRevision);
+    }
+
+    private boolean drop(long createRevision) {
+        Disposable watch;
+        synchronized (this) {
+            if (revision != createRevision || (stage != Stage.WAITING && stage != Stage.OWNER)) {
+                return false;
+            }
+            stage = stage == Stage.OWNER ? Stage.LOST : Stage.ENTERING;
+            revision = 0;
+            watch = stopFollowing();
+        }
+        watch.dispose();
+        return true;
+    }
+
+    /** As {@link #vanished}, by a list of keys that was asked for at a time and does not have this one. */
+    boolean missingSince(long askedAt) {
+        long known;
+        synchronized (this) {
+            if (revision == 0 || seenAt - askedAt >= 0) {
+                return false;
+            }
+            known = revision;
+        }
+        return drop(known);
+    }
+
+    /** The claim ends; whether it was the owner. */
+    boolean leave() {
+        boolean owner;
+        Disposable watch;
+        synchronized (this) {
+            owner = stage == Stage.OWNER;
+            stage = Stage.LEFT;
+            watch = stopFollowing();
+            if (lease != null) {
+                lease.remove(this);
+            }
+        }
+        watch.dispose();
+        return owner;
+    }
+
+    /** Where to put the one watch there is on a predecessor; null if it is watched already or need not be. */
+    Disposable.@Nullable Swap follow(ByteSequence predecessor) {
+        Disposable earlier;
+        Following begun;
+        synchronized (this) {
+            if (stage != Stage.WAITING || (following != null && following.predecessor.equals(predecessor))) {
+                return null;
+            }
+            earlier = stopFollowing();
+            begun = new Following(predecessor, Disposables.swap());
+            following = begun;
+        }
+        earlier.dispose();
+        return begun.watch;
+    }
+
+    synchronized void followed(Disposable.Swap watch) {
+        if (following != null && following.watch == watch) {
+            following = null;
+        }
+    }
+
+    /** To be disposed outside: jetcd takes a lock of its own to close a watch, and holds it while it reports an error. */
+    private Disposable stopFollowing() {
+        Following stopped = following;
+        following = null;
+        return stopped == null ? Disposables.disposed() : stopped.watch;
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.options.GetOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import reactor.core.publisher.Mono;
+
+/** What tests ask etcd itself, and how they wait. */
+final class Etcds {
+
+    static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private Etcds() {}
+
+    static <T> T get(CompletableFuture<T> answer) {
+        try {
+            return answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError("no good answer", e);
+        }
+    }
+
+    static <T> T get(Mono<T> answer) {
+        return answer.block(LIMIT);
+    }
+
+    static void until(String what, BooleanSupplier isSo) throws InterruptedException {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline)
+                    .as("not so within " + LIMIT + ": " + what)
+                    .isNegative();
+            Thread.sleep(2);
+        }
+    }
+
+    static boolean works(Client client) {
+        return get(client.getKVClient().get(ByteSequence.from(new byte[] {0}))).getHeader() != null;
+    }
+
+    /** All keys that locks have in etcd, notices of forced releases left out. */
+    static List<KeyValue> claims(Client client) {
+        GetOption all = GetOption.builder().isPrefix(true).build();
+        return get(client.getKVClient().get(Names.bytes("reactivelock/"), all)).getKvs().stream()
+                .filter(kv -> !Names.claimId(kv.getKey()).isEmpty())
+                .toList();
+    }
+
+    static void assertNoClaims(Client client) {
+        assertThat(claims(client)).extracting(kv -> kv.getKey().toString()).isEmpty();
+    }
+}
