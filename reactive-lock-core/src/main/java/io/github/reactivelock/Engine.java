@@ -188,13 +188,11 @@ final class Engine {
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
     <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
-        Mono<T> asked;
         try {
-            asked = question.get();
-        } catch (RuntimeException e) {
-            asked = Mono.error(e);
+            Disposable unused = question.get().subscribe(onAnswer, onFailure);
+        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+            onFailure.accept(e);
         }
-        Disposable unused = asked.subscribe(onAnswer, onFailure);
     }
 
     private void listen() {
