@@ -10,6 +10,8 @@ enum Metric {
     HAND_OVER("hand-over, median µs", "%,.1f"),
     HAND_OVER_TRIPS("in round trips", "%.2f"),
     LONGEST_WAIT("longest wait of a client, ms", "%,.1f"),
+    CLIENT_CPU("client CPU, µs each", "%.1f"),
+    SERVER_CPU("server CPU, µs each", "%.1f"),
     COMMANDS("commands each", "%.3f"),
     PUBLISHED("PUBLISH each", "%.3f"),
     SUBSCRIBED("(UN)SUBSCRIBE each", "%.3f");

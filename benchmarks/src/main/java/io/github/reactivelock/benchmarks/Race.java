@@ -58,11 +58,11 @@ record Race(String name, String title, int clients, Load load, Metric ranked, Li
 
     private Map<Metric, Double> turn(Bench bench, Group group, String side, Report report) {
         Duration time = bench.pace().turn();
-        Map<String, Long> before = bench.redis().calls();
+        Usage before = bench.redis().usage(side);
         Outcome outcome = group.run(side, load, time);
-        Commands commands = Commands.between(before, bench.redis().calls(), side);
+        Usage usage = bench.redis().usage(side).since(before);
         report.latencies(this, side, outcome);
-        return Round.of(outcome, load, time, commands);
+        return Round.of(outcome, load, time, usage);
     }
 
     /** Of a single client that does nothing else, in microseconds. */

@@ -6,6 +6,8 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** A {@link RawLock} over Lettuce's publishers. */
 final class RawReactiveSide implements Side {
@@ -18,8 +20,11 @@ final class RawReactiveSide implements Side {
     private final boolean script;
     private final String acquire;
     private final String release;
+    private final Scheduler work;
 
-    RawReactiveSide(String uri, RawLock lock) {
+    /** @param work where the holder finds itself, {@code immediate()} for Lettuce's own thread */
+    RawReactiveSide(String uri, RawLock lock, Scheduler work) {
+        this.work = work;
         this.client = RedisClient.create(uri);
         this.connection = client.connect();
         this.redis = connection.reactive();
@@ -32,13 +37,17 @@ final class RawReactiveSide implements Side {
     public void cycle(String key, long flow, Cycle cycle) {
         String[] keys = RawLock.keys(key);
         String id = Long.toString(flow);
-        var unused = acquire(keys, id)
+        var unused = emitted(acquire(keys, id))
                 .flatMap(token -> {
                     cycle.entered();
-                    return redis.<Long>evalsha(release, ScriptOutputType.INTEGER, new String[] {keys[0]}, id)
-                            .next();
+                    return emitted(redis.<Long>evalsha(release, ScriptOutputType.INTEGER, new String[] {keys[0]}, id)
+                            .next());
                 })
                 .subscribe(deleted -> {}, cycle::ended, () -> cycle.ended(null));
+    }
+
+    private <T> Mono<T> emitted(Mono<T> answer) {
+        return work == Schedulers.immediate() ? answer : answer.publishOn(work);
     }
 
     private Mono<?> acquire(String[] keys, String id) {

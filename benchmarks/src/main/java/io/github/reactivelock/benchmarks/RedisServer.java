@@ -66,15 +66,17 @@ final class RedisServer implements AutoCloseable {
         return info("server", "redis_version");
     }
 
-    /** How often each command was called until now, be it by a client or by a script. */
-    Map<String, Long> calls() {
+    /** What clients have asked of this server until now, as seen by one side. */
+    Usage usage(String side) {
         Map<String, Long> calls = new TreeMap<>();
         redis.info("commandstats").lines().map(CALLS::matcher).forEach(line -> {
             if (line.matches()) {
                 calls.put(line.group(1), Long.valueOf(line.group(2)));
             }
         });
-        return calls;
+        double seconds =
+                Double.parseDouble(info("cpu", "used_cpu_user")) + Double.parseDouble(info("cpu", "used_cpu_sys"));
+        return Usage.of(calls, seconds, side);
     }
 
     void flush() {

@@ -32,11 +32,11 @@ final class Renewal implements Scenario {
         try (Group group = new Group(1)) {
             group.open(side, bench.redis().uri());
             String unused = group.ask("hold " + side + " " + HOLDS);
-            var before = bench.redis().calls();
+            Usage before = bench.redis().usage(side);
             bench.pace().watchNow();
-            Commands commands = Commands.between(before, bench.redis().calls(), side);
+            Usage usage = bench.redis().usage(side).since(before);
             group.close(side);
-            return commands.sent() * PERIOD_SECONDS / bench.pace().watch().toSeconds();
+            return usage.sent() * PERIOD_SECONDS / bench.pace().watch().toSeconds();
         } finally {
             bench.redis().flush();
         }

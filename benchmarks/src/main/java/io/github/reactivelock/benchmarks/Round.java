@@ -14,13 +14,15 @@ final class Round {
 
     private Round() {}
 
-    static Map<Metric, Double> of(Outcome outcome, Load load, Duration turn, Commands commands) {
+    static Map<Metric, Double> of(Outcome outcome, Load load, Duration turn, Usage usage) {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         double total = Math.max(1, outcome.total());
         values.put(Metric.PER_SECOND, outcome.inTime() * 1e9 / turn.toNanos());
-        values.put(Metric.COMMANDS, commands.sent() / total);
-        values.put(Metric.PUBLISHED, commands.published() / total);
-        values.put(Metric.SUBSCRIBED, commands.subscribed() / total);
+        values.put(Metric.CLIENT_CPU, outcome.cpu() / MICRO / total);
+        values.put(Metric.SERVER_CPU, usage.cpuMicros() / total);
+        values.put(Metric.COMMANDS, usage.sent() / total);
+        values.put(Metric.PUBLISHED, usage.published() / total);
+        values.put(Metric.SUBSCRIBED, usage.subscribed() / total);
         if (load.note() == Load.Note.GAPS) {
             values.put(Metric.LONGEST_WAIT, outcome.longestGap() / MILLI);
         }

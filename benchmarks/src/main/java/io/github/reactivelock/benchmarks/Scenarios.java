@@ -18,7 +18,7 @@ final class Scenarios {
 
     static List<Scenario> quick() {
         return List.of(
-                sequential(List.of(OURS, PING, RAW_REACTIVE, REDISSON_REACTIVE)),
+                sequential(List.of(OURS, OURS_IMMEDIATE, PING, RAW_REACTIVE, RAW_REACTIVE_HOP, REDISSON_REACTIVE)),
                 distinct(List.of(OURS, SET_ASYNC, REDISSON_ASYNC)),
                 hot(100, "hot-100-one-process", List.of(OURS, REDISSON_ASYNC)),
                 fifo(4, "hot-100-four-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)));
@@ -31,6 +31,7 @@ final class Scenarios {
                         OURS_IMMEDIATE,
                         PING,
                         RAW_REACTIVE,
+                        RAW_REACTIVE_HOP,
                         RAW_ASYNC,
                         REDISSON_REACTIVE,
                         REDISSON_ASYNC,

@@ -17,6 +17,9 @@ final class Sides {
 
     static final String PING = "2-x-ping";
     static final String RAW_REACTIVE = "raw-reactive";
+    /** With the hop that keeps the holder off Lettuce's thread. */
+    static final String RAW_REACTIVE_HOP = "raw-reactive-hop";
+
     static final String RAW_ASYNC = "raw-async";
     static final String SET_REACTIVE = "set-delete-reactive";
     static final String SET_ASYNC = "set-delete-async";
@@ -34,9 +37,10 @@ final class Sides {
                             uri, LockOptions.defaults().withFairness(Fairness.FIFO), Schedulers.parallel())),
             Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.immediate())),
             Map.entry(PING, PingSide::new),
-            Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED)),
+            Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),
+            Map.entry(RAW_REACTIVE_HOP, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.parallel())),
             Map.entry(RAW_ASYNC, uri -> new RawAsyncSide(uri, RawLock.FENCED)),
-            Map.entry(SET_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.SET)),
+            Map.entry(SET_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.SET, Schedulers.immediate())),
             Map.entry(SET_ASYNC, uri -> new RawAsyncSide(uri, RawLock.SET)),
             Map.entry(REDISSON_REACTIVE, RedissonReactiveSide::new),
             Map.entry(REDISSON_ASYNC, uri -> new RedissonAsyncSide(uri, RedissonAsyncSide.Kind.PLAIN)),

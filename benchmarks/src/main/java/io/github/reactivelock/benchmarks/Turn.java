@@ -1,5 +1,7 @@
 package io.github.reactivelock.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -34,6 +36,7 @@ final class Turn {
         for (long wait = startAt - System.nanoTime(); wait > 0; wait = startAt - System.nanoTime()) {
             LockSupport.parkNanos(wait);
         }
+        long cpu = cpuTime();
         gaps.start(System.nanoTime());
         flows.forEach(Flow::next);
         if (!done.await(
@@ -45,6 +48,10 @@ final class Turn {
                 throw new IllegalStateException("an acquisition failed", flow.failure);
             }
         }
-        return Outcome.of(flows, gaps.longest(deadline));
+        return Outcome.of(flows, gaps.longest(deadline), cpuTime() - cpu);
+    }
+
+    private static long cpuTime() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }
 }

@@ -7,7 +7,9 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The coordinator's end of a {@link Worker}. */
 final class WorkerProcess implements AutoCloseable {
@@ -19,14 +21,14 @@ final class WorkerProcess implements AutoCloseable {
     WorkerProcess() {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         // One collector for all sides that starts no threads of its own.
-        List<String> command = List.of(
-                java,
-                "-Xmx1g",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Worker.class.getName());
+        List<String> command = new ArrayList<>(List.of(java, "-Xmx1g", "-XX:+UseSerialGC"));
+        // For a profiler, say.
+        command.addAll(Stream.of(System.getenv()
+                        .getOrDefault("BENCHMARKS_JVM_OPTIONS", "")
+                        .split(" "))
+                .filter(option -> !option.isEmpty())
+                .toList());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Worker.class.getName()));
         try {
             this.process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
