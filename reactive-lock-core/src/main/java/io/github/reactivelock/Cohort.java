@@ -263,7 +263,9 @@ final class Cohort extends Mailbox {
             return;
         }
         grant = null;
-        current.tellCallers(loss(released, LossReason.RELEASED, null));
+        if (current.hasCallers()) {
+            current.tellCallers(loss(released, LossReason.RELEASED, null));
+        }
         engine.withdraw(
                 current.claim, (owned, failure) -> engine.reports.releaseAnswered(released, owned, failure, outcome));
         claim();

@@ -198,6 +198,11 @@ final class Grant {
         tellCallers(new LockUnavailableException(cohort.key, "renewed", cause));
     }
 
+    /** Asked first on the way of every release, where an exception made for nobody would be a good part of the cost. */
+    boolean hasCallers() {
+        return !callers.isEmpty();
+    }
+
     void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();

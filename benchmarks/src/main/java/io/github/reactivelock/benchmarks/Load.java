@@ -1,0 +1,39 @@
+package io.github.reactivelock.benchmarks;
+
+import java.time.Duration;
+
+/**
+ * What goes on in one turn: so many flows, each of which takes a lock and gives it back, again and again, until the time
+ * is over.
+ *
+ * @param flows how many
+ * @param keys over how many keys they are spread
+ * @param note what to write down besides the number of acquisitions
+ */
+record Load(int flows, int keys, Note note) {
+
+    /** What is written down of every acquisition. */
+    enum Note {
+        /** Nothing but that it happened. */
+        COUNT,
+        /** How long it took from the call to the confirmed release. */
+        LATENCY,
+        /** When it was asked for, when it was granted and when its release was confirmed. */
+        EVENTS,
+        /** The longest time between two acquisitions of this process. */
+        GAPS
+    }
+
+    String key(long flow) {
+        return "bench:" + flow % keys;
+    }
+
+    /** What is left for one of several processes when the flows are spread over all of them. */
+    Load share(int process, int processes) {
+        return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);
+    }
+
+    String request(String side, long startAt, Duration time) {
+        return "run " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
+    }
+}
