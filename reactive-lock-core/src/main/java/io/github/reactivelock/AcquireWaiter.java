@@ -49,6 +49,11 @@ final class AcquireWaiter extends Waiter implements Subscription {
             Hold held = engine.reentrant(actual.currentContext(), key);
             if (held != null && held.reenter()) {
                 granted(new Handle(held));
+                return;
+            }
+            LockLostException lost = held == null ? null : held.loss();
+            if (lost != null) {
+                failed(lost);
             } else {
                 engine.enqueue(this, engine.timing.deadline(options));
             }

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
+import reactor.core.Disposable;
 
 /**
  * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its cohort's events;
@@ -16,6 +17,7 @@ final class Attempt {
     private final Cohort cohort;
     private final Engine engine;
     private final long lease;
+    private final long patience;
     private boolean queued;
     private boolean asking;
     private long askedAt;
@@ -33,6 +35,7 @@ final class Attempt {
         this.engine = cohort.engine;
         this.claim = claim;
         this.lease = claim.lease().toNanos();
+        this.patience = engine.timing.patience(lease);
         this.ungrantedAt = engine.timing.now();
     }
 
@@ -45,6 +48,11 @@ final class Attempt {
                 () -> engine.backend.claim(claim),
                 answer -> cohort.post(() -> answered(sentAt, answer)),
                 failure -> cohort.post(() -> refused(sentAt, failure)));
+    }
+
+    /** Whether a flow would have asked for the same. */
+    boolean suits(LockOptions next) {
+        return next.lease().equals(claim.lease());
     }
 
     /** Signals may have been missed. */
@@ -61,9 +69,11 @@ final class Attempt {
     }
 
     void tick(long now) {
-        if (asking && now - askedAt >= engine.timing.commandTimeout) {
-            refused(askedAt, engine.timing.silence());
-        } else if (!asking && now - askAgainAt >= 0) {
+        long bearable = queued ? patience : engine.timing.commandTimeout;
+        if (asking && now - askedAt >= bearable) {
+            refused(askedAt, engine.timing.silence(bearable));
+        }
+        if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
             ask();
         }
     }
@@ -75,7 +85,7 @@ final class Attempt {
         if (answer instanceof ClaimResult.Granted granted) {
             cohort.granted(this, granted.fencingToken(), granted.lease(), sentAt);
         } else if (!cohort.isTrying(this)) {
-            return;
+            cohort.left(this, answer);
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting.recheckAfter());
         } else {
@@ -85,12 +95,17 @@ final class Attempt {
 
     private void queued(long sentAt, Duration recheckAfter) {
         queued = true;
-        ungrantedAt = Math.max(ungrantedAt, sentAt);
+        if (sentAt - ungrantedAt > 0) {
+            ungrantedAt = sentAt;
+        }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
-        askAgainAt = engine.timing.now() + pause;
+        long now = engine.timing.now();
+        askAgainAt = now + pause;
         if (askAgain) {
             ask();
+        } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
+            Disposable unused = engine.timing.after(pause, cohort::tick);
         }
     }
 
@@ -102,7 +117,7 @@ final class Attempt {
         asking = false;
         long now = engine.timing.now();
         if (queued && now - ungrantedAt < lease) {
-            askAgainAt = now + Math.min(lease / 10, LONGEST_PAUSE);
+            askAgainAt = sentAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
             cohort.failAll(new LockUnavailableException(cohort.key, "acquired", failure));
         }

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import java.time.Duration;
 import java.util.Iterator;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
  * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its mailbox. No user code runs inside.
+ * thread, out of its mailbox. No user code runs inside, but for the cancelling of work whose lock is lost, which has to
+ * come before the lock is given up.
  *
  * <pre>
  * state       has              leaves on
@@ -68,8 +70,10 @@ final class Cohort extends Mailbox {
         post(() -> {
             if (waiters.remove(waiter)) {
                 engine.depart(this);
-                if (waiters.isEmpty() && hold == null) {
+                Waiter head = firstWaiting();
+                if (hold == null && (head == null || (attempt != null && !attempt.suits(head.options)))) {
                     withdraw();
+                    claim();
                 }
             }
         });
@@ -111,8 +115,8 @@ final class Cohort extends Mailbox {
         post(() -> {
             if (attempt != null) {
                 attempt.recheck();
-            } else if (grant != null && heldToo) {
-                grant.renewNow();
+            } else if (grant != null && heldToo && isRenewed()) {
+                grant.doubt();
             }
         });
     }
@@ -135,8 +139,12 @@ final class Cohort extends Mailbox {
         if (attempt != null) {
             attempt.tick(now);
         } else if (grant != null) {
-            grant.tick(now, hold == null || hold.options.isRenewed());
+            grant.tick(now, isRenewed());
         }
+    }
+
+    private boolean isRenewed() {
+        return hold == null || hold.options.isRenewed();
     }
 
     // ---- getting the lock
@@ -150,11 +158,11 @@ final class Cohort extends Mailbox {
         Claim claim =
                 new Claim(key, engine.newClaimId(), engine.ownerOf(head), head.options.lease(), head.mode, keeping);
         Attempt started = new Attempt(this, claim);
-        attempt = started;
         if (engine.register(claim, this)) {
+            attempt = started;
             started.ask();
         } else {
-            failAll(new LockClientClosedException(key));
+            endAll(waiter -> waiter.fail(new LockClientClosedException(key)));
         }
     }
 
@@ -191,6 +199,13 @@ final class Cohort extends Mailbox {
         }
     }
 
+    /** A claim that was left meanwhile is in the store's queue, where its release may have come too early. */
+    void left(Attempt asked, ClaimResult answer) {
+        if (answer instanceof ClaimResult.Queued && (grant == null || !grant.claim.equals(asked.claim))) {
+            engine.withdraw(asked.claim, null);
+        }
+    }
+
     void busy(Attempt asked) {
         attempt = null;
         engine.forget(asked.claim);
@@ -202,9 +217,9 @@ final class Cohort extends Mailbox {
         endAll(waiter -> waiter.fail(failure));
     }
 
-    /** Gives the lock to the next flow that still wants it, or up if none does. */
+    /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
     private void handOn(Grant current) {
-        for (Waiter next = firstWaiting(); next != null; next = firstWaiting()) {
+        for (Waiter next = firstWaiting(); next != null && current.suits(next.options); next = firstWaiting()) {
             waiters.remove(next);
             if (next.take()) {
                 deliver(next, current);
@@ -213,6 +228,7 @@ final class Cohort extends Mailbox {
             engine.depart(this);
         }
         withdraw();
+        claim();
     }
 
     private void deliver(Waiter next, Grant current) {

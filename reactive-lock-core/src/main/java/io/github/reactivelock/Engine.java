@@ -55,6 +55,7 @@ final class Engine {
     private final Disposable.Swap signals = Disposables.swap();
     private volatile boolean connectedBefore;
     private volatile boolean closed;
+    private volatile boolean over;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final Sinks.Empty<Void> quiet = Sinks.empty();
     private final Sinks.Empty<Void> end = Sinks.empty();
@@ -75,13 +76,15 @@ final class Engine {
 
     /** Puts a flow into the cohort it belongs to. */
     void enqueue(Waiter waiter, long deadline) {
+        if (closed) {
+            waiter.fail(new LockClientClosedException(waiter.key));
+            return;
+        }
         if (listening.compareAndSet(false, true)) {
             listen();
         }
         long now = timing.now();
-        if (closed) {
-            waiter.fail(new LockClientClosedException(waiter.key));
-        } else if (deadline != Timing.NEVER && deadline - now <= 0) {
+        if (deadline != Timing.NEVER && deadline - now <= 0) {
             waiter.fail(new LockTimeoutException(
                     waiter.key, waiter.options.waitTimeout().orElse(Duration.ZERO)));
         } else {
@@ -148,19 +151,24 @@ final class Engine {
     /** Makes a claim known to signals and to the tick; false once the client is closed. */
     boolean register(Claim claim, Cohort cohort) {
         claims.put(claim.id(), cohort);
+        if (closed) {
+            forget(claim);
+            return false;
+        }
         timing.serve(claim.lease());
-        return !closed;
+        return true;
     }
 
     void forget(Claim claim) {
         claims.remove(claim.id());
+        checkQuiet();
     }
 
-    /** Ends a claim at the store; {@code outcome} hears how the first try went. */
+    /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
     void withdraw(Claim claim, Withdrawal.@Nullable Outcome outcome) {
-        claims.remove(claim.id());
         Withdrawal withdrawal = new Withdrawal(this, claim, outcome);
-        withdrawals.add(withdrawal);
+        withdrawals.add(withdrawal); // before the claim goes, or a close in between would find nothing left to do
+        claims.remove(claim.id());
         withdrawal.ask();
     }
 
@@ -192,12 +200,13 @@ final class Engine {
     private void listen() {
         signals.update(Flux.defer(backend::signals)
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
+                .doOnNext(this::signalled)
                 .doOnError(e -> log.debug("signals of the store were interrupted", e))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
                         .scheduler(timing.timer())
                         .transientErrors(true))
-                .subscribe(this::signalled, e -> log.error("signals of the store ended", e)));
+                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
 
     private void signalled(Signal signal) {
@@ -217,6 +226,7 @@ final class Engine {
             boolean again = connectedBefore;
             connectedBefore = true;
             claims.values().forEach(cohort -> cohort.recheck(again));
+            renewals.send();
         }
     }
 
@@ -224,6 +234,16 @@ final class Engine {
 
     boolean isClosed() {
         return closed;
+    }
+
+    /** The backend is closed and may not be asked any more. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** Nothing is held, waited for or being given up. */
+    boolean isIdle() {
+        return claims.isEmpty() && joinable.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
     }
 
     Mono<Void> close() {
@@ -258,12 +278,14 @@ final class Engine {
     }
 
     private void ended() {
+        over = true;
+        withdrawals.forEach(Withdrawal::abandon);
         Sinks.EmitResult unused = end.tryEmitEmpty();
         timing.dispose();
     }
 
     private void checkQuiet() {
-        if (closed && withdrawals.isEmpty()) {
+        if (closed && claims.isEmpty() && withdrawals.isEmpty()) {
             Sinks.EmitResult unused = quiet.tryEmitEmpty();
         }
     }

@@ -25,13 +25,18 @@ final class Grant {
     private final long lease;
     private final long margin;
     private final long since;
+    private final long patience;
     private int passes;
     private long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
-    private boolean renewing;
+    private volatile boolean renewing;
     private long renewalAskedAt;
     private volatile @Nullable Throwable failure;
+    /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
+    private boolean inDoubt;
+
+    private long doubtedAt;
     private @Nullable LossReason suspicion;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
@@ -42,7 +47,9 @@ final class Grant {
         this.claim = claim;
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
+        engine.timing.serve(lease);
         this.margin = engine.timing.margin(this.lease);
+        this.patience = engine.timing.patience(this.lease);
         this.since = engine.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = sentAt + this.lease - margin;
@@ -81,16 +88,21 @@ final class Grant {
                 && engine.timing.now() - since < engine.maxPassing
                 && isFresh()
                 && next.isRenewed()
-                && next.lease().equals(claim.lease());
+                && suits(next);
         if (may) {
             passes++;
         }
         return may;
     }
 
+    /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
+    boolean suits(LockOptions next) {
+        return next.lease().equals(claim.lease()) && (next.isRenewed() || passes == 0);
+    }
+
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure;
+        Throwable cause = failure == null && renewing ? engine.timing.silence(patience) : failure;
         return new LockLostException(
                 cohort.key, token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
@@ -98,14 +110,14 @@ final class Grant {
     // ---- renewal
 
     void tick(long now, boolean renewed) {
-        if (renewing && now - renewalAskedAt >= engine.timing.commandTimeout) {
-            renewalFailed(engine.timing.silence());
+        if (renewing && now - renewalAskedAt >= patience) {
+            renewalFailed(engine.timing.silence(patience));
         }
         if (isOver()) {
             cohort.lost(this, expiry(currentToken()));
             return;
         }
-        if (renewed && !renewing && now - confirmedAt >= lease / 3) {
+        if (!renewing && (inDoubt || (renewed && now - confirmedAt >= lease / 3))) {
             queueRenewal(now);
         }
         if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
@@ -132,7 +144,17 @@ final class Grant {
     /** The store pushed that the lock is gone; it is asked before that is believed. */
     void suspect(LossReason reason) {
         suspicion = reason;
-        renewNow();
+        doubt();
+        engine.renewals.send();
+    }
+
+    /** Puts a question to the store in line, behind one that is under way if there is one. */
+    void doubt() {
+        inDoubt = true;
+        doubtedAt = engine.timing.now();
+        if (!renewing) {
+            queueRenewal(doubtedAt);
+        }
     }
 
     private void queueRenewal(long now) {
@@ -151,9 +173,14 @@ final class Grant {
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
-                suspicion = null;
                 confirmed(sentAt);
                 tellCallers(null);
+                if (!inDoubt || sentAt - doubtedAt >= 0) {
+                    inDoubt = false;
+                    suspicion = null;
+                } else {
+                    renewNow();
+                }
                 cohort.confirmed(this);
             } else {
                 renewalFailed(new IllegalStateException("the part of the store that keeps it did not answer"));

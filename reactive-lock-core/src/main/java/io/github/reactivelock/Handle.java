@@ -44,7 +44,7 @@ final class Handle implements LockHandle {
 
     @Override
     public Mono<LockLostException> lost() {
-        return Mono.defer(hold::lost);
+        return Mono.defer(hold::lost).publishOn(hold.cohort.engine.reports.work());
     }
 
     @Override

@@ -119,9 +119,9 @@ final class Hold {
         return loss;
     }
 
-    /** Tells of a loss, now or later; not of a release. */
-    void onLoss(Consumer<LockLostException> listener) {
-        Disposable unused = lost().subscribe(listener);
+    /** Tells of a loss, now or later, until disposed; not of a release. */
+    Disposable onLoss(Consumer<LockLostException> listener) {
+        return lost().subscribe(listener);
     }
 
     Mono<LockLostException> lost() {

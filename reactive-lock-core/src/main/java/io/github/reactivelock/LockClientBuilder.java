@@ -58,14 +58,11 @@ public final class LockClientBuilder {
     /**
      * How long the store may take to answer one command before it counts as unavailable.
      *
-     * @param commandTimeout at least 10 milliseconds; 2 seconds if not called
+     * @param commandTimeout between 10 milliseconds and 365 days; 2 seconds if not called
      * @return this builder
      */
     public LockClientBuilder commandTimeout(Duration commandTimeout) {
-        if (commandTimeout.compareTo(Duration.ofMillis(10)) < 0) {
-            throw new IllegalArgumentException("commandTimeout must be at least 10 ms but is " + commandTimeout);
-        }
-        this.commandTimeout = commandTimeout;
+        this.commandTimeout = LockOptions.checked("commandTimeout", commandTimeout, Duration.ofMillis(10));
         return this;
     }
 
@@ -80,9 +77,9 @@ public final class LockClientBuilder {
      */
     public LockClientBuilder passBudget(int passes, Duration time) {
         int most = (1 << LockBackend.PASS_BITS) - 1;
-        if (passes < 0 || passes > most || time.isNegative()) {
+        if (passes < 0 || passes > most || time.isNegative() || time.compareTo(LockOptions.LONGEST) > 0) {
             throw new IllegalArgumentException("pass budget must be 0 to " + most
-                    + " passes and a time that is not negative but is " + passes + " and " + time);
+                    + " passes and a time of 0 to 365 days but is " + passes + " and " + time);
         }
         this.maxPasses = passes;
         this.maxPassing = time;
@@ -97,9 +94,9 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder clockMargin(double share, Duration fixed) {
-        if (!(share >= 0 && share <= 0.5) || fixed.isNegative()) {
-            throw new IllegalArgumentException("clock margin must be a share of 0 to 0.5 and a time that is not"
-                    + " negative but is " + share + " and " + fixed);
+        if (!(share >= 0 && share <= 0.5) || fixed.isNegative() || fixed.compareTo(LockOptions.LONGEST) > 0) {
+            throw new IllegalArgumentException("clock margin must be a share of 0 to 0.5 and a time of"
+                    + " 0 to 365 days but is " + share + " and " + fixed);
         }
         this.marginShare = share;
         this.marginFixed = fixed;

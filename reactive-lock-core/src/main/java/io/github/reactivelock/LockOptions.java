@@ -177,11 +177,12 @@ public final class LockOptions {
         return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Names.owner(owner));
     }
 
-    private static Duration checked(String name, Duration value, Duration shortest) {
+    static Duration checked(String name, Duration value, Duration shortest) {
         Objects.requireNonNull(value, name);
         if (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(name + " must be between " + shortest.toMillis()
-                    + " ms and 365 days but is " + value + "; give a Duration in that range");
+            String least = shortest.toMillis() == 0 ? "more than zero" : "at least " + shortest.toMillis() + " ms";
+            throw new IllegalArgumentException(name + " must be " + least + " and at most 365 days but is " + value
+                    + "; give a Duration in that range");
         }
         return value;
     }

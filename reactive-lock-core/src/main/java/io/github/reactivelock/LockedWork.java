@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -22,9 +23,11 @@ import reactor.util.context.ContextView;
  * <pre>
  * phase       leaves on                                     and does
  * NEW         first request                                 waits -> ACQUIRING
- * ACQUIRING   grant                                         subscribes to the work -> WORKING
- * WORKING     the work ends                                 releases -> ENDING
- * WORKING     loss, by signal or seen by the clock          cancels the work, fails -> DONE
+ * ACQUIRING   grant                                         calls the work and subscribes to it -> STARTING
+ * STARTING    that is done                                  gives back if cancelled meanwhile -> WORKING
+ * both        the work ends                                 releases -> ENDING
+ * both        loss, by signal or seen by the clock          cancels the work -> FAILING
+ * FAILING     its turn on the work scheduler                emits the loss -> DONE
  * ENDING      the release has answered                      emits the work's outcome -> DONE
  * any         failure to acquire; cancel                    -> DONE, giving back what comes late
  * </pre>
@@ -36,9 +39,11 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     private static final int NEW = 0;
     private static final int ACQUIRING = 1;
-    private static final int WORKING = 2;
-    private static final int ENDING = 3;
-    private static final int DONE = 4;
+    private static final int STARTING = 2;
+    private static final int WORKING = 3;
+    private static final int ENDING = 4;
+    private static final int FAILING = 5;
+    private static final int DONE = 6;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
@@ -51,8 +56,11 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
     private volatile @Nullable Handle handle;
+    /** Disposed when the work ends: the hold may outlive it by far and must not remember it. */
+    private final Disposable.Swap lossWatch = Disposables.swap();
+
     private Context context;
-    private @Nullable T value;
+    private volatile @Nullable T value;
 
     private LockedWork(
             Engine engine,
@@ -73,13 +81,15 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     static <T> Mono<T> mono(
             Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return Mono.fromDirect(s -> subscribe(engine, key, options, engine.timing.deadline(options), true, work, s));
+        return Mono.fromDirect(s -> publisher(engine, key, options, engine.timing.deadline(options), true, work)
+                .subscribe(s));
     }
 
     static <T> Flux<T> flux(
             Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return Flux.from(s -> subscribe(engine, key, options, engine.timing.deadline(options), false, work, s));
+        return Flux.from(s -> publisher(engine, key, options, engine.timing.deadline(options), false, work)
+                .subscribe(s));
     }
 
     /** As the two above, for one of several keys whose waits share a deadline. */
@@ -90,19 +100,10 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             long deadline,
             boolean single,
             Function<? super LockHandle, ? extends Publisher<T>> work) {
-        return s -> subscribe(engine, key, options, deadline, single, work, s);
-    }
-
-    private static <T> void subscribe(
-            Engine engine,
-            String key,
-            LockOptions options,
-            long deadline,
-            boolean single,
-            Function<? super LockHandle, ? extends Publisher<T>> work,
-            org.reactivestreams.Subscriber<? super T> subscriber) {
-        CoreSubscriber<? super T> actual = Operators.toCoreSubscriber(subscriber);
-        actual.onSubscribe(new LockedWork<>(engine, key, options, deadline, single, work, actual));
+        return subscriber -> {
+            CoreSubscriber<? super T> actual = Operators.toCoreSubscriber(subscriber);
+            actual.onSubscribe(new LockedWork<>(engine, key, options, deadline, single, work, actual));
+        };
     }
 
     // ---- downstream
@@ -134,9 +135,12 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         int before = PHASE.getAndSet(this, DONE);
         if (before == ACQUIRING) {
             cancelWait();
-        } else if (before == WORKING) {
+        } else if (before == STARTING || before == WORKING) {
             upstream.cancel();
-            giveBack();
+            discardValue();
+            if (before == WORKING) {
+                giveBack();
+            }
         }
     }
 
@@ -146,23 +150,23 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     void granted(Handle granted) {
         handle = granted;
         context = HeldLocks.add(context, granted.hold);
-        if (!move(ACQUIRING, WORKING)) {
+        if (!move(ACQUIRING, STARTING)) {
             granted.giveBack();
             return;
         }
-        granted.hold.onLoss(this::lost);
-        if (isLost() || phase != WORKING) {
-            return;
+        lossWatch.update(granted.hold.onLoss(this::lost));
+        if (!isLost() && phase == STARTING) {
+            try {
+                Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null")
+                        .subscribe(this);
+            } catch (Throwable e) { // a fatal one too, or the lock would be kept
+                upstream.cancel();
+                end(e);
+            }
         }
-        Publisher<T> publisher;
-        try {
-            publisher = Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null");
-        } catch (Throwable e) {
-            Exceptions.throwIfFatal(e);
-            end(e);
-            return;
+        if (!move(STARTING, WORKING) && phase == DONE) {
+            giveBack();
         }
-        publisher.subscribe(this);
     }
 
     @Override
@@ -173,10 +177,15 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     }
 
     private void lost(LockLostException loss) {
-        if (move(WORKING, DONE)) {
+        if (stopWorking(FAILING)) {
             upstream.cancel();
+            discardValue();
             giveBack();
-            actual.onError(loss);
+            engine.reports.run(() -> {
+                if (move(FAILING, DONE)) {
+                    actual.onError(loss);
+                }
+            });
         }
     }
 
@@ -191,6 +200,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     }
 
     private void giveBack() {
+        lossWatch.dispose();
         Handle current = handle;
         if (current != null) {
             current.giveBack();
@@ -211,10 +221,13 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     @Override
     public void onNext(T next) {
-        if (phase != WORKING || isLost()) {
+        if (!isWorking() || isLost()) {
             Operators.onDiscard(next, context);
         } else if (single) {
             value = next;
+            if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
+                discardValue();
+            }
         } else {
             actual.onNext(next);
         }
@@ -234,7 +247,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     private void end(@Nullable Throwable failure) {
         Handle current = handle;
-        if (current != null && move(WORKING, ENDING)) {
+        if (current != null && stopWorking(ENDING)) {
+            lossWatch.dispose();
             current.leave(unreleased -> finish(failure));
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
@@ -244,10 +258,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void finish(@Nullable Throwable failure) {
         T last = value;
         if (!move(ENDING, DONE)) {
-            if (last != null) {
-                Operators.onDiscard(last, context);
-            }
+            discardValue();
         } else if (failure != null) {
+            discardValue();
             actual.onError(failure);
         } else {
             if (last != null) {
@@ -257,9 +270,27 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         }
     }
 
+    private void discardValue() {
+        T unwanted = value;
+        if (unwanted != null) {
+            value = null;
+            Operators.onDiscard(unwanted, context);
+        }
+    }
+
     @Override
     ContextView context() {
         return context;
+    }
+
+    private boolean isWorking() {
+        int now = phase;
+        return now == STARTING || now == WORKING;
+    }
+
+    /** In this order, because STARTING may become WORKING meanwhile and not the other way round. */
+    private boolean stopWorking(int to) {
+        return move(STARTING, to) || move(WORKING, to);
     }
 
     private boolean move(int from, int to) {

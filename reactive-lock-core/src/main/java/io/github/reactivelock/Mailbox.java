@@ -41,7 +41,7 @@ abstract class Mailbox {
     private void handle(Runnable event) {
         try {
             event.run();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // an Error too: it would leave the mailbox busy for ever
             log.error("lock '{}': an event could not be handled; please report this", name, e);
         }
     }

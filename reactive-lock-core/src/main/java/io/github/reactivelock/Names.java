@@ -16,9 +16,9 @@ final class Names {
 
     /** A key is data: anything goes that is not blank, has a UTF-8 form, and fits 512 bytes of it. */
     static String key(String key) {
-        Objects.requireNonNull(key, "key of a lock");
-        if (key.isBlank()) {
-            throw new IllegalArgumentException("key of a lock must not be blank but is '" + key + "'");
+        if (key == null || key.isBlank()) {
+            throw new IllegalArgumentException(
+                    "key of a lock must not be null or blank but is " + (key == null ? "null" : "'" + key + "'"));
         }
         int bytes = utf8Length("key of a lock", key);
         if (bytes > LONGEST_KEY) {

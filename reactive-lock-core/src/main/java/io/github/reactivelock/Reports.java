@@ -40,7 +40,7 @@ final class Reports {
     void tell(Consumer<LockListener> news) {
         try {
             news.accept(listener);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // an Error too: the flow behind it would never hear of its lock
             log.warn("a LockListener threw; it is ignored", e);
         }
     }

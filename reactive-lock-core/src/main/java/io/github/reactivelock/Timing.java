@@ -99,22 +99,36 @@ final class Timing {
         long current = tickNanos.get();
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
-                ticker.update(Flux.interval(Duration.ofNanos(wanted), timer)
-                        .onBackpressureDrop()
-                        .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+                startTick();
                 return;
             }
             current = tickNanos.get();
         }
     }
 
-    TimeoutException silence() {
-        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(commandTimeout)
-                + " ms; look whether it is up and reachable");
+    /** Of two threads that start a tick at once, the slower tick must not be the one that stays. */
+    private void startTick() {
+        long started;
+        do {
+            started = tickNanos.get();
+            ticker.update(Flux.interval(Duration.ofNanos(started), timer)
+                    .onBackpressureDrop()
+                    .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+        } while (started != tickNanos.get());
     }
 
-    void stopTick() {
-        ticker.dispose();
+    /** How long to wait for an answer that a lease depends on, so that there is time to ask again before it ends. */
+    long patience(long lease) {
+        return Math.min(commandTimeout, lease / 3);
+    }
+
+    TimeoutException silence() {
+        return silence(commandTimeout);
+    }
+
+    TimeoutException silence(long patience) {
+        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience)
+                + " ms; look whether it is up and reachable");
     }
 
     void dispose() {
@@ -129,7 +143,7 @@ final class Timing {
         return () -> {
             try {
                 task.run();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.error("a timer of the lock client failed; please report this", e);
             }
         };

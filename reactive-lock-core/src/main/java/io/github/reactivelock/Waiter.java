@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,7 +57,11 @@ abstract class Waiter {
         this.since = now;
         this.cohort = cohort;
         if (deadline != Timing.NEVER) {
-            timeout = engine.timing.after(deadline - now, this::timedOut);
+            Disposable armed = engine.timing.after(deadline - now, this::timedOut);
+            timeout = armed;
+            if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
+                armed.dispose();
+            }
         }
         cohort.join(this);
     }
@@ -107,7 +112,8 @@ abstract class Waiter {
 
     private void timedOut() {
         if (leave()) {
-            engine.reports.run(() -> failed(new LockTimeoutException(key, engine.timing.since(since))));
+            engine.reports.run(() ->
+                    failed(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
         }
     }
 

@@ -35,6 +35,10 @@ final class Withdrawal {
     }
 
     void ask() {
+        if (engine.isOver()) {
+            abandon();
+            return;
+        }
         int number;
         synchronized (this) {
             if (over) {
@@ -59,7 +63,16 @@ final class Withdrawal {
         failed(number, engine.timing.silence());
     }
 
+    /** Called when the store is closed: what was not confirmed will not be. */
+    void abandon() {
+        settle(false, new IllegalStateException("the client was closed before the store answered"));
+    }
+
     private void confirmed(boolean owned) {
+        settle(owned, null);
+    }
+
+    private void settle(boolean owned, @Nullable Throwable failure) {
         @Nullable Outcome told;
         synchronized (this) {
             over = true;
@@ -69,7 +82,7 @@ final class Withdrawal {
         }
         engine.ended(this);
         if (told != null) {
-            told.accept(owned, null);
+            told.accept(owned, failure);
         }
     }
 

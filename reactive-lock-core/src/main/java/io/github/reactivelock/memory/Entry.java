@@ -132,6 +132,16 @@ final class Entry {
         return true;
     }
 
+    /** Shows a higher token as the owner's, if the claim is the owner. */
+    long raise(Claim claim, long token) {
+        Place held = owner;
+        if (held == null || !held.claim.id().equals(claim.id())) {
+            return token;
+        }
+        held.token = Math.max(held.token, token);
+        return held.token;
+    }
+
     LockInfo inspect(String key, long now) {
         Place held = owner;
         if (held == null || held.isOver(now)) {

@@ -2,11 +2,12 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -30,7 +31,7 @@ import reactor.core.publisher.Mono;
  * but since a client closes its backend, clients that are closed at different times each take their own
  * {@link #connect()}.
  */
-public final class InMemoryLockBackend implements LockBackend {
+public final class InMemoryLockBackend implements QuorumNode {
 
     private final Store store;
     private volatile boolean closed;
@@ -79,6 +80,20 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return whileOpen(() -> store.claim(this, claim));
+    }
+
+    @Override
+    public Mono<Vote> vote(Claim claim, long ticket) {
+        return whileOpen(() -> new Vote(store.claim(this, claim), store.incarnation(), store.uptime()));
+    }
+
+    @Override
+    public Mono<Void> raise(Claim claim, long fencingToken) {
+        return whileOpen(() -> {
+                    store.raise(claim, fencingToken);
+                    return true;
+                })
+                .then();
     }
 
     @Override

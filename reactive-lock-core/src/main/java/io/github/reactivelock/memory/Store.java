@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,9 +34,25 @@ final class Store {
     private final AtomicLong counter = new AtomicLong();
     private final Notices notices = new Notices();
     private final LongSupplier clock;
+    private final long startedAt;
 
     Store(LongSupplier clock) {
         this.clock = clock;
+        this.startedAt = clock.getAsLong();
+    }
+
+    /** Differs between stores. */
+    String incarnation() {
+        return Integer.toHexString(System.identityHashCode(this)) + "-" + startedAt;
+    }
+
+    Duration uptime() {
+        return Duration.ofNanos(clock.getAsLong() - startedAt);
+    }
+
+    void raise(Claim claim, long token) {
+        long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
+        long unusedShown = step(claim.key(), entry -> entry.raise(claim, token));
     }
 
     int size() {

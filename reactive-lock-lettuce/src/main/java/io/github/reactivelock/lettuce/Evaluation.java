@@ -41,25 +41,22 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
         this.unanswered = unanswered;
     }
 
-    void send(StatefulRedisConnection<String, String> connection) {
-        this.connection = connection;
+    void start(LazyConnection<StatefulRedisConnection<String, String>> commands) {
         if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
-            accept(null, new RedisException(MOST_UNANSWERED + " commands wait for an answer already"));
-            return;
-        }
-        try {
-            connection
-                    .async()
-                    .<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
-                    .whenComplete(this);
-        } catch (RuntimeException e) {
-            accept(null, e);
+            fail(new RedisException(MOST_UNANSWERED + " commands wait for an answer already"));
+        } else {
+            commands.use(this::send, this::fail);
         }
     }
 
-    void refuse(Throwable error) {
-        if (!forgotten) {
-            sink.error(error);
+    private void send(StatefulRedisConnection<String, String> open) {
+        connection = open;
+        try {
+            open.async()
+                    .<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete(this);
+        } catch (RuntimeException e) {
+            fail(e);
         }
     }
 
@@ -73,11 +70,18 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
                     .whenComplete(this);
             return;
         }
-        unanswered.decrementAndGet();
         if (error != null) {
-            refuse(error);
+            fail(error);
         } else {
+            unanswered.decrementAndGet();
             sink.success(reply);
+        }
+    }
+
+    private void fail(Throwable error) {
+        unanswered.decrementAndGet();
+        if (!forgotten) {
+            sink.error(error);
         }
     }
 

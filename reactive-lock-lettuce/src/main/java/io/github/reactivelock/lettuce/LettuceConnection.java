@@ -60,7 +60,7 @@ final class LettuceConnection implements RedisConnection {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered);
             var unused = sink.onCancel(evaluation);
-            commands.use(evaluation::send, evaluation::refuse);
+            evaluation.start(commands);
         });
     }
 

@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.security.SecureRandom;
@@ -30,14 +31,14 @@ final class RedisFixture implements AutoCloseable {
     static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    final LocalRedis server;
+    final RedisServer server;
     final RedisCommands<String, String> redis;
     private final RedisClient outside;
     private final List<LockBackend> backends = new ArrayList<>();
     private final List<Disposable> subscriptions = new ArrayList<>();
 
     RedisFixture(String... options) {
-        server = new LocalRedis(options);
+        server = RedisServer.start(options);
         outside = RedisClient.create(server.uri());
         redis = outside.connect().sync();
     }

@@ -1,9 +1,8 @@
 package io.github.reactivelock.redis;
 
-import java.io.IOException;
+import java.util.Arrays;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 
 /** Why Redis could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class RedisFailure extends RuntimeException {
@@ -16,7 +15,7 @@ final class RedisFailure extends RuntimeException {
 
     /** Puts any error of any client library into words; they all carry the server's own text somewhere. */
     static Throwable explain(RedisConnection connection, String prefix, Throwable error) {
-        if (error instanceof RedisFailure || error instanceof IllegalStateException) {
+        if (error instanceof RedisFailure) {
             return error;
         }
         String text = text(error);
@@ -71,18 +70,23 @@ final class RedisFailure extends RuntimeException {
         if (text.contains("DENIED")) {
             return "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right address";
         }
-        if (isConnectionProblem(error)) {
+        if (hasCause(error, "SSL")) {
+            return "cannot agree on TLS (" + text
+                    + "): does it speak TLS on this port, and does this JVM trust its certificate?";
+        }
+        if (hasCause(error, "IOException", "TimeoutException", "Connect")) {
             return "cannot be reached (" + text + "): is it running there, and is the way to it open?";
         }
         return "refused or failed: " + text;
     }
 
-    private static boolean isConnectionProblem(Throwable error) {
+    /** Looks for classes of any client library, which this module does not know, by parts of their names. */
+    private static boolean hasCause(Throwable error, String... names) {
         for (Throwable e = error; e != null; e = e.getCause()) {
-            if (e instanceof IOException
-                    || e instanceof TimeoutException
-                    || e.getClass().getName().contains("Connect")) {
-                return true;
+            for (Class<?> type = e.getClass(); type != null; type = type.getSuperclass()) {
+                if (Arrays.stream(names).anyMatch(type.getSimpleName()::contains)) {
+                    return true;
+                }
             }
         }
         return false;

@@ -2,12 +2,13 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +52,7 @@ import reactor.core.publisher.Mono;
  * is that of arrival, among clients that stay alive. All times are the <b>server's clock</b>; if it jumps ahead, leases
  * end early.
  */
-public abstract class RedisLockBackend implements LockBackend {
+public abstract class RedisLockBackend implements QuorumNode {
 
     private static final int RENEWED_AT_ONCE = 500;
     private static final int BATCHES_AT_ONCE = 16;
@@ -91,6 +92,26 @@ public abstract class RedisLockBackend implements LockBackend {
                         claim.mode().name(),
                         claim.owner())
                 .map(reply -> RedisReplies.claim(claim, reply));
+    }
+
+    @Override
+    public final Mono<Vote> vote(Claim claim, long ticket) {
+        return run(
+                        claim.key(),
+                        "vote",
+                        claim.id(),
+                        client,
+                        millis(claim),
+                        claim.mode().name(),
+                        claim.owner(),
+                        Long.toString(ticket))
+                .map(reply -> RedisReplies.vote(claim, reply));
+    }
+
+    @Override
+    public final Mono<Void> raise(Claim claim, long fencingToken) {
+        String counted = Long.toString(fencingToken >> PASS_BITS);
+        return run(claim.key(), "raise", claim.id(), counted, millis(claim)).then();
     }
 
     @Override

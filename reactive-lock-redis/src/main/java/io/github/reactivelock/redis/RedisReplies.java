@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,6 +43,11 @@ final class RedisReplies {
             case 3 -> new ClaimResult.Busy();
             default -> throw strange(reply);
         };
+    }
+
+    static Vote vote(Claim claim, List<Object> reply) {
+        ClaimResult result = claim(claim, reply);
+        return new Vote(result, String.valueOf(reply.get(2)), Duration.ofSeconds(number(reply, 3)));
     }
 
     static RenewalResult renewal(List<Claim> held, List<Object> reply) {

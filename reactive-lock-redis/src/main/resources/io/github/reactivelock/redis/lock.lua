@@ -120,8 +120,9 @@ local function serve(waiter, watched, now)
   end
 end
 
-if verb == 'claim' then
+local function claim()
   local me, my_client, lease, mode, my_label = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  local ticket = ARGV[8] -- a place in the queue, given where several servers should agree on the order
   if id == me then
     call('PEXPIRE', OWNER, lease)
     return { GRANTED, tonumber(token) }
@@ -153,15 +154,42 @@ if verb == 'claim' then
   if mode == 'TRY' then
     return { BUSY }
   end
-  local last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0
+  if not ticket then
+    ticket = exact((call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
+  end
   local deadline = exact(math.floor(now / 1000) + lease)
-  call('ZADD', QUEUE, 'NX', exact(last + 1), me)
+  call('ZADD', QUEUE, 'NX', ticket, me)
   call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
   if call('PTTL', QUEUE) < tonumber(lease) then
     call('PEXPIRE', QUEUE, lease)
     call('PEXPIRE', WAITERS, lease)
   end
   return { QUEUED, left }
+end
+
+if verb == 'claim' then
+  return claim()
+end
+
+-- For a quorum: the answer, and how long this server has had its memory. Uptime is a difference of whole seconds of the
+-- wall clock, so it may be one too many.
+if verb == 'vote' then
+  local answer, server = claim(), call('INFO', 'server')
+  answer[2] = answer[2] or 0
+  answer[3] = string.match(server, 'run_id:(%x+)')
+  answer[4] = math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0)
+  return answer
+end
+
+if verb == 'raise' then
+  local me, wanted, lease = ARGV[3], ARGV[4], tonumber(ARGV[5])
+  if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
+    call('SET', TOKEN, wanted, 'PX', TOKEN_KEPT_MS + lease)
+  end
+  if id == me and tonumber(token) < tonumber(wanted) then
+    call('SET', OWNER, id .. ' ' .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+  end
+  return { 1 }
 end
 
 if verb == 'release' or verb == 'force' then

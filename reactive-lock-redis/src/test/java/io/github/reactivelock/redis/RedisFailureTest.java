@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.ConnectException;
 import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +42,14 @@ class RedisFailureTest {
 
         assertThat(RedisFailure.explain(connection, "mine", error))
                 .hasMessageContaining("cannot be reached (Connection refused)");
+    }
+
+    @Test
+    void aCertificateThatIsNotTrustedSaysSo() {
+        Throwable error = new RuntimeException("no way", new SSLHandshakeException("unable to find valid path"));
+
+        assertThat(RedisFailure.explain(connection, "mine", error))
+                .hasMessageContaining("cannot agree on TLS (unable to find valid path)");
     }
 
     @Test

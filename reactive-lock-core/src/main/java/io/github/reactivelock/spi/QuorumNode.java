@@ -1,0 +1,28 @@
+package io.github.reactivelock.spi;
+
+import reactor.core.publisher.Mono;
+
+/** A store that can be one of several independent ones among which a majority decides. */
+public interface QuorumNode extends LockBackend {
+
+    /**
+     * As {@link #claim}, and says in the same atomic step for how long the store has been up, because one that lost
+     * its memory would vote twice.
+     *
+     * @param claim who asks for what
+     * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
+     *     orders serve the same one; a wish, at most 2<sup>52</sup>
+     * @return the answer and who gave it; never empty
+     */
+    Mono<Vote> vote(Claim claim, long ticket);
+
+    /**
+     * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
+     * owner's if the claim owns the lock here.
+     *
+     * @param claim the claim that has a majority
+     * @param fencingToken the highest token of that majority
+     * @return completes when it is so
+     */
+    Mono<Void> raise(Claim claim, long fencingToken);
+}

@@ -1,0 +1,157 @@
+package io.github.reactivelock;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import reactor.core.CorePublisher;
+
+/** Which package sees which, what is public, and what no class does. */
+class ArchitectureTest {
+
+    private static final String ROOT = "io.github.reactivelock";
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(ROOT);
+    private static final String[] LIBRARIES = {"java..", "org.reactivestreams..", "org.jspecify..", "reactor.."};
+    private static final Set<String> BLOCKING =
+            Set.of("block", "blockFirst", "blockLast", "blockOptional", "toIterable", "toStream");
+    private static final Map<Class<?>, String> WAITING = Map.of(
+            Thread.class, "sleep",
+            LockSupport.class, "park",
+            Future.class, "get",
+            CompletableFuture.class, "join",
+            CountDownLatch.class, "await",
+            Semaphore.class, "acquire",
+            Lock.class, "lock");
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().assignedFrom(new SliceAssignment() {
+                    @Override
+                    public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+                        return SliceIdentifier.of(javaClass.getPackageName());
+                    }
+
+                    @Override
+                    public String getDescription() {
+                        return "packages";
+                    }
+                })
+                .should()
+                .beFreeOfCycles()
+                .check(MAIN);
+    }
+
+    @Test
+    void theSpiSeesNothingButItself() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".spi..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT + ".spi..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void theStoreInMemorySeesTheSpiOnly() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".memory..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".memory..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void theQuorumSeesTheSpiOnly() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".quorum..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".quorum..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void theEngineKnowsNoStore() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT)
+                .should()
+                .onlyDependOnClassesThat(
+                        resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT, ROOT + ".spi..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void whatAUserImportsIsThisAndNoMore() {
+        assertThat(MAIN.stream()
+                        .filter(type -> type.getPackageName().equals(ROOT))
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                        .map(JavaClass::getSimpleName)
+                        .filter(name -> !name.equals("package-info")))
+                .containsExactlyInAnyOrder(
+                        "Fairness",
+                        "LockClient",
+                        "LockClientBuilder",
+                        "LockClientClosedException",
+                        "LockContext",
+                        "LockException",
+                        "LockHandle",
+                        "LockListener",
+                        "LockLostException",
+                        "LockOptions",
+                        "LockTimeoutException",
+                        "LockUnavailableException");
+    }
+
+    @Test
+    void noClassBlocksAThread() {
+        noClasses()
+                .should()
+                .callMethodWhere(describe("it blocks", ArchitectureTest::blocks))
+                .check(MAIN);
+    }
+
+    private static boolean blocks(JavaMethodCall call) {
+        String method = call.getTarget().getName();
+        JavaClass owner = call.getTargetOwner();
+        if (owner.isAssignableTo(CorePublisher.class)) {
+            return BLOCKING.contains(method);
+        }
+        return WAITING.entrySet().stream()
+                .anyMatch(waits -> owner.isAssignableTo(waits.getKey()) && method.startsWith(waits.getValue()));
+    }
+
+    @Test
+    void noClassTiesStateToAThread() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(ThreadLocal.class)
+                .check(MAIN);
+    }
+}

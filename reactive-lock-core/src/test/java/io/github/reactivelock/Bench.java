@@ -1,0 +1,130 @@
+package io.github.reactivelock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** A client over a scripted store, in virtual time. */
+final class Bench {
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    /** When a hold of {@link #LEASE} ends here: a hundredth and two milliseconds earlier. */
+    static final Duration VALID = Duration.ofMillis(29_698);
+
+    final ScriptedBackend store = new ScriptedBackend();
+    final TestTime time = new TestTime();
+    final HandScheduler work = new HandScheduler();
+    final Heard heard = new Heard();
+    final Engine engine;
+    final LockClient client;
+
+    Bench() {
+        this(settings -> settings);
+    }
+
+    Bench(UnaryOperator<LockClientBuilder> settings) {
+        LockClientBuilder builder = settings.apply(over(store));
+        engine = new Engine(builder);
+        client = new LockClient(engine, builder.options);
+    }
+
+    /** Another client of the same time, over any store. */
+    LockClientBuilder over(LockBackend backend) {
+        return LockClient.builder(backend)
+                .timing(time, time::nanos)
+                .workScheduler(work)
+                .listener(heard);
+    }
+
+    LockClient with(UnaryOperator<LockOptions> change) {
+        return client.with(change.apply(client.options()));
+    }
+
+    /** A subscriber that has asked for everything. */
+    @CanIgnoreReturnValue
+    static <T> TestSubscriber<T> subscribe(Mono<T> mono) {
+        TestSubscriber<T> subscriber = TestSubscriber.create();
+        mono.subscribe(subscriber);
+        return subscriber;
+    }
+
+    /** A hold that the store grants at once. */
+    @CanIgnoreReturnValue
+    LockHandle hold(String key, long number) {
+        return hold(client, key, number);
+    }
+
+    @CanIgnoreReturnValue
+    LockHandle hold(LockClient by, String key, long number) {
+        TestSubscriber<LockHandle> flow = subscribe(by.acquire(key));
+        ScriptedBackend.Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), number));
+        return held(flow);
+    }
+
+    static LockHandle held(TestSubscriber<LockHandle> flow) {
+        assertThat(flow.getReceivedOnNext()).hasSize(1);
+        return flow.getReceivedOnNext().get(0);
+    }
+
+    /** A flow whose claim the store has put into its queue. */
+    @CanIgnoreReturnValue
+    Claim queue(TestSubscriber<LockHandle> flow, String key) {
+        return queue(client, flow, key);
+    }
+
+    @CanIgnoreReturnValue
+    Claim queue(LockClient by, TestSubscriber<LockHandle> flow, String key) {
+        by.acquire(key).subscribe(flow);
+        ScriptedBackend.Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.queued());
+        return asked.claim();
+    }
+
+    /** The id of the claim that the store heard of as number so many, the first being 0. */
+    String claimId(int number) {
+        return store.ids.get(number);
+    }
+
+    /** Nothing is held, waited for or being given up, and no timer is armed. */
+    void assertNothingIsLeft() {
+        assertThat(engine.isIdle()).as("the engine is idle").isTrue();
+        assertThat(time.armedTimers()).as("armed timers").isZero();
+    }
+
+    /** What a client's listener was told. */
+    static final class Heard implements LockListener {
+        final List<String> acquired = new ArrayList<>();
+        final List<String> released = new ArrayList<>();
+        final List<LockLostException> lost = new ArrayList<>();
+        final List<LockUnavailableException> unreleased = new ArrayList<>();
+
+        @Override
+        public void acquired(String key, long fencingToken, Duration waited) {
+            acquired.add(key + " " + fencingToken + " after " + waited);
+        }
+
+        @Override
+        public void released(String key, long fencingToken, Duration held) {
+            released.add(key + " " + fencingToken + " after " + held);
+        }
+
+        @Override
+        public void lost(LockLostException loss) {
+            lost.add(loss);
+        }
+
+        @Override
+        public void releaseFailed(LockUnavailableException failure) {
+            unreleased.add(failure);
+        }
+    }
+}

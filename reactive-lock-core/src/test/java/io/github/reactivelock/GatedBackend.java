@@ -1,0 +1,92 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A store in memory whose commands, while the gate is shut, are carried out by whoever lets them through. */
+final class GatedBackend implements LockBackend {
+
+    private final InMemoryLockBackend store;
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean isShut;
+
+    GatedBackend(InMemoryLockBackend store) {
+        this.store = store;
+    }
+
+    void shut() {
+        isShut = true;
+    }
+
+    void open() {
+        isShut = false;
+        for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.run();
+        }
+    }
+
+    private <T> Mono<T> gated(Mono<T> command) {
+        return Mono.create(sink -> {
+            Runnable run = () -> {
+                Disposable unused = command.subscribe(sink::success, sink::error);
+            };
+            if (isShut) {
+                waiting.add(run);
+            } else {
+                run.run();
+            }
+        });
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return gated(store.claim(claim));
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return gated(store.renew(held));
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return gated(store.release(claim));
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return store.signals();
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return store.inspect(key);
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return store.events(key);
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return store.forceRelease(key);
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return store.close();
+    }
+}

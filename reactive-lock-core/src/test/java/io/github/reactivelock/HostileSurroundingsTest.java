@@ -1,0 +1,179 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+import reactor.test.subscriber.TestSubscriber;
+
+/** Listeners, backends and schedulers that do what they should not. */
+class HostileSurroundingsTest {
+
+    /** Throws an Error, not an Exception, wherever it can. */
+    private static final class Throwing implements LockListener {
+        @Override
+        public void acquired(String key, long fencingToken, Duration waited) {
+            throw new AssertionError("acquired");
+        }
+
+        @Override
+        public void released(String key, long fencingToken, Duration held) {
+            throw new AssertionError("released");
+        }
+
+        @Override
+        public void lost(LockLostException loss) {
+            throw new AssertionError("lost");
+        }
+
+        @Override
+        public void releaseFailed(LockUnavailableException failure) {
+            throw new AssertionError("releaseFailed");
+        }
+    }
+
+    /** Throws from every method instead of answering. */
+    private static final class Broken implements LockBackend {
+        @Override
+        public Mono<ClaimResult> claim(Claim claim) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<RenewalResult> renew(List<Claim> held) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Boolean> release(Claim claim) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Flux<Signal> signals() {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<LockInfo> inspect(String key) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Flux<LockEvent> events(String key) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Boolean> forceRelease(String key) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Void> close() {
+            throw new IllegalStateException("broken");
+        }
+    }
+
+    private final Bench bench = new Bench();
+
+    @Test
+    void aListenerThatThrowsBreaksNothing() {
+        InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
+        LockClient client = bench.over(store).listener(new Throwing()).build();
+
+        assertThat(subscribe(client.withLock("k", Mono.just("v"))).getReceivedOnNext())
+                .containsExactly("v");
+        LockHandle handle = Bench.held(subscribe(client.acquire("k")));
+        TestSubscriber<LockLostException> lost = subscribe(handle.lost());
+        subscribe(client.forceRelease("k"));
+
+        assertThat(lost.getReceivedOnNext()).hasSize(1);
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void aListenerThatThrowsBreaksNoFailingReleaseEither() {
+        Bench throwing = new Bench(settings -> settings.listener(new Throwing()));
+        throwing.store.confirmsReleases = false;
+        TestSubscriber<Void> released = subscribe(throwing.hold("k", 1).release());
+
+        throwing.store.release().fail();
+
+        assertThat(released.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aBackendThatThrowsIsUnavailable() {
+        LockClient client = bench.over(new Broken()).build();
+
+        List<TestSubscriber<?>> flows = List.of(
+                subscribe(client.acquire("k")),
+                subscribe(client.withLock("k", Mono.just("v"))),
+                subscribe(client.inspect("k")),
+                subscribe(client.forceRelease("k")),
+                subscribe(client.events("k").next()),
+                subscribe(client.awaitRelease("k")));
+        assertThat(flows)
+                .allSatisfy(flow -> assertThat(flow.expectTerminalError())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("broken"));
+
+        TestSubscriber<Void> closed = subscribe(client.close());
+        bench.time.advance(Duration.ofSeconds(5));
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        bench.time.advance(LEASE);
+        assertThat(bench.time.armedTimers()).isZero();
+    }
+
+    @Test
+    void aBackendThatAnswersWithNothingIsSilent() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.store.claim().answer(null);
+
+        bench.time.advance(Duration.ofMillis(2_250));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aWorkSchedulerThatIsDisposedDoesNotKeepALock() {
+        Scheduler gone = Schedulers.newSingle("gone");
+        gone.dispose();
+        Bench bare = new Bench(settings -> settings.workScheduler(gone));
+        TestSubscriber<String> flow = subscribe(bare.client.withLock("k", Mono.just("v")));
+        Asked<ClaimResult> asked = bare.store.claim();
+
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(flow.getReceivedOnNext()).containsExactly("v");
+        bare.assertNothingIsLeft();
+    }
+
+    @Test
+    void aClientMayBeUsedAndClosedOnThreadsThatMustNotBlock() {
+        LockClient client = LockClient.create(InMemoryLockBackend.create());
+        Mono<Long> tokens = Mono.defer(() -> client.withLock("k", held -> Mono.just(held.fencingToken()))
+                        .delayUntil(token -> client.close()))
+                .subscribeOn(Schedulers.parallel());
+
+        StepVerifier.create(tokens).expectNextCount(1).expectComplete().verify(Duration.ofSeconds(30));
+    }
+}

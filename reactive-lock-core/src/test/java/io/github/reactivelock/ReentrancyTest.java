@@ -1,0 +1,216 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.VALID;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.LockInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import reactor.core.Scannable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.subscriber.TestSubscriber;
+
+/** The same key asked for again below a hold, by Context. */
+class ReentrancyTest {
+
+    private final Bench bench = new Bench();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
+    private final LockClient client = bench.over(store).build();
+
+    @Test
+    void theSameKeyBelowIsTheSameHold() {
+        List<Long> tokens = new ArrayList<>();
+        Mono<String> nested = client.withLock("k", outer -> {
+            tokens.add(outer.fencingToken());
+            return client.withLock("k", inner -> {
+                tokens.add(inner.fencingToken());
+                return client.acquire("k").flatMap(innermost -> {
+                    tokens.add(innermost.fencingToken());
+                    return innermost.release().thenReturn("done");
+                });
+            });
+        });
+
+        TestSubscriber<String> flow = subscribe(nested);
+
+        assertThat(flow.getReceivedOnNext()).containsExactly("done");
+        assertThat(tokens).hasSize(3).containsOnly(tokens.get(0));
+        assertThat(bench.heard.acquired).hasSize(1);
+        assertThat(bench.heard.released).hasSize(1);
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void anotherKeyBelowIsAnotherHoldAndTheOuterOneIsStillFound() {
+        TestSubscriber<String> flow =
+                subscribe(client.withLock("k", client.withLock("l", client.withLock("k", Mono.just("done")))));
+
+        assertThat(flow.getReceivedOnNext()).containsExactly("done");
+        assertThat(bench.heard.acquired).hasSize(2);
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void anotherClientKnowsNothingOfTheHold() {
+        LockClient other = bench.over(store.connect()).build();
+
+        TestSubscriber<LockHandle> flow = subscribe(client.withLock("k", other.tryAcquire("k")));
+
+        assertThat(flow.isTerminatedComplete()).isTrue();
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void siblingsExcludeOneAnother() {
+        Sinks.Empty<String> first = Sinks.empty();
+        List<String> events = new ArrayList<>();
+        TestSubscriber<String> both = TestSubscriber.create();
+        Flux.merge(
+                        client.withLock("k", first.asMono().doOnSubscribe(s -> events.add("first"))),
+                        client.withLock("k", Mono.just("x").doOnSubscribe(s -> events.add("second"))))
+                .subscribe(both);
+        assertThat(events).containsExactly("first");
+
+        first.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+
+        assertThat(events).containsExactly("first", "second");
+        assertThat(both.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void anInnerBranchThatOutlivesTheOuterKeepsTheHold() {
+        Sinks.Empty<String> branch = Sinks.empty();
+        AtomicReference<LockHandle> inner = new AtomicReference<>();
+        TestSubscriber<String> detached = TestSubscriber.create();
+        TestSubscriber<String> outer = subscribe(client.withLock(
+                "k",
+                held -> Mono.deferContextual(context -> {
+                    client.withLock("k", handle -> {
+                                inner.set(handle);
+                                return branch.asMono();
+                            })
+                            .contextWrite(context)
+                            .subscribe(detached);
+                    return Mono.just("outer");
+                })));
+
+        assertThat(outer.getReceivedOnNext()).containsExactly("outer");
+        assertThat(inner.get().isHeld()).isTrue();
+        assertThat(info()).isInstanceOf(LockInfo.Held.class);
+        branch.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+
+        assertThat(detached.isTerminatedComplete()).isTrue();
+        assertThat(info()).isInstanceOf(LockInfo.Free.class);
+    }
+
+    @Test
+    void belowAHoldThatWasReleasedTheKeyIsAcquiredAnew() {
+        TestSubscriber<Long> flow = subscribe(client.withLock(
+                "k",
+                outer -> outer.release()
+                        .then(client.withLock("k", inner -> Mono.just(inner.fencingToken() - outer.fencingToken())))));
+
+        assertThat(flow.getReceivedOnNext())
+                .singleElement()
+                .satisfies(more -> assertThat(more).isPositive());
+        assertThat(bench.heard.acquired).hasSize(2);
+    }
+
+    @Test
+    void belowAHoldThatIsLostEverythingFailsAtOnce() {
+        List<Throwable> failures = new ArrayList<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock(
+                "k",
+                outer -> Mono.deferContextual(context -> {
+                    bench.time.pause(VALID);
+                    subscribe(client.withLock("k", Mono.just("x"))
+                            .contextWrite(context)
+                            .doOnError(failures::add));
+                    subscribe(client.acquire("k").contextWrite(context).doOnError(failures::add));
+                    subscribe(client.tryAcquire("k").contextWrite(context).doOnError(failures::add));
+                    return Mono.just("late");
+                })));
+
+        assertThat(failures).hasSize(3).allMatch(LockLostException.class::isInstance);
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    void aLossCancelsTheWorkOfEveryLevel() {
+        List<String> cancelled = new ArrayList<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock(
+                "k",
+                client.withLock("k", Mono.never().doOnCancel(() -> cancelled.add("inner")))
+                        .doOnCancel(() -> cancelled.add("outer"))));
+
+        subscribe(client.forceRelease("k"));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(cancelled).contains("inner");
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void nestedWorkThatEndedIsForgottenByAHoldThatGoesOn() {
+        AtomicReference<Hold> hold = new AtomicReference<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock("k", outer -> {
+            hold.set(((Handle) outer).hold);
+            return Flux.range(0, 100)
+                    .concatMap(i -> client.withLock("k", Mono.just(i)))
+                    .then(Mono.never());
+        }));
+
+        assertThat(Scannable.from(hold.get().lost()).inners())
+                .as("only the outer work")
+                .hasSize(1);
+        flow.cancel();
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void anOwnerInTheContextMakesAcquireReentrant() {
+        Mono<LockHandle> owned = client.acquire("k").contextWrite(LockContext.owner("saga-17"));
+        LockHandle first = Bench.held(subscribe(owned));
+        LockHandle second = Bench.held(subscribe(owned));
+        TestSubscriber<LockHandle> stranger = subscribe(client.acquire("k").contextWrite(LockContext.owner("saga-18")));
+
+        assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
+        assertThat(info())
+                .isInstanceOfSatisfying(
+                        LockInfo.Held.class, held -> assertThat(held.owner()).isEqualTo("saga-17"));
+        subscribe(first.release());
+        assertThat(first.isHeld()).isFalse();
+        assertThat(second.isHeld()).isTrue();
+        assertThat(stranger.getReceivedOnNext()).isEmpty();
+        subscribe(second.release());
+
+        assertThat(Bench.held(stranger).isHeld()).isTrue();
+        subscribe(Bench.held(stranger).release());
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void anOwnerWhoseHoldWasLostAcquiresAnew() {
+        Mono<LockHandle> owned = client.acquire("k").contextWrite(LockContext.owner("saga-17"));
+        LockHandle first = Bench.held(subscribe(owned));
+        subscribe(client.forceRelease("k"));
+        assertThat(first.isHeld()).isFalse();
+
+        LockHandle second = Bench.held(subscribe(owned));
+
+        assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
+        TestSubscriber<Void> late = subscribe(first.release());
+        assertThat(late.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(second.isHeld()).isTrue();
+    }
+
+    private LockInfo info() {
+        return subscribe(client.inspect("k")).getReceivedOnNext().get(0);
+    }
+}

@@ -1,0 +1,223 @@
+package io.github.reactivelock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
+
+/** A store whose every answer a test gives by hand: granted, queued, an error, never, late. */
+final class ScriptedBackend implements LockBackend {
+
+    /** A command that was sent, to be answered when the test likes. */
+    static final class Asked<T> {
+        private final List<Claim> claims;
+        private final MonoSink<T> sink;
+
+        private Asked(List<Claim> claims, MonoSink<T> sink) {
+            this.claims = claims;
+            this.sink = sink;
+        }
+
+        Claim claim() {
+            assertThat(claims).hasSize(1);
+            return claims.get(0);
+        }
+
+        List<Claim> claims() {
+            return claims;
+        }
+
+        void answer(T answer) {
+            sink.success(answer);
+        }
+
+        void fail() {
+            sink.error(new IllegalStateException("the store refused"));
+        }
+    }
+
+    /** Every command in the order in which it was sent, as "claim c.0". */
+    final List<String> log = new ArrayList<>();
+
+    /** Ids of claims in the order of their first questions. */
+    final List<String> ids = new ArrayList<>();
+
+    private final List<Asked<ClaimResult>> claims = new ArrayList<>();
+    private final List<Asked<RenewalResult>> renewals = new ArrayList<>();
+    private final List<Asked<Boolean>> releases = new ArrayList<>();
+    private Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
+    int signalSubscriptions;
+    boolean isClosed;
+    /** Claims that are released answer "was yours" by themselves. */
+    boolean confirmsReleases = true;
+    /** All but this key's. */
+    String releasedByHand = "";
+    /** Renewals succeed by themselves. */
+    boolean confirmsRenewals;
+
+    Mono<Void> closes = Mono.empty();
+
+    static ClaimResult granted(Claim claim, long number) {
+        return new ClaimResult.Granted(token(number), claim.lease());
+    }
+
+    static long token(long number) {
+        return number << PASS_BITS;
+    }
+
+    static ClaimResult queued() {
+        return new ClaimResult.Queued(Duration.ofDays(1));
+    }
+
+    // ---- the test's side
+
+    /** The oldest claim that was not taken from here yet. */
+    @CanIgnoreReturnValue
+    Asked<ClaimResult> claim() {
+        return next("claim", claims);
+    }
+
+    @CanIgnoreReturnValue
+    Asked<RenewalResult> renewal() {
+        return next("renewal", renewals);
+    }
+
+    @CanIgnoreReturnValue
+    Asked<Boolean> release() {
+        return next("release", releases);
+    }
+
+    private static <T> Asked<T> next(String what, List<Asked<T>> asked) {
+        assertThat(asked).as("no " + what + " was sent").isNotEmpty();
+        return asked.remove(0);
+    }
+
+    /** How often a command was sent so far. */
+    long count(String verb) {
+        return log.stream().filter(line -> line.startsWith(verb)).count();
+    }
+
+    /** Forgets the commands nobody answers. */
+    void ignoreAll() {
+        claims.clear();
+        renewals.clear();
+        releases.clear();
+        log.clear();
+    }
+
+    void push(Signal signal) {
+        signals.emitNext(signal, Sinks.EmitFailureHandler.FAIL_FAST);
+    }
+
+    /** The connection that pushes breaks; another can be made at once. */
+    void failSignals() {
+        Sinks.Many<Signal> broken = signals;
+        signals = Sinks.many().multicast().directBestEffort();
+        broken.emitError(new IllegalStateException("the connection broke"), Sinks.EmitFailureHandler.FAIL_FAST);
+    }
+
+    void push(Claim claim, long number) {
+        push(new Signal.Grant(claim.id(), token(number)));
+    }
+
+    static RenewalResult renewed(List<Claim> claims) {
+        Set<String> ids = new HashSet<>();
+        claims.forEach(claim -> ids.add(claim.id()));
+        return new RenewalResult(ids, Map.of());
+    }
+
+    static RenewalResult lost(List<Claim> claims, LossReason reason) {
+        Map<String, LossReason> ids = new HashMap<>();
+        claims.forEach(claim -> ids.put(claim.id(), reason));
+        return new RenewalResult(Set.of(), ids);
+    }
+
+    // ---- the engine's side
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return Mono.defer(() -> {
+            if (!ids.contains(claim.id())) {
+                ids.add(claim.id());
+            }
+            return asked("claim", List.of(claim), claims);
+        });
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return confirmsRenewals
+                ? Mono.fromRunnable(() -> note("renew", held)).then(Mono.fromCallable(() -> renewed(held)))
+                : asked("renew", held, renewals);
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        Mono<Boolean> byHand = asked("release", List.of(claim), releases);
+        return confirmsReleases && !claim.key().equals(releasedByHand)
+                ? Mono.fromRunnable(() -> note("release", List.of(claim))).thenReturn(true)
+                : byHand;
+    }
+
+    private <T> Mono<T> asked(String verb, List<Claim> about, List<Asked<T>> into) {
+        return Mono.create(sink -> {
+            note(verb, about);
+            into.add(new Asked<>(about, sink));
+        });
+    }
+
+    private void note(String verb, List<Claim> about) {
+        about.forEach(
+                claim -> log.add(verb + " " + claim.id().substring(claim.id().indexOf('.'))));
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return Flux.defer(() -> signals.asFlux().doOnSubscribe(s -> signalSubscriptions++));
+    }
+
+    int listeners() {
+        return signals.currentSubscriberCount();
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return Mono.just(new LockInfo.Free(key));
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return Flux.never();
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return Mono.never();
+    }
+
+    @Override
+    public Mono<Void> close() {
+        Mono<Void> noted = Mono.fromRunnable(() -> {
+            isClosed = true;
+            log.add("close");
+        });
+        return noted.then(closes);
+    }
+}

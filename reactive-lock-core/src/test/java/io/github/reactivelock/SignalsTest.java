@@ -1,0 +1,246 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.VALID;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What the store pushes, and when a waiting claim asks again. */
+class SignalsTest {
+
+    private static final Duration THIRD = LEASE.dividedBy(3);
+    private static final Duration TICK = Duration.ofMillis(250);
+
+    private final Bench bench = new Bench();
+    private final ScriptedBackend store = bench.store;
+    private final TestSubscriber<LockHandle> flow = TestSubscriber.create();
+
+    @Test
+    void aPushedGrantCountsFromTheLastQuestionThatWasAnsweredQueued() {
+        Claim claim = bench.queue(flow, "k");
+        bench.time.advance(Duration.ofSeconds(4));
+        store.push(new Signal.Recheck("k"));
+        bench.time.advance(Duration.ofSeconds(1));
+        store.claim().answer(ScriptedBackend.queued());
+        bench.time.advance(Duration.ofSeconds(2));
+
+        store.push(claim, 5);
+
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(5));
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID.minusSeconds(3));
+        assertThat(store.count("renew")).isZero();
+    }
+
+    @Test
+    void aGrantPushedBeforeTheClaimsOwnAnswerCountsFromTheClaim() {
+        bench.client.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+        bench.time.advance(Duration.ofSeconds(1));
+
+        store.push(asked.claim(), 5);
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID.minusSeconds(1));
+        asked.answer(ScriptedBackend.queued());
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        assertThat(store.log).containsExactly("claim .0");
+    }
+
+    @Test
+    void aGrantThatIsPushedAndAnsweredIsOneHold() {
+        bench.client.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+        store.push(asked.claim(), 5);
+        asked.answer(ScriptedBackend.granted(asked.claim(), 5));
+        store.push(asked.claim(), 5);
+
+        assertThat(flow.getReceivedOnNext()).hasSize(1);
+        subscribe(Bench.held(flow).release());
+        store.push(asked.claim(), 5);
+
+        assertThat(store.count("release")).isEqualTo(1);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aGrantForAClaimThatIsNotOursIsNothing() {
+        bench.queue(flow, "k");
+        store.push(new Signal.Grant("another", ScriptedBackend.token(5)));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).containsExactly("claim .0");
+    }
+
+    @Test
+    void aGrantThatIsTooOldIsConfirmedBeforeItIsHandedOut() {
+        Claim claim = queuedLongAgo();
+
+        store.push(claim, 5);
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        Asked<RenewalResult> asked = store.renewal();
+        asked.answer(ScriptedBackend.renewed(asked.claims()));
+
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(5));
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+    }
+
+    @Test
+    void aGrantThatIsTooOldAndNotConfirmedIsClaimedAnew() {
+        Claim claim = queuedLongAgo();
+        store.push(claim, 5);
+        Asked<RenewalResult> asked = store.renewal();
+        store.ignoreAll();
+
+        asked.answer(ScriptedBackend.lost(asked.claims(), LossReason.EXPIRED));
+
+        assertThat(store.log).containsExactly("release .0", "claim .1");
+        Asked<ClaimResult> again = store.claim();
+        again.answer(ScriptedBackend.granted(again.claim(), 6));
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(6));
+        assertThat(bench.heard.lost).as("nobody held it").isEmpty();
+    }
+
+    @Test
+    void aConfirmationThatFailsIsAskedForAgain() {
+        Claim claim = queuedLongAgo();
+        store.push(claim, 5);
+        store.renewal().fail();
+        bench.time.advance(TICK);
+
+        Asked<RenewalResult> again = store.renewal();
+        again.answer(ScriptedBackend.renewed(again.claims()));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aGrantThatCannotBeConfirmedBeforeItEndsIsClaimedAnew() {
+        Claim claim = queuedLongAgo();
+        store.push(claim, 5);
+        store.ignoreAll();
+
+        bench.time.advance(THIRD);
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).contains("release .0", "claim .1");
+    }
+
+    @Test
+    void anOldQuestionAnsweredWithAnotherTokenEndsTheHold() {
+        bench.queue(flow, "k");
+        store.push(new Signal.Recheck("k"));
+        Asked<ClaimResult> late = store.claim();
+        store.push(late.claim(), 5);
+        LockHandle handle = Bench.held(flow);
+
+        late.answer(ScriptedBackend.granted(late.claim(), 9));
+
+        assertThat(handle.isHeld()).isFalse();
+        assertThat(bench.heard.lost)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss.fencingToken()).isEqualTo(ScriptedBackend.token(5)));
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aWaitingClaimAsksAgainEveryThirdOfItsLeaseWithTheSameId() {
+        bench.queue(flow, "k");
+
+        for (int times = 2; times <= 5; times++) {
+            bench.time.advance(THIRD.minus(TICK));
+            assertThat(store.count("claim")).isEqualTo(times - 1);
+            bench.time.advance(TICK);
+            assertThat(store.count("claim .0")).isEqualTo(times);
+            store.claim().answer(ScriptedBackend.queued());
+        }
+    }
+
+    @Test
+    void aWaitingClaimAsksAgainWhenTheOwnersLeaseEnds() {
+        bench.client.acquire("k").subscribe(flow);
+        store.claim().answer(new ClaimResult.Queued(Duration.ofSeconds(2)));
+
+        bench.time.advance(Duration.ofSeconds(2));
+
+        assertThat(store.log).containsExactly("claim .0", "claim .0");
+    }
+
+    @Test
+    void aRecheckAsksForItsKeyOnly() {
+        bench.queue(flow, "k");
+        bench.queue(TestSubscriber.create(), "l");
+        bench.hold("m", 1);
+        store.log.clear();
+
+        store.push(new Signal.Recheck("k"));
+        store.push(new Signal.Recheck("m"));
+        store.push(new Signal.Recheck("n"));
+
+        assertThat(store.log).containsExactly("claim .0");
+    }
+
+    @Test
+    void aRecheckThatMeetsAQuestionInFlightIsAskedBehindIt() {
+        bench.client.acquire("k").subscribe(flow);
+        store.push(new Signal.Recheck("k"));
+        store.push(new Signal.Reconnected());
+        assertThat(store.log).hasSize(1);
+
+        store.claim().answer(ScriptedBackend.queued());
+
+        assertThat(store.log).containsExactly("claim .0", "claim .0");
+        store.claim().answer(ScriptedBackend.queued());
+        assertThat(store.log).hasSize(2);
+    }
+
+    @Test
+    void signalsAreSubscribedToOnceAndNotBeforeTheyAreNeeded() {
+        subscribe(bench.client.inspect("k"));
+        assertThat(store.signalSubscriptions).isZero();
+
+        bench.hold("k", 1);
+        bench.hold("l", 1);
+
+        assertThat(store.signalSubscriptions).isEqualTo(1);
+    }
+
+    @Test
+    void signalsThatEndOrFailAreSubscribedToAgain() {
+        Claim claim = bench.queue(flow, "k");
+        store.failSignals();
+        assertThat(store.listeners()).isZero();
+
+        bench.time.advance(Duration.ofSeconds(2));
+
+        assertThat(store.listeners()).isEqualTo(1);
+        store.push(claim, 5);
+        assertThat(flow.getReceivedOnNext()).hasSize(1);
+    }
+
+    @Test
+    void aSignalThatCannotBeHandledDoesNotEndTheOthers() {
+        Claim claim = bench.queue(flow, "k");
+
+        store.push(new Signal.Grant(null, 0));
+        bench.time.advance(Duration.ofSeconds(2));
+        store.push(claim, 5);
+
+        assertThat(flow.getReceivedOnNext()).hasSize(1);
+    }
+
+    /** The store has been silent since it queued the claim, for more than two thirds of the lease. */
+    private Claim queuedLongAgo() {
+        Claim claim = bench.queue(flow, "k");
+        bench.time.advance(Duration.ofSeconds(21));
+        return claim;
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/**
+ * Virtual time with a clock that can run ahead of the timers, as it does after a pause of the process, and that overflows
+ * soon after the start. Counts the one-shot timers that are armed.
+ */
+final class TestTime implements Scheduler {
+
+    private static final long START = Long.MAX_VALUE - Duration.ofSeconds(1).toNanos();
+
+    private final VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
+    private final Set<Object> armed = ConcurrentHashMap.newKeySet();
+    private final AtomicLong paused = new AtomicLong();
+
+    long nanos() {
+        return START + virtual.now(TimeUnit.NANOSECONDS) + paused.get();
+    }
+
+    /** Time goes by and timers run. */
+    void advance(Duration time) {
+        virtual.advanceTimeBy(time);
+    }
+
+    /** Time goes by but no timer runs. */
+    void pause(Duration time) {
+        paused.addAndGet(time.toNanos());
+    }
+
+    int armedTimers() {
+        return armed.size();
+    }
+
+    @Override
+    public Disposable schedule(Runnable task) {
+        return virtual.schedule(task);
+    }
+
+    @Override
+    public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+        Object timer = new Object();
+        armed.add(timer);
+        Disposable scheduled = virtual.schedule(
+                () -> {
+                    armed.remove(timer);
+                    task.run();
+                },
+                delay,
+                unit);
+        return () -> {
+            armed.remove(timer);
+            scheduled.dispose();
+        };
+    }
+
+    @Override
+    public Worker createWorker() {
+        return virtual.createWorker();
+    }
+}

@@ -1,0 +1,223 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** How long a flow waits, and for what: for others, or for a store that says nothing. */
+class WaitTimeoutTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+    private final Bench bench = new Bench();
+    private final ScriptedBackend store = bench.store;
+    private final LockClient patient = bench.with(o -> o.withWaitTimeout(TIMEOUT));
+    private final TestSubscriber<LockHandle> flow = TestSubscriber.create();
+
+    @Test
+    void aFlowThatIsNotServedInTimeLeavesTheQueue() {
+        bench.queue(patient, flow, "k");
+
+        bench.time.advance(TIMEOUT.minusNanos(1));
+        assertThat(flow.isTerminated()).isFalse();
+        bench.time.advance(Duration.ofNanos(1));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockTimeoutException.class)
+                .hasMessageContaining("'k'")
+                .hasMessageContaining("1000 ms");
+        assertThat(store.log).containsExactly("claim .0", "release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void theWaitInTheProcessCountsToo() {
+        LockHandle handle = bench.hold("k", 1);
+        patient.acquire("k").subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(store.log).containsExactly("claim .0");
+        subscribe(handle.release());
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void theTimeTheStoreTakesToAnswerCountsToo() {
+        patient.tryAcquire("k").subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(store.log).containsExactly("claim .0", "release .0");
+    }
+
+    @Test
+    void aGrantDisarmsTheTimeout() {
+        bench.hold(patient, "k", 1);
+
+        assertThat(bench.time.armedTimers()).isZero();
+        bench.time.advance(TIMEOUT.plusSeconds(1));
+        assertThat(store.count("release")).isZero();
+    }
+
+    @Test
+    void aGrantThatIsUnderWayWhenTheTimeIsUpIsDelivered() {
+        bench.work.shut();
+        patient.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        bench.time.advance(TIMEOUT);
+        bench.work.open();
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aGrantThatComesAfterTheTimeIsUpIsGivenBack() {
+        bench.work.shut();
+        Claim claim = bench.queue(patient, flow, "k");
+        bench.time.advance(TIMEOUT);
+        store.push(claim, 1);
+        bench.work.open();
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void severalKeysShareOneTimeout() {
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("b", "a"), Mono.just("done")));
+        Asked<ClaimResult> first = store.claim();
+        assertThat(first.claim().key()).isEqualTo("a");
+        bench.time.advance(Duration.ofMillis(600));
+        first.answer(ScriptedBackend.granted(first.claim(), 1));
+        store.claim().answer(ScriptedBackend.queued());
+
+        bench.time.advance(Duration.ofMillis(399));
+        assertThat(work.isTerminated()).isFalse();
+        bench.time.advance(Duration.ofMillis(1));
+
+        assertThat(work.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockTimeoutException.class, e -> assertThat(e.key()).isEqualTo("b"));
+        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1", "release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void theNextOfSeveralKeysIsNotAskedForWhenTheTimeIsUp() {
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
+        bench.time.pause(TIMEOUT);
+        Asked<ClaimResult> first = store.claim();
+        first.answer(ScriptedBackend.granted(first.claim(), 1));
+
+        assertThat(work.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(store.log).containsExactly("claim .0", "release .0");
+    }
+
+    @Test
+    void aStoreThatIsSilentIsUnavailableAfterTheCommandTimeout() {
+        LockClient waiting = bench.with(o -> o.withWaitTimeout(Duration.ofMinutes(1)));
+        waiting.acquire("k").subscribe(flow);
+
+        bench.time.advance(Duration.ofMillis(1_999));
+        assertThat(flow.isTerminated()).isFalse();
+        bench.time.advance(Duration.ofMillis(251));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'k'")
+                .hasMessageContaining("2000 ms");
+        assertThat(store.log).containsExactly("claim .0", "release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aStoreThatRefusesIsUnavailableAtOnceAndSaysWhy() {
+        TestSubscriber<String> work = subscribe(bench.client.withLock("k", Mono.just("done")));
+        TestSubscriber<LockHandle> behind = subscribe(bench.client.acquire("k"));
+
+        store.claim().fail();
+
+        assertThat(work.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("the store refused")
+                .hasRootCauseMessage("the store refused");
+        assertThat(behind.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).containsExactly("claim .0", "release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aWaitingClaimOutlivesAStoreThatRefuses() {
+        Claim claim = bench.queue(flow, "k");
+        bench.time.advance(LEASE.dividedBy(3));
+
+        for (int failures = 0; failures < 20; failures++) {
+            store.claim().fail();
+            bench.time.advance(Duration.ofMillis(750));
+        }
+        assertThat(flow.isTerminated()).isFalse();
+        store.claim().answer(ScriptedBackend.queued());
+        bench.time.advance(Duration.ofSeconds(5));
+        store.push(claim, 1);
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, 30_000, 300_000})
+    void aWaitingClaimOutlivesSilenceForItsLeaseAndNoLonger(long lease) {
+        Duration length = Duration.ofMillis(lease);
+        bench.queue(bench.with(o -> o.withLease(length)), flow, "k");
+
+        bench.time.advance(length.minusMillis(1));
+        assertThat(flow.isTerminated()).isFalse();
+        assertThat(store.count("claim")).isGreaterThan(2);
+        bench.time.advance(length);
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).last().isEqualTo("release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void oneAnswerThatGotLostDoesNotCostAShortLeaseItsPlace() {
+        bench.queue(bench.with(o -> o.withLease(Duration.ofSeconds(1))), flow, "k");
+        bench.time.advance(Duration.ofMillis(450));
+        store.claim();
+
+        bench.time.advance(Duration.ofMillis(500));
+
+        store.claim().answer(ScriptedBackend.queued());
+        bench.time.advance(Duration.ofSeconds(1).minusMillis(1));
+        assertThat(flow.isTerminated()).isFalse();
+    }
+
+    @Test
+    void aFlowThatFindsTheLockBusyCompletesEmpty() {
+        bench.client.tryAcquire("k").subscribe(flow);
+
+        store.claim().answer(new ClaimResult.Busy());
+
+        assertThat(flow.isTerminatedComplete()).isTrue();
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).containsExactly("claim .0");
+        bench.assertNothingIsLeft();
+    }
+}

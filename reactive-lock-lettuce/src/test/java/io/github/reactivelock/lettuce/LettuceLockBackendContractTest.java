@@ -1,0 +1,56 @@
+package io.github.reactivelock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.LockBackendContract;
+import io.github.reactivelock.testkit.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class LettuceLockBackendContractTest extends LockBackendContract {
+
+    private static RedisServer server;
+    private static RedisClient client;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        client = RedisClient.create(server.uri());
+    }
+
+    @AfterAll
+    static void stop() {
+        client.shutdown();
+        server.close();
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        return LettuceLockBackend.connect(server.uri());
+    }
+
+    @Override
+    protected int cancelRaces() {
+        return 10_000;
+    }
+
+    @Override
+    protected Optional<Lent> lent() {
+        return Optional.of(new Lent(
+                LettuceLockBackend.using(client, RedisURI.create(server.uri())),
+                () -> client.connect().sync().ping().equals("PONG")));
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        List<?> left = (List<?>) server.command("KEYS", "*");
+        assertThat(left)
+                .as("only token counters outlive a lock")
+                .allSatisfy(name -> assertThat((String) name).endsWith("}:token"));
+    }
+}

@@ -1,0 +1,140 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
+import static io.github.reactivelock.lettuce.RedisFixture.claim;
+import static io.github.reactivelock.lettuce.RedisFixture.queue;
+import static io.github.reactivelock.lettuce.RedisFixture.release;
+import static io.github.reactivelock.lettuce.RedisFixture.take;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.lettuce.core.SetArgs;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LockStorageTest {
+
+    private static RedisFixture fixture;
+    private LockBackend backend;
+
+    @BeforeAll
+    static void start() {
+        fixture = new RedisFixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @BeforeEach
+    void fresh() {
+        fixture.reset();
+        backend = fixture.backend();
+    }
+
+    @Test
+    void aTokenRisesAlsoWhenTheCounterOrEverythingIsLost() {
+        Claim first = claim("a");
+        long token = take(backend, first);
+        release(backend, first);
+        fixture.redis.flushall();
+
+        assertThat(take(backend, claim("a"))).isGreaterThan(token);
+    }
+
+    @Test
+    void aTokenRisesAlsoWhenTheClockIsBehindTheCounter() {
+        long ahead = (1L << 50) + 1;
+        fixture.redis.set("{reactivelock:a}:token", Long.toString(ahead), SetArgs.Builder.ex(100));
+
+        assertThat(take(backend, claim("a"))).isEqualTo((ahead + 1) << LockBackend.PASS_BITS);
+    }
+
+    @Test
+    void aThousandRenewalsTakeTwoCommands() {
+        List<Claim> held = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            held.add(claim("key " + i));
+            take(backend, held.get(i));
+        }
+        fixture.redis.configResetstat();
+
+        assertThat(backend.renew(held).block().renewed()).hasSize(1_000);
+
+        assertThat(fixture.calls()).containsEntry("evalsha", 2L);
+    }
+
+    @Test
+    void anOwnersNameMayBeAnyText() {
+        for (String name : List.of("", " ", "a b\nc", "\0", "日本 😀", "{}%", "1 2 3")) {
+            Claim named = new Claim("a", claim("a").id(), name, LEASE, Claim.Mode.QUEUE);
+            Claim waiter = new Claim("a", claim("a").id(), name, LEASE, Claim.Mode.QUEUE);
+            take(backend, named);
+            queue(backend, waiter);
+            assertThat(release(backend, named)).isTrue();
+            assertThat(((LockInfo.Held) backend.inspect("a").block()).owner()).isEqualTo(name);
+            assertThat(release(backend, waiter)).isTrue();
+        }
+    }
+
+    @Test
+    void oddKeysAreDifferentLocks() {
+        List<String> keys = List.of("}", "{", "a}b", "%7D", "%", " ", "a", "A", "\0", "\n", "é", "e\u0301", "..", "/");
+        for (String key : keys) {
+            take(backend, claim(key));
+        }
+        for (String key : keys) {
+            assertThat(backend.forceRelease(key).block()).isTrue();
+        }
+    }
+
+    @Test
+    void nobodyElseMeansExactlyTwoCommandsAndNoPublish() {
+        Claim warmUp = claim("a");
+        take(backend, warmUp);
+        release(backend, warmUp);
+        fixture.redis.configResetstat();
+
+        Claim claim = claim("a");
+        take(backend, claim);
+        release(backend, claim);
+
+        assertThat(fixture.calls())
+                .containsEntry("evalsha", 2L)
+                .doesNotContainKeys("publish", "eval", "subscribe", "script|load", "ping");
+    }
+
+    @Test
+    void everyKeyExpiresByItselfAndOnlyTheCounterOutlivesTheLock() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+        assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
+        assertThat(fixture.keysOf("a")).hasSize(5);
+
+        release(backend, owner);
+        release(backend, waiter);
+        fixture.redis.del("{reactivelock:a}:watch");
+
+        assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
+    }
+
+    @Test
+    void aLeaseThatSomebodyMadeEndlessGetsItsEndBack() {
+        take(backend, claim("a"));
+        fixture.redis.persist("{reactivelock:a}");
+
+        queue(backend, claim("a"));
+
+        assertThat(fixture.keysOf("a")).contains("{reactivelock:a}");
+    }
+}

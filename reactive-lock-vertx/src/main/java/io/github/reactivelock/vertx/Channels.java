@@ -1,0 +1,137 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.redis.RedisListener;
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.redis.client.Command;
+import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.Request;
+import io.vertx.redis.client.Response;
+import io.vertx.redis.client.ResponseType;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The channels somebody listens to, on one connection; after an interruption all are asked for again, for as long as it
+ * takes. The server answers questions in their order, and a refusal does not say which question it belongs to, so the
+ * order is kept here. Only {@link #subscribe} and {@link #unsubscribe} may be called from any thread.
+ */
+final class Channels implements Link.User {
+
+    private record Question(Command command, String channel) {}
+
+    private final ContextInternal context;
+    private final Link link;
+    private final RedisListener listener;
+    private final Set<String> wanted = new LinkedHashSet<>();
+    private final Queue<Question> asked = new ArrayDeque<>();
+    private @Nullable RedisConnection connection;
+    private boolean closed;
+
+    Channels(ContextInternal context, Supplier<Opening> opener, RedisListener listener) {
+        this.context = context;
+        this.link = new Link(context, opener, Duration.ofDays(36_500), this);
+        this.listener = listener;
+    }
+
+    void subscribe(String channel) {
+        try {
+            context.runOnContext(now -> join(channel));
+        } catch (RejectedExecutionException e) {
+            listener.failed(channel, new IllegalStateException("the Vertx of the lock backend is closed", e));
+        }
+    }
+
+    void unsubscribe(String channel) {
+        try {
+            context.runOnContext(now -> leave(channel));
+        } catch (RejectedExecutionException e) {
+            // The event loop is gone, and the connection with it.
+        }
+    }
+
+    Future<Void> close() {
+        closed = true;
+        interrupted();
+        wanted.clear();
+        return link.close();
+    }
+
+    // ---- the link
+
+    @Override
+    public void opened(RedisConnection opened) {
+        connection = opened;
+        wanted.forEach(channel -> ask(Command.SUBSCRIBE, channel));
+    }
+
+    @Override
+    public void received(Response push) {
+        if (push.type() == ResponseType.ERROR) {
+            Question refused = asked.poll();
+            if (refused != null && wanted.remove(refused.channel())) {
+                listener.failed(refused.channel(), (Throwable) push);
+            }
+            return;
+        }
+        String kind = push.get(0).toString();
+        if (kind.equals("message")) {
+            listener.message(push.get(1).toString(), push.get(2).toString());
+        } else if (kind.equals("subscribe")) {
+            asked.poll();
+            listener.subscribed(push.get(1).toString());
+        } else if (kind.equals("unsubscribe")) {
+            asked.poll();
+        }
+    }
+
+    @Override
+    public void interrupted() {
+        connection = null;
+        asked.clear();
+    }
+
+    @Override
+    public void refused(Throwable error) {
+        List<String> refused = List.copyOf(wanted);
+        wanted.clear();
+        refused.forEach(channel -> listener.failed(channel, error));
+    }
+
+    // ---- the channels
+
+    private void join(String channel) {
+        if (closed) {
+            listener.failed(channel, Commands.closedError());
+            return;
+        }
+        wanted.add(channel);
+        if (connection == null) {
+            link.want();
+        } else {
+            ask(Command.SUBSCRIBE, channel);
+        }
+    }
+
+    private void leave(String channel) {
+        if (wanted.remove(channel) && connection != null) {
+            ask(Command.UNSUBSCRIBE, channel);
+        }
+    }
+
+    private void ask(Command command, String channel) {
+        RedisConnection on = connection;
+        if (on == null) {
+            return;
+        }
+        asked.add(new Question(command, channel));
+        var unused = on.send(Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
+    }
+}

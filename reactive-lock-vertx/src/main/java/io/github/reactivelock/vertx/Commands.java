@@ -1,0 +1,192 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.redis.RedisScript;
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.redis.client.Command;
+import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.Request;
+import io.vertx.redis.client.Response;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All script calls, in the order in which they came from whatever thread, down one connection. What had no answer when
+ * the connection broke is sent again on the next one, in the same order and ahead of the rest: every verb of the
+ * protocol may be said twice. Only {@link #add} may be called from any thread; the rest runs on the link's event loop.
+ */
+final class Commands implements Link.User {
+
+    // Commands pile up while there is no connection; what is refused then would have come too late anyway.
+    private static final int MOST_UNANSWERED = 200_000;
+    private static final int MOST_IN_FLIGHT = 1_024;
+    // Longer than the engine waits for an answer by default, so nobody waits for what is refused after it.
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private final ContextInternal context;
+    private final Link link;
+    private final int window;
+    private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean awaited = new AtomicBoolean();
+    private final AtomicInteger unanswered = new AtomicInteger();
+
+    private final Deque<Evaluation> waiting = new ArrayDeque<>();
+    private final Set<Evaluation> sent = new LinkedHashSet<>();
+    private @Nullable RedisConnection connection;
+    private boolean closed;
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param mostWaiting how many unanswered commands the client's connections hold at most
+     */
+    Commands(ContextInternal context, Supplier<Opening> opener, int mostWaiting) {
+        this.context = context;
+        this.link = new Link(context, opener, PATIENCE, this);
+        this.window = Math.max(1, Math.min(MOST_IN_FLIGHT, mostWaiting - 1));
+    }
+
+    void add(Evaluation evaluation) {
+        if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
+            refuse(evaluation, new IllegalStateException(MOST_UNANSWERED + " commands wait for an answer already"));
+            return;
+        }
+        arrivals.add(evaluation);
+        if (awaited.compareAndSet(false, true)) {
+            try {
+                // Always queued, even on this event loop: a command must not overtake one queued by another thread.
+                context.runOnContext(now -> arrived());
+            } catch (RejectedExecutionException e) {
+                awaited.set(false);
+                refuseArrivals(new IllegalStateException("the Vertx of the lock backend is closed", e));
+            }
+        }
+    }
+
+    Future<Void> close() {
+        closed = true;
+        interrupted();
+        refuseAll(closedError());
+        return link.close();
+    }
+
+    static IllegalStateException closedError() {
+        return new IllegalStateException("the lock backend is closed");
+    }
+
+    // ---- the link
+
+    @Override
+    public void opened(RedisConnection opened) {
+        connection = opened;
+        // Ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
+        var unused = opened.send(
+                Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body()));
+        send();
+    }
+
+    @Override
+    public void received(Response push) {}
+
+    @Override
+    public void interrupted() {
+        connection = null;
+        List<Evaluation> again = new ArrayList<>(sent);
+        sent.clear();
+        for (int i = again.size() - 1; i >= 0; i--) {
+            again.get(i).unsend();
+            waiting.addFirst(again.get(i));
+        }
+    }
+
+    @Override
+    public void refused(Throwable error) {
+        refuseAll(error);
+    }
+
+    // ---- the queue
+
+    private void arrived() {
+        awaited.set(false);
+        if (closed) {
+            refuseArrivals(closedError());
+            return;
+        }
+        for (Evaluation next = arrivals.poll(); next != null; next = arrivals.poll()) {
+            waiting.add(next);
+        }
+        link.want();
+        send();
+    }
+
+    private void send() {
+        RedisConnection open = connection;
+        while (open != null && open == connection && sent.size() < window && !waiting.isEmpty()) {
+            Evaluation next = waiting.remove();
+            sent.add(next);
+            send(next, open);
+        }
+    }
+
+    private void send(Evaluation evaluation, RedisConnection on) {
+        var unused = on.send(evaluation.sendingOn(on)).onComplete((reply, error) -> {
+            if (!evaluation.isSentOn(on)) {
+                return;
+            }
+            if (error == null) {
+                done(evaluation);
+                evaluation.answer(reply);
+                send();
+            } else if (!isFromServer(error)) {
+                link.broken(on);
+            } else if (evaluation.needsBody(error)) {
+                sent.remove(evaluation);
+                sent.add(evaluation);
+                send(evaluation, on);
+            } else {
+                done(evaluation);
+                evaluation.refuse(error);
+                send();
+            }
+        });
+    }
+
+    // The client answers for the server when the connection is gone.
+    private static boolean isFromServer(Throwable error) {
+        return error instanceof Response && !"CONNECTION_CLOSED".equals(error.getMessage());
+    }
+
+    private void done(Evaluation evaluation) {
+        sent.remove(evaluation);
+        unanswered.decrementAndGet();
+    }
+
+    private void refuseAll(Throwable error) {
+        List<Evaluation> refused = new ArrayList<>(waiting);
+        waiting.clear();
+        refused.forEach(evaluation -> refuse(evaluation, error));
+    }
+
+    private void refuseArrivals(Throwable error) {
+        for (Evaluation next = arrivals.poll(); next != null; next = arrivals.poll()) {
+            refuse(next, error);
+        }
+    }
+
+    private void refuse(Evaluation evaluation, Throwable error) {
+        unanswered.decrementAndGet();
+        evaluation.refuse(error);
+    }
+}

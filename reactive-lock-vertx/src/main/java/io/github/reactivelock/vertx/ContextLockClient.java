@@ -1,0 +1,147 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.vertx.core.Closeable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.streams.ReadStream;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.ContextView;
+
+/** The engine's client, seen from Vert.x contexts: what it emits on any thread is taken to the context of the caller. */
+final class ContextLockClient implements VertxLockClient {
+
+    private final VertxInternal vertx;
+    private final LockClient locks;
+    private final ContextInternal creator;
+    private final Closeable hook;
+
+    private ContextLockClient(VertxInternal vertx, LockClient locks, ContextInternal creator, Closeable hook) {
+        this.vertx = vertx;
+        this.locks = locks;
+        this.creator = creator;
+        this.hook = hook;
+    }
+
+    static VertxLockClient create(Vertx vertx, LockBackend backend) {
+        // Every callback is taken to a Vert.x context at once, so a hop to another thread before that is a waste.
+        return create(
+                vertx,
+                LockClient.builder(backend)
+                        .workScheduler(Schedulers.immediate())
+                        .build());
+    }
+
+    static VertxLockClient create(Vertx vertx, LockClient locks) {
+        Objects.requireNonNull(locks, "locks");
+        VertxInternal internal = (VertxInternal) vertx;
+        ContextInternal creator = internal.getOrCreateContext();
+        HeldContext.check(creator);
+        Closeable hook = closed -> {
+            var unused = future(creator, locks.close()).onComplete(closed);
+        };
+        creator.addCloseHook(hook);
+        return new ContextLockClient(internal, locks, creator, hook);
+    }
+
+    @Override
+    public VertxLockClient with(LockOptions options) {
+        return new ContextLockClient(vertx, locks.with(options), creator, hook);
+    }
+
+    @Override
+    public <T> Future<T> withLock(String key, Supplier<Future<T>> work) {
+        Objects.requireNonNull(work, "work");
+        return withLock(key, held -> work.get());
+    }
+
+    @Override
+    public <T> Future<T> withLock(String key, Function<VertxLockHandle, Future<T>> work) {
+        Objects.requireNonNull(work, "work");
+        ContextInternal caller = vertx.getOrCreateContext();
+        return future(
+                caller,
+                locks.withLock(
+                        key,
+                        held -> Mono.deferContextual(
+                                context -> Mono.create(sink -> run(caller, context, held, work, sink)))));
+    }
+
+    @Override
+    public Future<VertxLockHandle> acquire(String key) {
+        return future(locks.acquire(key).map(this::handle));
+    }
+
+    @Override
+    public Future<@Nullable VertxLockHandle> tryAcquire(String key) {
+        return future(locks.tryAcquire(key).map(this::handle));
+    }
+
+    @Override
+    public Future<LockInfo> inspect(String key) {
+        return future(locks.inspect(key));
+    }
+
+    @Override
+    public ReadStream<LockEvent> events(String key) {
+        return new LockEventStream(vertx.getOrCreateContext(), locks.events(key));
+    }
+
+    @Override
+    public Future<Boolean> forceRelease(String key) {
+        return future(locks.forceRelease(key));
+    }
+
+    @Override
+    public Future<Void> close() {
+        return future(locks.close()).onComplete(done -> creator.removeCloseHook(hook));
+    }
+
+    <T> Future<T> future(Mono<T> mono) {
+        return future(vertx.getOrCreateContext(), mono);
+    }
+
+    private static <T> Future<T> future(ContextInternal caller, Mono<T> mono) {
+        return Future.fromCompletionStage(
+                mono.contextWrite(HeldContext.of(caller)).toFuture(), caller);
+    }
+
+    private VertxLockHandle handle(LockHandle held) {
+        return new ContextLockHandle(this, held);
+    }
+
+    private <T> void run(
+            ContextInternal caller,
+            ContextView context,
+            LockHandle held,
+            Function<VertxLockHandle, Future<T>> work,
+            MonoSink<T> sink) {
+        HeldContext.below(caller, context).runOnContext(now -> {
+            // On the way here the lock may have been lost, which the completion makes known.
+            if (!held.isHeld()) {
+                sink.success();
+                return;
+            }
+            Future<T> result;
+            try {
+                result = Objects.requireNonNull(work.apply(handle(held)), "the work under a lock must not be null");
+            } catch (Throwable e) {
+                result = Future.failedFuture(e);
+            }
+            var unused = result.onComplete(sink::success, sink::error);
+        });
+    }
+}

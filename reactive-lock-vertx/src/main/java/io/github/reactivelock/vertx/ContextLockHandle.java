@@ -1,0 +1,56 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import java.time.Duration;
+
+/** A handle of the engine, seen from a Vert.x context. */
+record ContextLockHandle(ContextLockClient client, LockHandle held) implements VertxLockHandle {
+
+    @Override
+    public String key() {
+        return held.key();
+    }
+
+    @Override
+    public long fencingToken() {
+        return held.fencingToken();
+    }
+
+    @Override
+    public Duration remaining() {
+        return held.remaining();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return held.isHeld();
+    }
+
+    @Override
+    public VertxLockHandle onLost(Handler<LockLostException> handler) {
+        var unused = client.future(held.lost()).onSuccess(loss -> {
+            if (loss != null) {
+                handler.handle(loss);
+            }
+        });
+        return this;
+    }
+
+    @Override
+    public Future<Void> renew() {
+        return client.future(held.renew());
+    }
+
+    @Override
+    public Future<Void> release() {
+        return client.future(held.release());
+    }
+
+    @Override
+    public String toString() {
+        return held.toString();
+    }
+}

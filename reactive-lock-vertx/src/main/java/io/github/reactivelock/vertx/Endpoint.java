@@ -1,0 +1,66 @@
+package io.github.reactivelock.vertx;
+
+import io.vertx.redis.client.RedisClientType;
+import io.vertx.redis.client.RedisOptions;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which database of which server, read from a connection string of the Vert.x client.
+ *
+ * @param database the database's number
+ * @param server a name for error messages, without any secret
+ * @param isEncrypted whether it asks for TLS
+ */
+record Endpoint(int database, String server, boolean isEncrypted) {
+
+    private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys", "unix");
+    private static final Set<String> ENCRYPTED = Set.of("rediss", "valkeys");
+    private static final int DEFAULT_PORT = 6379;
+
+    static Endpoint of(RedisOptions options) {
+        List<Endpoint> all = options.getEndpoints().stream().map(Endpoint::of).toList();
+        Endpoint first = all.get(0);
+        return options.getType() == RedisClientType.SENTINEL
+                ? new Endpoint(first.database, "sentinel primary " + options.getMasterName(), first.isEncrypted)
+                : first;
+    }
+
+    static Endpoint of(String text) {
+        try {
+            URI uri = new URI(text);
+            String scheme = uri.getScheme();
+            if (scheme != null && SCHEMES.contains(scheme) && (uri.getHost() != null || scheme.equals("unix"))) {
+                return of(uri, scheme);
+            }
+        } catch (URISyntaxException | NumberFormatException e) {
+            // Neither the text nor the cause is passed on: both may contain the password.
+        }
+        throw new IllegalArgumentException(
+                "not a Redis connection string of the form redis://[user:password@]host[:port][/database]; "
+                        + "the text is not repeated because it may hold a password; special characters in it need %-escapes");
+    }
+
+    private static Endpoint of(URI uri, String scheme) {
+        String path = uri.getPath() == null ? "" : uri.getPath();
+        if (scheme.equals("unix")) {
+            return new Endpoint(databaseOf(uri), path, false);
+        }
+        int database = path.length() > 1 ? Integer.parseInt(path.substring(1)) : databaseOf(uri);
+        int port = uri.getPort() == -1 ? DEFAULT_PORT : uri.getPort();
+        return new Endpoint(database, uri.getHost() + ":" + port, ENCRYPTED.contains(scheme));
+    }
+
+    private static int databaseOf(URI uri) {
+        return uri.getQuery() == null
+                ? 0
+                : Arrays.stream(uri.getQuery().split("&"))
+                        .filter(parameter -> parameter.startsWith("db="))
+                        .mapToInt(parameter -> Integer.parseInt(parameter.substring(3)))
+                        .findFirst()
+                        .orElse(0);
+    }
+}

@@ -1,0 +1,182 @@
+package io.github.reactivelock.vertx;
+
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.Response;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection that is opened when it is first wanted and comes back after interruptions, which a connection of the
+ * Vert.x client does not do by itself. Everything here runs on one event loop, so nothing is guarded.
+ *
+ * <pre>
+ * state    leaves on
+ * IDLE     wanted -> OPENING
+ * OPENING  open -> OPEN; failure -> PAUSING while an interruption is younger than the patience, else IDLE
+ * OPEN     interruption -> PAUSING
+ * PAUSING  timer -> OPENING
+ * any      close -> CLOSED
+ * </pre>
+ */
+final class Link {
+
+    /** What a link serves; called on its event loop. */
+    interface User {
+        void opened(RedisConnection connection);
+
+        /** Something arrived that was no answer. */
+        void received(Response push);
+
+        /** The connection is gone; another one is being opened. */
+        void interrupted();
+
+        /** There is no connection, and none is being opened until one is wanted again. */
+        void refused(Throwable error);
+    }
+
+    private enum State {
+        IDLE,
+        OPENING,
+        OPEN,
+        PAUSING,
+        CLOSED
+    }
+
+    private static final long LONGEST_OPENING = 2_000;
+    private static final long LONGEST_CLOSING = 1_000;
+    private static final long FIRST_PAUSE = 10;
+    private static final long LONGEST_PAUSE = 500;
+    private static final long NEVER_OPEN = 0;
+
+    private final ContextInternal context;
+    private final Supplier<Opening> opener;
+    private final long patience;
+    private final User user;
+    private State state = State.IDLE;
+    private @Nullable Opening current;
+    private @Nullable RedisConnection open;
+    private long interruptedAt = NEVER_OPEN;
+    private long pause = FIRST_PAUSE;
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param patience how long an interruption may last before it is told as a refusal
+     */
+    Link(ContextInternal context, Supplier<Opening> opener, Duration patience, User user) {
+        this.context = context;
+        this.opener = opener;
+        this.patience = patience.toNanos();
+        this.user = user;
+    }
+
+    void want() {
+        if (state == State.IDLE) {
+            interruptedAt = NEVER_OPEN;
+            pause = FIRST_PAUSE;
+            open();
+        }
+    }
+
+    /** The connection's user found out before the connection did. */
+    void broken(RedisConnection connection) {
+        if (open == connection) {
+            lost();
+        }
+    }
+
+    Future<Void> close() {
+        state = State.CLOSED;
+        return discard().timeout(LONGEST_CLOSING, TimeUnit.MILLISECONDS).otherwiseEmpty();
+    }
+
+    private void open() {
+        state = State.OPENING;
+        Opening opening;
+        try {
+            opening = opener.get();
+        } catch (RuntimeException e) {
+            opening = Opening.failed(e);
+        }
+        Opening mine = opening;
+        current = mine;
+        var unused = mine.connection()
+                .timeout(LONGEST_OPENING, TimeUnit.MILLISECONDS)
+                .onComplete((connection, error) -> here(() -> {
+                    if (mine.equals(current) && connection != null) {
+                        opened(mine, connection);
+                    } else if (mine.equals(current)) {
+                        failed(error);
+                    }
+                }));
+    }
+
+    private void opened(Opening mine, RedisConnection connection) {
+        state = State.OPEN;
+        open = connection;
+        pause = FIRST_PAUSE;
+        connection.handler(push -> here(() -> {
+            if (mine.equals(current)) {
+                user.received(push);
+            }
+        }));
+        Runnable ended = () -> {
+            if (mine.equals(current)) {
+                lost();
+            }
+        };
+        connection.endHandler(end -> here(ended));
+        connection.exceptionHandler(error -> here(ended));
+        user.opened(connection);
+    }
+
+    private void lost() {
+        interruptedAt = System.nanoTime();
+        var unused = discard();
+        retry();
+        user.interrupted();
+    }
+
+    private void failed(Throwable error) {
+        var unused = discard();
+        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience) {
+            retry();
+        } else {
+            state = State.IDLE;
+            user.refused(error);
+        }
+    }
+
+    private void retry() {
+        state = State.PAUSING;
+        // Half of it by chance, so that the clients of a restarted server don't come all at once.
+        long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
+        pause = Math.min(2 * pause, LONGEST_PAUSE);
+        var unused = context.setTimer(Math.max(1, delay), timer -> {
+            if (state == State.PAUSING) {
+                open();
+            }
+        });
+    }
+
+    private Future<Void> discard() {
+        Opening gone = current;
+        RedisConnection connection = open;
+        current = null;
+        open = null;
+        if (connection != null) {
+            connection.handler(null).endHandler(null).exceptionHandler(null);
+        }
+        return gone == null ? context.succeededFuture() : gone.close().get();
+    }
+
+    /** A connection of the application's client may live on another event loop. */
+    private void here(Runnable task) {
+        context.execute(task);
+    }
+}

@@ -1,0 +1,33 @@
+package io.github.reactivelock.vertx;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.redis.client.Redis;
+import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.RedisOptions;
+import java.util.function.Supplier;
+
+/**
+ * A connection on its way.
+ *
+ * @param connection the connection, once it is open
+ * @param close gets rid of it, also before it is open
+ */
+record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close) {
+
+    /** A client for this connection alone, so that closing it leaves no socket in a pool. */
+    static Opening ofOwnClient(Vertx vertx, RedisOptions options) {
+        Redis client = Redis.createClient(vertx, options);
+        return new Opening(client.connect(), client::close);
+    }
+
+    /** A connection out of the application's client, which gets it back. */
+    static Opening from(Redis client) {
+        Future<RedisConnection> connection = client.connect();
+        return new Opening(connection, () -> connection.compose(RedisConnection::close));
+    }
+
+    static Opening failed(RuntimeException error) {
+        return new Opening(Future.failedFuture(error), Future::succeededFuture);
+    }
+}

@@ -1,0 +1,109 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.redis.RedisLockBackend;
+import io.github.reactivelock.redis.RedisLockOptions;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.redis.client.Redis;
+import io.vertx.redis.client.RedisOptions;
+
+/**
+ * Redis locks over the Vert.x Redis client; the protocol and its guarantees are those of {@link RedisLockBackend}.
+ * Nothing is opened before its first use, which takes one connection for commands and, once somebody waits or watches, a
+ * second for messages. Both live on an event loop of the given {@link Vertx} and no thread is started.
+ *
+ * <p>Both come back after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
+ * seconds and then fail, and so does every later one at once until the server can be reached again. What Sentinel,
+ * replication and TLS need is said in {@link RedisOptions}.
+ */
+public final class VertxLockBackend extends RedisLockBackend {
+
+    private VertxLockBackend(VertxRedisConnection connection, RedisLockOptions options) {
+        super(connection, options);
+    }
+
+    /**
+     * A backend with connections of its own, closed with it.
+     *
+     * @param vertx where they live; not closed
+     * @param uri {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS with the JVM's
+     *     certificates and the host's name checked, or any other form that the Vert.x client knows
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend connect(Vertx vertx, String uri) {
+        return connect(vertx, uri, RedisLockOptions.defaults());
+    }
+
+    /**
+     * A backend with connections of its own, closed with it.
+     *
+     * @param vertx where they live; not closed
+     * @param uri as in {@link #connect(Vertx, String)}
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend connect(Vertx vertx, String uri, RedisLockOptions options) {
+        NetClientOptions net = new NetClientOptions().setTcpKeepAlive(true).setTcpNoDelay(true);
+        if (Endpoint.of(uri).isEncrypted()) {
+            net.setHostnameVerificationAlgorithm("HTTPS");
+        }
+        return connect(vertx, new RedisOptions().setConnectionString(uri).setNetClientOptions(net), options);
+    }
+
+    /**
+     * A backend with connections of its own, closed with it.
+     *
+     * @param vertx where they live; not closed
+     * @param redis how to connect, for a single server, Sentinel or replication; copied
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend connect(Vertx vertx, RedisOptions redis) {
+        return connect(vertx, redis, RedisLockOptions.defaults());
+    }
+
+    /**
+     * A backend with connections of its own, closed with it.
+     *
+     * @param vertx where they live; not closed
+     * @param redis as in {@link #connect(Vertx, RedisOptions)}
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisLockOptions options) {
+        RedisOptions copy =
+                new RedisOptions(redis).setNetClientOptions(new NetClientOptions(redis.getNetClientOptions()));
+        return new VertxLockBackend(
+                new VertxRedisConnection(
+                        vertx, Endpoint.of(copy), copy.getMaxWaitingHandlers(), () -> Opening.ofOwnClient(vertx, copy)),
+                options);
+    }
+
+    /**
+     * A backend over a client of the application, out of whose pool it takes two connections for as long as it is open.
+     * Closing the backend gives them back and leaves the client open.
+     *
+     * @param vertx the one that the client was made with
+     * @param client the application's client
+     * @param redis the options that the client was made with, which tell the database
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis) {
+        return using(vertx, client, redis, RedisLockOptions.defaults());
+    }
+
+    /**
+     * A backend over a client of the application, as {@link #using(Vertx, Redis, RedisOptions)}.
+     *
+     * @param vertx the one that the client was made with
+     * @param client the application's client
+     * @param redis the options that the client was made with, which tell the database
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisLockOptions options) {
+        return new VertxLockBackend(
+                new VertxRedisConnection(
+                        vertx, Endpoint.of(redis), redis.getMaxWaitingHandlers(), () -> Opening.from(client)),
+                options);
+    }
+}

@@ -1,0 +1,149 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.streams.ReadStream;
+import io.vertx.redis.client.RedisOptions;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks by key, with futures, for verticles. Make one per Vert.x and store, share it among verticles, close it at the
+ * end; if it is made in a verticle's {@code start}, undeploying the verticle closes it too. No method blocks. Every
+ * callback comes on the context of the caller, or on one of the {@link Vertx} if the caller has none.
+ *
+ * <p><b>Reentrancy</b> needs no thread. {@code withLock} runs the work on a duplicate of the caller's context: the same
+ * event loop and context data, and in its local data the holds. Whatever asks for the same key from there, also later in
+ * a chain of futures that began there, joins the hold and goes ahead at once. Two requests that are served by the same
+ * event loop have no such duplicate in common and exclude one another. A message over the event bus or a call to
+ * another verticle does not carry the hold.
+ *
+ * <p>A future cannot be cancelled. When a lock is lost, the future of {@code withLock} fails at once and the work's own
+ * future is no longer heard; what the work still does has to look at {@link VertxLockHandle#isHeld()} or be refused by
+ * its fencing token. To stop waiting, set {@link LockOptions#withWaitTimeout}.
+ *
+ * <p>Bad arguments throw {@link IllegalArgumentException} at once. Everything else arrives as one of the four
+ * {@link io.github.reactivelock.LockException}s, as with {@link LockClient}.
+ */
+public interface VertxLockClient {
+
+    /**
+     * A client with default settings on a Redis. Nothing is connected before the first lock is asked for.
+     *
+     * @param vertx where everything runs; not closed
+     * @param redis how to connect, as for {@link VertxLockBackend#connect(Vertx, RedisOptions)}
+     * @return the client
+     */
+    static VertxLockClient create(Vertx vertx, RedisOptions redis) {
+        return create(vertx, VertxLockBackend.connect(vertx, redis));
+    }
+
+    /**
+     * A client with default settings on any store.
+     *
+     * @param vertx where callbacks run; not closed
+     * @param backend the store; closed together with the client
+     * @return the client
+     */
+    static VertxLockClient create(Vertx vertx, LockBackend backend) {
+        return ContextLockClient.create(vertx, backend);
+    }
+
+    /**
+     * Another face of a client that has settings of its own or is used from reactive code as well.
+     *
+     * @param vertx where callbacks run; not closed
+     * @param client does the work; closing either closes both
+     * @return the client
+     */
+    static VertxLockClient create(Vertx vertx, LockClient client) {
+        return ContextLockClient.create(vertx, client);
+    }
+
+    /**
+     * This client with other options. It shares everything with this one, so closing either closes both.
+     *
+     * @param options for all that is acquired through the result
+     * @return a view of this client
+     */
+    VertxLockClient with(LockOptions options);
+
+    /**
+     * Runs work under a lock and releases it when the work's future has completed or failed.
+     *
+     * @param key the lock's key
+     * @param work what to do, called once the lock is held
+     * @param <T> the result's type
+     * @return the work's outcome, after the release was tried, or one of the four lock errors
+     */
+    <T> Future<T> withLock(String key, Supplier<Future<T>> work);
+
+    /**
+     * Runs work that wants to see its hold, for the fencing token above all. The handle need not be released.
+     *
+     * @param key the lock's key
+     * @param work what to do, called once the lock is held
+     * @param <T> the result's type
+     * @return the work's outcome, after the release was tried, or one of the four lock errors
+     */
+    <T> Future<T> withLock(String key, Function<VertxLockHandle, Future<T>> work);
+
+    /**
+     * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget and makes what
+     * is below it reentrant.
+     *
+     * @param key the lock's key
+     * @return the handle once the lock is held, or one of the four lock errors
+     */
+    Future<VertxLockHandle> acquire(String key);
+
+    /**
+     * Gets a lock if it is free, without waiting for others.
+     *
+     * @param key the lock's key
+     * @return the handle, or null if somebody holds the lock or is before this caller
+     */
+    Future<@Nullable VertxLockHandle> tryAcquire(String key);
+
+    /**
+     * Looks at a lock without changing it.
+     *
+     * @param key the lock's key
+     * @return the lock as the store shows it; fails with {@link io.github.reactivelock.LockUnavailableException}
+     */
+    Future<LockInfo> inspect(String key);
+
+    /**
+     * Watches a lock, by the store's push. Begins with a snapshot, and gives another after every interruption. The watch
+     * begins when a handler is set and ends when it is set to null.
+     *
+     * @param key the lock's key
+     * @return events on the context of this method's caller, without end; its exception handler hears
+     *     {@link io.github.reactivelock.LockUnavailableException}
+     */
+    ReadStream<LockEvent> events(String key);
+
+    /**
+     * Takes a lock away from whoever holds it. For operators: until the holder learns of it, two may believe they hold
+     * the lock.
+     *
+     * @param key the lock's key
+     * @return whether anybody held it; fails with {@link io.github.reactivelock.LockUnavailableException}
+     */
+    Future<Boolean> forceRelease(String key);
+
+    /**
+     * Ends this client: releases what it holds, fails what waits with
+     * {@link io.github.reactivelock.LockClientClosedException}, and closes the backend. Takes at most 5 seconds.
+     * Idempotent.
+     *
+     * @return completes when nothing of the client is left
+     */
+    Future<Void> close();
+}

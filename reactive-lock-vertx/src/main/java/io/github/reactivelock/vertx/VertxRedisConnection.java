@@ -1,0 +1,97 @@
+package io.github.reactivelock.vertx;
+
+import io.github.reactivelock.redis.RedisConnection;
+import io.github.reactivelock.redis.RedisListener;
+import io.github.reactivelock.redis.RedisScript;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/** One Vert.x connection for commands and one for channels, both at home on one event loop. */
+final class VertxRedisConnection implements RedisConnection {
+
+    private final ContextInternal context;
+    private final Supplier<Opening> opener;
+    private final Endpoint endpoint;
+    private final Commands commands;
+    private volatile @Nullable Channels channels;
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param mostWaiting how many unanswered commands the client's connections hold at most
+     */
+    VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
+        this.context = ((VertxInternal) vertx).createEventLoopContext();
+        this.opener = opener;
+        this.endpoint = endpoint;
+        this.commands = new Commands(context, opener, mostWaiting);
+    }
+
+    @Override
+    public int database() {
+        return endpoint.database();
+    }
+
+    @Override
+    public String server() {
+        return endpoint.server();
+    }
+
+    @Override
+    public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
+        return Mono.create(sink -> {
+            Evaluation evaluation = new Evaluation(script, keys, args, sink);
+            var unused = sink.onCancel(evaluation::forget);
+            commands.add(evaluation);
+        });
+    }
+
+    @Override
+    public void listen(RedisListener listener) {
+        channels = new Channels(context, opener, listener);
+    }
+
+    @Override
+    public void subscribe(String channel) {
+        listening().subscribe(channel);
+    }
+
+    @Override
+    public void unsubscribe(String channel) {
+        listening().unsubscribe(channel);
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.create(sink -> {
+            try {
+                context.runOnContext(now -> close(sink));
+            } catch (RejectedExecutionException e) {
+                // The Vertx is closed, and everything of it.
+                sink.success();
+            }
+        });
+    }
+
+    private void close(MonoSink<Void> sink) {
+        Channels listening = channels;
+        var unused = Future.join(commands.close(), listening == null ? context.succeededFuture() : listening.close())
+                .onComplete(done -> sink.success());
+    }
+
+    private Channels listening() {
+        Channels listening = channels;
+        if (listening == null) {
+            throw new IllegalStateException("nobody listens to this connection");
+        }
+        return listening;
+    }
+}

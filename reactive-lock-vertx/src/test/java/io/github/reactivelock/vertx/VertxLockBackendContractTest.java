@@ -1,0 +1,63 @@
+package io.github.reactivelock.vertx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.LockBackendContract;
+import io.github.reactivelock.testkit.RedisServer;
+import io.vertx.core.Vertx;
+import io.vertx.redis.client.Command;
+import io.vertx.redis.client.Redis;
+import io.vertx.redis.client.RedisOptions;
+import io.vertx.redis.client.Request;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class VertxLockBackendContractTest extends LockBackendContract {
+
+    private static RedisServer server;
+    private static Vertx vertx;
+    private static RedisOptions options;
+    private static Redis client;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        vertx = Vertx.vertx();
+        options = new RedisOptions().setConnectionString(server.uri());
+        client = Redis.createClient(vertx, options);
+    }
+
+    @AfterAll
+    static void stop() {
+        vertx.close().await();
+        server.close();
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        return VertxLockBackend.connect(vertx, server.uri());
+    }
+
+    @Override
+    protected int cancelRaces() {
+        return 10_000;
+    }
+
+    @Override
+    protected Optional<Lent> lent() {
+        return Optional.of(new Lent(
+                VertxLockBackend.using(vertx, client, options),
+                () -> client.send(Request.cmd(Command.PING)).await().toString().equals("PONG")));
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        List<?> left = (List<?>) server.command("KEYS", "*");
+        assertThat(left)
+                .as("only token counters outlive a lock")
+                .allSatisfy(name -> assertThat((String) name).endsWith("}:token"));
+    }
+}
