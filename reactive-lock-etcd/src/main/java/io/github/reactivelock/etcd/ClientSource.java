@@ -54,9 +54,7 @@ final class ClientSource {
         ClientBuilder ours = users.copy()
                 .interceptors(interceptors)
                 .waitForReady(false)
-                .retryMaxAttempts(1)
-                .retryDelay(20)
-                .retryMaxDelay(100)
+                .retryMaxAttempts(0)
                 .keepaliveTime(PING_AFTER)
                 .keepaliveTimeout(PING_TIMEOUT)
                 .keepaliveWithoutCalls(false);

@@ -60,6 +60,10 @@ final class EtcdFailure extends RuntimeException {
         if (text.contains("requested lease not found")) {
             return Kind.LEASE_GONE;
         }
+        if (text.contains("invalid auth token") || text.contains("revision of auth store is old")) {
+            // jetcd has dropped the token and logs in for the next command.
+            return Kind.TRANSIENT;
+        }
         Status.Code code = code(error);
         if (code == Status.Code.UNAVAILABLE) {
             return text.contains("etcdserver:") ? Kind.TRANSIENT : Kind.UNREACHABLE;

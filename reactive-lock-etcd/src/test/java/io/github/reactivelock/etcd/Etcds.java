@@ -2,6 +2,7 @@ package io.github.reactivelock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
@@ -20,6 +21,7 @@ final class Etcds {
 
     private Etcds() {}
 
+    @CanIgnoreReturnValue
     static <T> T get(CompletableFuture<T> answer) {
         try {
             return answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
@@ -28,8 +30,16 @@ final class Etcds {
         }
     }
 
+    @CanIgnoreReturnValue
     static <T> T get(Mono<T> answer) {
         return answer.block(LIMIT);
+    }
+
+    static Throwable error(Mono<?> answer) {
+        return answer.<Throwable>flatMap(value -> Mono.error(new AssertionError("no error but " + value)))
+                .switchIfEmpty(Mono.error(new AssertionError("no error but empty")))
+                .onErrorResume(Mono::just)
+                .block(LIMIT);
     }
 
     static void until(String what, BooleanSupplier isSo) throws InterruptedException {
@@ -42,6 +52,7 @@ final class Etcds {
         }
     }
 
+    @CanIgnoreReturnValue
     static boolean works(Client client) {
         return get(client.getKVClient().get(ByteSequence.from(new byte[] {0}))).getHeader() != null;
     }

@@ -1,0 +1,198 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.options.LeaseOption;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+/** The protocol's rules, each tried on a real etcd. */
+class ClaimProtocolTest extends EtcdFixture {
+
+    @Test
+    void theTokenIsTheCreateRevisionOfTheClaimsKey() {
+        Claim claim = claim();
+
+        long token = granted(Etcds.get(backend().claim(claim)));
+
+        KeyValue kept = Etcds.claims(etcd).get(0);
+        assertThat(kept.getKey().toString()).isEqualTo("reactivelock/" + key + "/" + claim.id());
+        assertThat(token).isEqualTo(kept.getCreateRevision() << LockBackend.PASS_BITS);
+        assertThat(kept.getLease()).isNotZero();
+    }
+
+    @Test
+    void aClaimAskedForTwiceIsOneKeyWithOneToken() {
+        EtcdLockBackend backend = backend();
+        Claim claim = claim();
+
+        long token = granted(Etcds.get(backend.claim(claim)));
+
+        assertThat(granted(Etcds.get(backend.claim(claim)))).isEqualTo(token);
+        assertThat(Etcds.claims(etcd)).hasSize(1);
+    }
+
+    @Test
+    void aClaimWhoseFirstAnswerWasLostIsFoundByItsId() {
+        EtcdLockBackend backend = backend();
+        Claim claim = claim();
+        Etcds.get(backend.claim(claim));
+        EtcdLockBackend forgetful = backend();
+
+        // The same id from a backend that knows nothing of it stands for an answer that never came.
+        assertThat(Etcds.get(forgetful.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
+
+        assertThat(Etcds.claims(etcd)).hasSize(1);
+        assertThat(Etcds.get(forgetful.release(claim))).isTrue();
+    }
+
+    @Test
+    void aBusyTryWritesNothing() {
+        Etcds.get(backend().claim(claim()));
+        Claim busy = claim(key, Claim.Mode.TRY, LEASE, Claim.Keeping.ONCE);
+        EtcdLockBackend trying = backend();
+        long before = revision();
+
+        assertThat(Etcds.get(trying.claim(busy))).isEqualTo(new ClaimResult.Busy());
+
+        assertThat(revision()).isEqualTo(before);
+        assertThat(Etcds.claims(etcd)).hasSize(1);
+    }
+
+    private long revision() {
+        return Etcds.get(etcd.getKVClient().get(Names.bytes("x"))).getHeader().getRevision();
+    }
+
+    @Test
+    void aReleaseWakesTheNextInLineAndNobodyElse() throws InterruptedException {
+        EtcdLockBackend backend = backend();
+        Queue<Signal> signals = listen(backend);
+        List<Claim> line = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            line.add(claim());
+            Etcds.get(backend.claim(line.get(i)));
+        }
+        // Pushes of the watch that begins last are all that could still be on their way.
+        double before = server.metric("etcd_debugging_mvcc_events_total");
+
+        for (int i = 0; i < 19; i++) {
+            assertThat(Etcds.get(backend.release(line.get(i)))).isTrue();
+            String next = line.get(i + 1).id();
+            Etcds.until("the next is granted", () -> isGranted(signals, next));
+        }
+
+        assertThat(server.metric("etcd_debugging_mvcc_events_total") - before).isLessThanOrEqualTo(19);
+        assertThat(signals.stream().filter(Signal.Grant.class::isInstance)).hasSize(19);
+        assertThat(signals.stream()
+                        .filter(Signal.Grant.class::isInstance)
+                        .map(grant -> ((Signal.Grant) grant).fencingToken()))
+                .isSorted();
+    }
+
+    private static boolean isGranted(Queue<Signal> signals, String id) {
+        return signals.stream()
+                .anyMatch(signal ->
+                        signal instanceof Signal.Grant grant && grant.claimId().equals(id));
+    }
+
+    @Test
+    void aWaiterInTheMiddleThatLeavesHandsItsPredecessorOn() throws InterruptedException {
+        EtcdLockBackend backend = backend();
+        Queue<Signal> signals = listen(backend);
+        Claim owner = claim();
+        Claim leaving = claim();
+        Claim last = claim();
+        for (Claim claim : List.of(owner, leaving, last)) {
+            Etcds.get(backend.claim(claim));
+        }
+
+        assertThat(Etcds.get(backend.release(leaving))).isFalse();
+        assertThat(Etcds.get(backend.release(owner))).isTrue();
+
+        Etcds.until("the last is granted", () -> isGranted(signals, last.id()));
+    }
+
+    @Test
+    void aReleaseThatIsRepeatedNeverTouchesTheSuccessor() {
+        EtcdLockBackend backend = backend();
+        Claim first = claim();
+        Claim next = claim();
+        Etcds.get(backend.claim(first));
+        Etcds.get(backend.claim(next));
+
+        assertThat(Etcds.get(backend.release(first))).isTrue();
+        assertThat(Etcds.get(backend.release(first))).isFalse();
+
+        assertThat(Etcds.get(backend.claim(next))).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    @Test
+    void aHoldThatIsNotRenewedHasALeaseOfItsOwn() throws InterruptedException {
+        EtcdLockBackend backend = backend();
+        Duration second = Duration.ofSeconds(1);
+        Claim renewed = claim(key + "renewed", Claim.Mode.QUEUE, second, Claim.Keeping.RENEWED);
+        Claim once = claim(key + "once", Claim.Mode.QUEUE, second, Claim.Keeping.ONCE);
+        Etcds.get(backend.claim(once));
+        Etcds.get(backend.claim(renewed));
+
+        Etcds.until("the other one has run out", () -> {
+            assertThat(Etcds.get(backend.renew(List.of(renewed))).renewed()).containsExactly(renewed.id());
+            return Etcds.claims(etcd).size() == 1;
+        });
+
+        assertThat(Etcds.get(backend.renew(List.of(once))).lost()).containsEntry(once.id(), LossReason.SESSION_LOST);
+    }
+
+    @Test
+    void theLeaseOfAHoldThatIsNotRenewedEndsWithIt() {
+        EtcdLockBackend backend = backend();
+        Claim once = claim(key, Claim.Mode.QUEUE, LEASE, Claim.Keeping.ONCE);
+        Etcds.get(backend.claim(once));
+        long lease = Etcds.claims(etcd).get(0).getLease();
+
+        Etcds.get(backend.release(once));
+
+        assertThat(Etcds.get(etcd.getLeaseClient().timeToLive(lease, LeaseOption.DEFAULT))
+                        .getTTL())
+                .isEqualTo(-1);
+    }
+
+    @Test
+    void aForcedReleaseIsPushedToTheOwner() throws InterruptedException {
+        EtcdLockBackend backend = backend();
+        Queue<Signal> signals = listen(backend);
+        Claim held = claim();
+        Etcds.get(backend.claim(held));
+
+        assertThat(Etcds.get(backend().forceRelease(key))).isTrue();
+
+        Signal suspicion = new Signal.Suspect(held.id(), LossReason.FORCED);
+        Etcds.until("the owner is told", () -> signals.contains(suspicion));
+        assertThat(Etcds.get(backend.renew(List.of(held))).lost()).containsKey(held.id());
+    }
+
+    @Test
+    void aForgedNoticeIsCheckedAndDropped() throws InterruptedException {
+        EtcdLockBackend backend = backend();
+        Queue<Signal> signals = listen(backend);
+        Claim held = claim();
+        Etcds.get(backend.claim(held));
+        String value = Etcds.claims(etcd).get(0).getValue().toString();
+        String session = value.substring(0, value.indexOf(' '));
+
+        Etcds.get(etcd.getKVClient().put(new Names("reactivelock").notice(session), Names.bytes(held.id())));
+        Etcds.get(etcd.getKVClient().put(new Names("reactivelock").notice(session), Names.bytes("nonsense")));
+
+        assertThat(Etcds.get(backend.renew(List.of(held))).renewed()).containsExactly(held.id());
+        assertThat(signals).noneMatch(Signal.Suspect.class::isInstance);
+    }
+}

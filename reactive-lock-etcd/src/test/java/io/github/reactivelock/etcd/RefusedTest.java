@@ -1,0 +1,213 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.etcd.jetcd.Auth;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.etcd.jetcd.auth.Permission;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.testkit.EtcdServer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+
+/** TLS, users and passwords, and what is said when etcd cannot or will not answer. */
+class RefusedTest {
+
+    private static final EtcdLockOptions OPTIONS = EtcdLockOptions.defaults();
+
+    private static Throwable refusal(EtcdLockBackend backend) {
+        LockClient client = LockClient.create(backend);
+        try {
+            return Etcds.error(client.tryAcquire("k"));
+        } finally {
+            Etcds.get(client.close());
+        }
+    }
+
+    private static void assertWorks(EtcdLockBackend backend) {
+        LockClient client = LockClient.create(backend);
+        LockHandle held = Etcds.get(client.acquire("k"));
+        CompletableFuture<LockHandle> next = client.acquire("k").toFuture();
+        Etcds.get(held.release());
+        Etcds.get(Etcds.get(next).release());
+        assertThat(Etcds.get(client.forceRelease("k"))).isFalse();
+        Etcds.get(client.close());
+    }
+
+    @Test
+    void nobodyListensThere() {
+        assertThat(refusal(EtcdLockBackend.connect("http://127.0.0.1:1")))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("etcd at 127.0.0.1:1 cannot be reached")
+                .hasMessageContaining("Connection refused");
+    }
+
+    @Test
+    void whatIsNoEndpointIsRefusedWithoutRepeatingIt() {
+        for (String bad : List.of("localhost:2379", "http://me:secret@localhost:2379", "", "ftp://x:1")) {
+            assertThatThrownBy(() -> EtcdLockBackend.connect(bad))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("http://localhost:2379")
+                    .hasMessageNotContaining("secret");
+        }
+        assertThatThrownBy(EtcdLockBackend::connect).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> EtcdLockBackend.connect(Client.builder(), OPTIONS))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("endpoints");
+    }
+
+    @Test
+    void usersNeedTheirPasswordAndAPermission() {
+        try (EtcdServer server = EtcdServer.start();
+                Client root = Client.builder().endpoints(server.uri()).build()) {
+            Auth auth = root.getAuthClient();
+            Etcds.get(auth.userAdd(Names.bytes("root"), Names.bytes("rootpw")));
+            Etcds.get(auth.userGrantRole(Names.bytes("root"), Names.bytes("root")));
+            Etcds.get(auth.userAdd(Names.bytes("locks"), Names.bytes("s3cret")));
+            Etcds.get(auth.roleAdd(Names.bytes("locker")));
+            Etcds.get(auth.roleGrantPermission(
+                    Names.bytes("locker"),
+                    Names.bytes("reactivelock/"),
+                    Names.bytes("reactivelock0"),
+                    Permission.Type.READWRITE));
+            Etcds.get(auth.userGrantRole(Names.bytes("locks"), Names.bytes("locker")));
+            Etcds.get(auth.authEnable());
+
+            assertWorks(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+            assertLogsInAgain(server);
+            assertThat(refusal(EtcdLockBackend.connect(server.uri())))
+                    .hasMessageContaining("asks for a user and a password");
+            assertThat(refusal(EtcdLockBackend.connect(login(server, "wr0ng"), OPTIONS)))
+                    .hasMessageContaining("refuses the user or the password")
+                    .hasMessageNotContaining("wr0ng");
+            assertThat(refusal(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS.withPrefix("other"))))
+                    .hasMessageContaining("denies this user")
+                    .hasMessageContaining("--prefix=true other/");
+        }
+    }
+
+    /** As when the token of a login has run out. */
+    private static void assertLogsInAgain(EtcdServer server) {
+        LockClient client = LockClient.create(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+        LockHandle held = Etcds.get(client.acquire("k"));
+        try (Client root = Client.builder()
+                .endpoints(server.uri())
+                .user(Names.bytes("root"))
+                .password(Names.bytes("rootpw"))
+                .build()) {
+            Etcds.get(root.getAuthClient().authDisable());
+            try (Client anybody = Client.builder().endpoints(server.uri()).build()) {
+                Etcds.get(anybody.getAuthClient().authEnable());
+            }
+        }
+        Etcds.get(held.renew());
+        Etcds.get(held.release());
+        Etcds.get(Etcds.get(client.acquire("k")).release());
+        Etcds.get(client.close());
+    }
+
+    private static ClientBuilder login(EtcdServer server, String password) {
+        return Client.builder()
+                .endpoints(server.uri())
+                .user(Names.bytes("locks"))
+                .password(Names.bytes(password));
+    }
+
+    @Test
+    void tlsWithCertificatesOnBothSides(@TempDir Path directory) throws Exception {
+        Certificates certificates = Certificates.make(directory);
+        try (EtcdServer server = EtcdServer.start(
+                "--cert-file",
+                certificates.file("server.crt"),
+                "--key-file",
+                certificates.file("server.key"),
+                "--trusted-ca-file",
+                certificates.file("ca.crt"),
+                "--client-cert-auth")) {
+            ClientBuilder both = Client.builder()
+                    .endpoints(server.uri())
+                    .sslContext(
+                            tls -> tls.trustManager(directory.resolve("ca.crt").toFile())
+                                    .keyManager(
+                                            directory.resolve("client.crt").toFile(),
+                                            directory.resolve("client.key").toFile()));
+
+            assertWorks(EtcdLockBackend.connect(both, OPTIONS));
+            assertThat(refusal(EtcdLockBackend.connect(server.uri())))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("TLS");
+            assertThat(refusal(EtcdLockBackend.connect(server.uri().replace("https", "http"))))
+                    .hasMessageContaining("cannot be reached");
+        }
+    }
+
+    /** A certificate authority, and a server and a client that it vouches for, made by openssl. */
+    private record Certificates(Path directory) {
+
+        static Certificates make(Path directory) throws IOException, InterruptedException {
+            Certificates made = new Certificates(directory);
+            made.openssl("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.crt");
+            Files.writeString(directory.resolve("names"), "subjectAltName=IP:127.0.0.1\n");
+            for (String name : List.of("server", "client")) {
+                made.openssl("req -newkey rsa:2048 -nodes -subj /CN=" + name + " -keyout " + name + ".key -out " + name
+                        + ".csr");
+                made.openssl("x509 -req -days 2 -CA ca.crt -CAkey ca.key -CAcreateserial -extfile names -in " + name
+                        + ".csr -out " + name + ".crt");
+            }
+            return made;
+        }
+
+        String file(String name) {
+            return directory.resolve(name).toString();
+        }
+
+        private void openssl(String arguments) throws IOException, InterruptedException {
+            Process process = new ProcessBuilder(("openssl " + arguments).split(" "))
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor()).as(said).isZero();
+        }
+    }
+
+    @Test
+    void withoutAMajorityTheCauseIsNamed() throws InterruptedException {
+        List<EtcdServer> members = EtcdServer.cluster(3);
+        try {
+            EtcdLockBackend backend = EtcdLockBackend.connect(
+                    members.stream().map(EtcdServer::uri).toArray(String[]::new));
+            LockClient client = LockClient.builder(backend)
+                    .commandTimeout(Duration.ofSeconds(5))
+                    .build();
+            Etcds.get(Etcds.get(client.acquire("k")).release());
+            members.get(0).kill();
+            members.get(1).kill();
+
+            Throwable refused = Etcds.error(client.tryAcquire("k"));
+
+            assertThat(refused)
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("without a leader and a majority of its members");
+            members.get(0).restart();
+            Etcds.get(Mono.defer(() -> client.acquire("k"))
+                    .retryWhen(reactor.util.retry.Retry.fixedDelay(10, Duration.ofMillis(200)))
+                    .flatMap(LockHandle::release));
+            Etcds.get(client.close());
+        } finally {
+            members.forEach(EtcdServer::close);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.Client;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.testkit.TcpProxy;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+
+/** Connections that break and servers that stop, come back, or come back empty. */
+class ServerFaultTest extends EtcdFixture {
+
+    private static final LockOptions SHORT = LockOptions.defaults().withLease(Duration.ofSeconds(3));
+
+    private TcpProxy proxy;
+
+    @BeforeEach
+    void putAProxyBetween() {
+        proxy = TcpProxy.to(server.port());
+    }
+
+    @AfterEach
+    void removeTheProxy() {
+        proxy.close();
+    }
+
+    private LockClient behindProxy() {
+        return client(EtcdLockBackend.connect("http://127.0.0.1:" + proxy.port()));
+    }
+
+    private void compact() {
+        long now =
+                Etcds.get(etcd.getKVClient().get(Names.bytes("x"))).getHeader().getRevision();
+        Etcds.get(etcd.getKVClient().compact(now));
+    }
+
+    @Test
+    void aWaiterIsServedAfterAReleaseAndACompactionThatItMissed() throws InterruptedException {
+        LockHandle held = Etcds.get(client().acquire(key));
+        CompletableFuture<LockHandle> waiting = behindProxy().acquire(key).toFuture();
+        Etcds.until("it waits", () -> Etcds.claims(etcd).size() == 2);
+
+        proxy.cut();
+        Etcds.get(held.release());
+        Etcds.get(etcd.getKVClient().put(Names.bytes("x"), Names.bytes("later")));
+        compact();
+        proxy.mend();
+
+        LockHandle next = Etcds.get(waiting);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        Etcds.get(next.release());
+    }
+
+    @Test
+    void eventsBeginAnewWithASnapshotAfterACompactionThatTheyMissed() throws InterruptedException {
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = behindProxy().events(key).subscribe(seen::add);
+        Etcds.until("the watch is in force", () -> seen.size() == 1);
+
+        proxy.cut();
+        LockHandle held = Etcds.get(client().acquire(key));
+        Etcds.get(etcd.getKVClient().put(Names.bytes("x"), Names.bytes("later")));
+        compact();
+        proxy.mend();
+
+        Etcds.until("a second snapshot", () -> seen.size() == 2);
+        Etcds.get(held.release());
+        Etcds.until("the release", () -> seen.size() == 3);
+        assertThat(seen.stream().skip(1))
+                .first()
+                .isInstanceOfSatisfying(
+                        LockEvent.Snapshot.class,
+                        snapshot -> assertThat(snapshot.info())
+                                .extracting("fencingToken")
+                                .isEqualTo(held.fencingToken()));
+        assertThat(seen.stream().skip(2)).containsExactly(new LockEvent.Released(key, held.fencingToken()));
+        watching.dispose();
+    }
+
+    @Test
+    void aCutThatIsMendedBeforeTheDeadlineCostsNothing() throws InterruptedException {
+        LockHandle held = Etcds.get(
+                behindProxy().with(SHORT.withLease(Duration.ofSeconds(8))).acquire(key));
+
+        proxy.cut();
+        Thread.sleep(1_500);
+        proxy.mend();
+
+        Etcds.get(held.renew().retry(3));
+        assertThat(held.isHeld()).isTrue();
+        Etcds.get(held.release());
+    }
+
+    @Test
+    void anAnswerThatWasLostLeavesNothingBehind() throws InterruptedException {
+        LockClient client = behindProxy();
+        Etcds.get(Etcds.get(client.acquire(key + "before")).release());
+
+        proxy.dropReplies();
+        assertThat(Etcds.error(client.acquire(key))).isInstanceOf(LockUnavailableException.class);
+        proxy.mend();
+
+        Etcds.get(Etcds.get(client().acquire(key)).release());
+    }
+
+    @Test
+    void aServerThatWasPausedForLessThanTheLeaseCostsNothing() throws InterruptedException {
+        LockHandle held =
+                Etcds.get(client().with(SHORT.withLease(Duration.ofSeconds(8))).acquire(key));
+
+        server.pause();
+        Thread.sleep(1_000);
+        server.resume();
+
+        Etcds.get(held.renew().retry(3));
+        assertThat(held.isHeld()).isTrue();
+        Etcds.get(held.release());
+    }
+
+    @Test
+    void aServerThatWasPausedForLongerLosesTheHoldBeforeItsLeaseEnds() {
+        LockHandle held = Etcds.get(client().with(SHORT).acquire(key));
+
+        server.pause();
+        try {
+            assertThat(Etcds.get(held.lost())).hasMessageContaining("answer");
+        } finally {
+            server.resume();
+        }
+
+        assertThat(held.isHeld()).isFalse();
+        assertThat(Etcds.get(client().acquire(key)).fencingToken()).isGreaterThan(held.fencingToken());
+    }
+
+    @Test
+    void aClientConnectsSoonAfterALongOutage() throws InterruptedException {
+        LockClient client = client();
+        Etcds.get(Etcds.get(client.acquire(key + "before")).release());
+        LockHandle held = Etcds.get(client.acquire(key));
+
+        server.stop();
+        // By itself gRPC would by now wait for several seconds before each new connection.
+        for (int i = 0; i < 8; i++) {
+            assertThat(Etcds.error(client.tryAcquire(key + "during")))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("cannot be reached")
+                    .hasMessageContaining("127.0.0.1:" + server.port());
+        }
+        server.restart();
+
+        Etcds.get(Etcds.get(client.acquire(key + "after")).release());
+        assertThat(held.isHeld()).isTrue();
+        Etcds.get(held.renew());
+    }
+
+    @Test
+    void aServerThatComesBackEmptyLosesTheHold() {
+        LockHandle held = Etcds.get(client().with(SHORT).acquire(key));
+
+        server.restartEmpty();
+
+        assertThat(Etcds.get(held.lost()).fencingToken()).isEqualTo(held.fencingToken());
+        Etcds.get(Etcds.get(client().acquire(key)).release());
+    }
+
+    @Test
+    void theUsersClientIsServedByTheSameProtocol() throws Exception {
+        try (Client users =
+                Client.builder().endpoints("http://127.0.0.1:" + proxy.port()).build()) {
+            LockClient client = client(EtcdLockBackend.using(users));
+            LockHandle held = Etcds.get(client.acquire(key));
+            CompletableFuture<LockHandle> waiting = client().acquire(key).toFuture();
+            proxy.reset();
+            Etcds.get(held.renew().retry(3));
+            Etcds.get(held.release());
+            Etcds.get(Etcds.get(waiting).release());
+            Etcds.get(client.close());
+            assertThat(Etcds.works(users)).isTrue();
+        }
+    }
+}
