@@ -50,9 +50,13 @@ final class Attempt {
                 failure -> cohort.post(() -> refused(sentAt, failure)));
     }
 
-    /** Whether a flow would have asked for the same. */
-    boolean suits(LockOptions next) {
-        return next.lease().equals(claim.lease());
+    static Claim.Keeping keeping(LockOptions options) {
+        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+    }
+
+    /** Whether a flow would have made the same claim. */
+    static boolean suits(Claim claim, LockOptions next) {
+        return next.lease().equals(claim.lease()) && keeping(next) == claim.keeping();
     }
 
     /** Signals may have been missed. */
