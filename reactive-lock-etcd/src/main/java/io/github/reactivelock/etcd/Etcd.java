@@ -15,6 +15,7 @@ import io.etcd.jetcd.watch.WatchResponse;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -30,7 +31,8 @@ import reactor.core.publisher.Mono;
  */
 final class Etcd {
 
-    private static final Duration REPEAT_AFTER = Duration.ofMillis(50);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
     private static final long PATIENCE_WITH_A_CLIENT = Duration.ofSeconds(1).toNanos();
 
     /** A client, and since when it has not answered: gRPC waits ever longer before it connects again, up to minutes. */
@@ -107,12 +109,18 @@ final class Etcd {
 
         @Override
         public void onError(Throwable throwable) {
-            sink.error(throwable);
+            fail(throwable);
         }
 
         @Override
         public void onCompleted() {
-            sink.error(Status.UNAVAILABLE.withDescription("the watch ended").asRuntimeException());
+            fail(Status.UNAVAILABLE.withDescription("the watch ended").asRuntimeException());
+        }
+
+        private void fail(Throwable error) {
+            if (!sink.isCancelled()) {
+                sink.error(error);
+            }
         }
     }
 
@@ -127,10 +135,10 @@ final class Etcd {
     }
 
     private <T> Mono<T> ask(Function<Client, CompletableFuture<T>> command) {
-        return Mono.defer(() -> attempt(command, System.nanoTime() + patience));
+        return Mono.defer(() -> attempt(command, System.nanoTime() + patience, FIRST_PAUSE));
     }
 
-    private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until) {
+    private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until, Duration pause) {
         Opened used;
         try {
             used = current();
@@ -138,15 +146,33 @@ final class Etcd {
             return Mono.error(e);
         }
         return used.client
-                .flatMap(client -> Mono.fromFuture(() -> command.apply(client), true))
+                .flatMap(client -> answer(command.apply(client)))
                 .doOnNext(answer -> used.answeredAt = System.nanoTime())
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
                     replaceIfStuck(used, failure);
-                    return failure.isTransient() && System.nanoTime() + REPEAT_AFTER.toNanos() - until < 0
-                            ? Mono.delay(REPEAT_AFTER).then(Mono.defer(() -> attempt(command, until)))
-                            : Mono.error(failure);
+                    if (!failure.isTransient() || System.nanoTime() + pause.toNanos() - until >= 0) {
+                        return Mono.error(failure);
+                    }
+                    Duration doubled = pause.multipliedBy(2);
+                    Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+                    return Mono.delay(pause).then(Mono.defer(() -> attempt(command, until, next)));
                 });
+    }
+
+    /** A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own. */
+    private static <T> Mono<T> answer(CompletableFuture<T> future) {
+        return Mono.fromFuture(future.handle(Answer::new), true).flatMap(Answer::asMono);
+    }
+
+    private record Answer<T>(@Nullable T value, @Nullable Throwable failure) {
+        Mono<T> asMono() {
+            if (failure != null) {
+                return Mono.error(
+                        failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+            }
+            return Mono.justOrEmpty(value);
+        }
     }
 
     private Opened current() {

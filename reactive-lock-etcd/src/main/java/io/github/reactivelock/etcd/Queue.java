@@ -255,6 +255,10 @@ final class Queue implements Lease.Findings {
                 return keys.delete(claim);
             }
             boolean owner = standing.leave();
+            if (standing.lease() == null) {
+                // Its key was never put, and now never will be.
+                return Mono.just(false);
+            }
             return (owner ? keys.deleteOwner(claim) : keys.delete(claim))
                     .flatMap(owned -> leases.drop(claim, standing.lease()).thenReturn(owned));
         });
