@@ -28,6 +28,11 @@ record Load(int flows, int keys, Note note) {
         return "bench:" + flow % keys;
     }
 
+    /** The same flows over many keys: more acquisitions in the same time, for the compiler to see. */
+    Load wide() {
+        return new Load(Math.max(flows, 64), Math.max(keys, 16), Note.COUNT);
+    }
+
     /** What is left for one of several processes when the flows are spread over all of them. */
     Load share(int process, int processes) {
         return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);

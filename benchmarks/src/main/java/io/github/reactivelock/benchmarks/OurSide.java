@@ -13,8 +13,12 @@ final class OurSide implements Side {
     private final LockClient lock;
 
     private OurSide(LockBackend backend, LockOptions options, Scheduler work) {
-        this.lock =
-                LockClient.builder(backend).options(options).workScheduler(work).build();
+        this.lock = LockClient.builder(backend)
+                .options(options)
+                .workScheduler(work)
+                // Sixteen processes that start at once on two processors may take their time.
+                .commandTimeout(Duration.ofSeconds(20))
+                .build();
     }
 
     static Side redis(String uri, LockOptions options, Scheduler work) {

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
 
-    static final Pace FULL = new Pace(Duration.ofSeconds(3), Duration.ofSeconds(1), 7, Duration.ofSeconds(30));
-    static final Pace QUICK = new Pace(Duration.ofMillis(1_200), Duration.ofMillis(600), 3, Duration.ofSeconds(20));
+    static final Pace FULL = new Pace(Duration.ofSeconds(6), Duration.ofSeconds(1), 7, Duration.ofSeconds(30));
+    static final Pace QUICK = new Pace(Duration.ofMillis(2_400), Duration.ofMillis(500), 3, Duration.ofSeconds(20));
 
     void watchNow() {
         long until = System.nanoTime() + watch.toNanos();

@@ -35,7 +35,7 @@ record Race(String name, String title, int clients, Load load, Metric ranked, Li
             for (String side : sides) {
                 rounds.put(side, new ArrayList<>());
                 group.open(side, bench.redis().uri());
-                Outcome unused = group.run(side, load, bench.pace().warmUp());
+                warmUp(group, side, bench.pace().warmUp().dividedBy(2));
             }
             for (int i = 0; i < bench.pace().rounds(); i++) {
                 List<String> order = new ArrayList<>(sides);
@@ -54,6 +54,11 @@ record Race(String name, String title, int clients, Load load, Metric ranked, Li
             }
         }
         report.race(this, rounds);
+    }
+
+    private void warmUp(Group group, String side, Duration half) {
+        Outcome unusedWide = group.run(side, load.wide(), half);
+        Outcome unused = group.run(side, load, half);
     }
 
     private Map<Metric, Double> turn(Bench bench, Group group, String side, Report report) {
