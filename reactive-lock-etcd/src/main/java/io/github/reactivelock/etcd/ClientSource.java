@@ -25,6 +25,7 @@ final class ClientSource {
 
     private static final String WATCH = "etcdserverpb.Watch/Watch";
     private static final Duration PING_AFTER = Duration.ofSeconds(10);
+    private static final Duration FOR_EVER = Duration.ofMillis(Long.MAX_VALUE);
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(3);
 
     final String server;
@@ -81,7 +82,7 @@ final class ClientSource {
                     return opened;
                 })
                 .subscribeOn(Schedulers.boundedElastic())
-                .cache();
+                .cache(opened -> FOR_EVER, error -> Duration.ZERO, () -> Duration.ZERO);
     }
 
     Mono<Void> close(Client opened) {

@@ -70,7 +70,14 @@ final class EtcdFailure extends RuntimeException {
         }
         return switch (code) {
             case DEADLINE_EXCEEDED, INTERNAL, CANCELLED, ABORTED -> Kind.TRANSIENT;
-            default -> text.contains("compacted") ? Kind.TRANSIENT : Kind.LASTING;
+            // The server notices our deadline too, and may be the first to say so.
+            default ->
+                text.contains("context deadline exceeded")
+                                || text.contains("context canceled")
+                                || text.contains("too many requests")
+                                || text.contains("compacted")
+                        ? Kind.TRANSIENT
+                        : Kind.LASTING;
         };
     }
 

@@ -184,6 +184,48 @@ class RefusedTest {
     }
 
     @Test
+    void anEtcdThatIsFullTakesNothingHalf() {
+        try (EtcdServer server = EtcdServer.start("--quota-backend-bytes", "262144");
+                Client etcd = Client.builder().endpoints(server.uri()).build()) {
+            LockClient client = LockClient.create(EtcdLockBackend.connect(server.uri()));
+            LockHandle held = Etcds.get(client.acquire("before"));
+            fill(etcd);
+
+            assertThat(Etcds.error(client.acquire("k")))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("out of space");
+
+            Etcds.get(held.release());
+            Etcds.assertNoClaims(etcd);
+            Etcds.get(client.close());
+        }
+    }
+
+    private static void fill(Client etcd) {
+        String large = "x".repeat(40_000);
+        Throwable full = null;
+        for (int i = 0; full == null && i < 100; i++) {
+            full = Mono.fromFuture(etcd.getKVClient().put(Names.bytes("fill" + i), Names.bytes(large)))
+                    .<Throwable>then(Mono.empty())
+                    .onErrorResume(Mono::just)
+                    .block(Etcds.LIMIT);
+        }
+        assertThat(full).hasMessageContaining("space");
+    }
+
+    @Test
+    void aClosedBackendLeavesNoThreadOfItsClient() throws InterruptedException {
+        try (EtcdServer server = EtcdServer.start()) {
+            assertWorks(EtcdLockBackend.connect(server.uri()));
+
+            Etcds.until(
+                    "no thread of jetcd is left",
+                    () -> Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().startsWith("jetcd-")));
+        }
+    }
+
+    @Test
     void withoutAMajorityTheCauseIsNamed() throws InterruptedException {
         List<EtcdServer> members = EtcdServer.cluster(3);
         try {
