@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
@@ -334,25 +334,28 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * Asks all nodes. Whoever has heard enough cancels, which stops the listening and not the asking: a node that was
-     * left out of a claim, a raise or a release would contradict the others.
+     * Asks all nodes, and only then lets their answers be heard. Whoever has heard enough cancels, which stops the
+     * listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard of them in
+     * another order than the others, would contradict them.
      */
     private <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
-        return Flux.create(sink -> {
+        return Flux.defer(() -> {
+            Sinks.Many<Answer<T>> answers = Sinks.many().unicast().onBackpressureBuffer();
             AtomicInteger silent = new AtomicInteger(nodes.size());
+            Consumer<Answer<T>> hear = answer -> {
+                answers.emitNext(answer, Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
+                if (silent.decrementAndGet() == 0) {
+                    answers.emitComplete(Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
+                }
+            };
             for (int i = 0; i < nodes.size(); i++) {
                 int node = i;
-                Consumer<Answer<T>> hear = answer -> {
-                    FluxSink<Answer<T>> unused = sink.next(answer);
-                    if (silent.decrementAndGet() == 0) {
-                        sink.complete();
-                    }
-                };
                 Disposable unused = bounded(question.apply(nodes.get(node)))
                         .subscribe(
                                 value -> hear.accept(new Answer<>(node, value, null)),
                                 failure -> hear.accept(new Answer<>(node, null, failure)));
             }
+            return answers.asFlux();
         });
     }
 
