@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
