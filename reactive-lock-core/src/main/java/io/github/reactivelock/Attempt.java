@@ -99,8 +99,11 @@ final class Attempt {
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting.recheckAfter());
-        } else {
+        } else if (claim.mode() == Claim.Mode.TRY) {
             cohort.busy(this);
+        } else {
+            cohort.failAll(new LockUnavailableException(
+                    cohort.key, "acquired", new IllegalStateException("the store turned away a claim that waits")));
         }
     }
 

@@ -46,7 +46,8 @@ public final class LockClient {
     }
 
     /**
-     * A client with default settings. Nothing is connected before the first lock is asked for.
+     * A client with default settings. Nothing is connected before the first lock is asked for. Make it at start-up: it
+     * draws its identity from the system's random source, which may block where threads must not.
      *
      * @param backend the store; closed together with the client
      * @return the client

@@ -13,7 +13,8 @@ import reactor.util.context.ContextView;
  * flow.contextWrite(LockContext.owner("saga-17"))
  * }</pre>
  *
- * <p>An acquisition below it, of a key that the same owner already holds through the same client, joins that hold.
+ * <p>An acquisition below it, of a key that the same owner already holds through the same client, joins that hold. Two acquisitions that are both still
+ * waiting do not join: one gets the lock and the other waits for its release, so do not zip them.
  */
 public final class LockContext {
 

@@ -17,16 +17,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
-import reactor.util.retry.Retry;
 
 /**
  * A lock that a majority of independent stores keeps: the Redlock algorithm
@@ -60,21 +53,17 @@ public final class QuorumLockBackend implements LockBackend {
     private static final int SHORTEST_SPLIT_MS = 5;
     private static final int LONGEST_SPLIT_MS = 50;
 
-    private record NodeEvent(int node, LockEvent event) {}
-
     /** One of the two is there. */
     private record Answer<T>(
             int node, @Nullable T value, @Nullable Throwable failure) {}
 
-    private final List<QuorumNode> nodes;
+    private final Nodes nodes;
     private final Duration longestLease;
-    private final Duration nodeTimeout;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
 
-    private QuorumLockBackend(List<QuorumNode> nodes, Duration longestLease, Duration nodeTimeout) {
+    private QuorumLockBackend(Nodes nodes, Duration longestLease) {
         this.nodes = nodes;
         this.longestLease = longestLease;
-        this.nodeTimeout = nodeTimeout;
     }
 
     /**
@@ -91,7 +80,7 @@ public final class QuorumLockBackend implements LockBackend {
                     "a quorum needs an odd number of different nodes, at least 3, but was given " + nodes.length + ", "
                             + distinct.size() + " of them different");
         }
-        return new QuorumLockBackend(List.of(nodes), Duration.ofSeconds(30), Duration.ofMillis(500));
+        return new QuorumLockBackend(new Nodes(List.of(nodes), Duration.ofMillis(500)), Duration.ofSeconds(30));
     }
 
     /**
@@ -102,7 +91,7 @@ public final class QuorumLockBackend implements LockBackend {
      * @return a changed copy; use one of the two
      */
     public QuorumLockBackend withLongestLease(Duration longestLease) {
-        return new QuorumLockBackend(nodes, positive("longestLease", longestLease), nodeTimeout);
+        return new QuorumLockBackend(nodes, positive("longestLease", longestLease));
     }
 
     /**
@@ -113,7 +102,7 @@ public final class QuorumLockBackend implements LockBackend {
      * @return a changed copy; use one of the two
      */
     public QuorumLockBackend withNodeTimeout(Duration nodeTimeout) {
-        return new QuorumLockBackend(nodes, longestLease, positive("nodeTimeout", nodeTimeout));
+        return new QuorumLockBackend(nodes.withTimeout(positive("nodeTimeout", nodeTimeout)), longestLease);
     }
 
     private static Duration positive(String name, Duration value) {
@@ -140,7 +129,7 @@ public final class QuorumLockBackend implements LockBackend {
 
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
         Round round = new Round(nodes.size(), longestLease);
-        return askAll(node -> node.vote(claim, candidacy.ticket()))
+        return nodes.askAll(node -> node.vote(claim, candidacy.ticket()))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -161,7 +150,7 @@ public final class QuorumLockBackend implements LockBackend {
         }
         if (claim.mode() == Claim.Mode.TRY) {
             candidacies.remove(claim.id());
-            return onAll(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
+            return nodes.onAll(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
         }
         Mono<Long> givenBack = Mono.just(0L);
         Duration pause = round.untilFree();
@@ -169,7 +158,7 @@ public final class QuorumLockBackend implements LockBackend {
             pause = moment();
             if (candidacy.giveBackNow()) {
                 givenBack = Flux.fromIterable(round.votes())
-                        .flatMap(i -> bounded(nodes.get(i).release(claim)).onErrorComplete())
+                        .flatMap(i -> nodes.bounded(nodes.get(i).release(claim)).onErrorComplete())
                         .count();
             } else {
                 candidacy.keep(round.votes());
@@ -187,26 +176,27 @@ public final class QuorumLockBackend implements LockBackend {
             return Mono.just(new ClaimResult.Granted(known, claim.lease()));
         }
         long token = round.highestToken();
-        return onMajority(node -> node.raise(claim, token).thenReturn(true)).flatMap(confirmed -> {
-            if (!confirmed) {
-                return Mono.error(new IllegalStateException(
-                        "the fencing token could not be written back to a majority of nodes"));
-            }
-            candidacy.fence(token);
-            return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-        });
+        return nodes.onMajority(node -> node.raise(claim, token).thenReturn(true))
+                .flatMap(confirmed -> {
+                    if (!confirmed) {
+                        return Mono.error(new IllegalStateException(
+                                "the fencing token could not be written back to a majority of nodes"));
+                    }
+                    candidacy.fence(token);
+                    return Mono.just(new ClaimResult.Granted(token, claim.lease()));
+                });
     }
 
     // ---- renew, release
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return onAll(node -> node.renew(held)).map(answers -> {
+        return nodes.onAll(node -> node.renew(held)).map(answers -> {
             Set<String> renewed = new HashSet<>();
             Map<String, LossReason> lost = new HashMap<>();
             for (Claim claim : held) {
                 String id = claim.id();
-                if (isMajority(
+                if (nodes.isMajority(
                         answers.stream().filter(a -> a.renewed().contains(id)).count())) {
                     renewed.add(id);
                 } else {
@@ -214,7 +204,7 @@ public final class QuorumLockBackend implements LockBackend {
                             .filter(a -> a.lost().containsKey(id))
                             .map(a -> a.lost().get(id))
                             .toList();
-                    if (isMajority(reasons.size())) {
+                    if (nodes.isMajority(reasons.size())) {
                         lost.put(id, reasons.contains(LossReason.TAKEN_OVER) ? LossReason.TAKEN_OVER : reasons.get(0));
                     }
                 }
@@ -227,37 +217,30 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             candidacies.remove(claim.id());
-            return onAll(node -> node.release(claim)).flatMap(this::verdict);
+            return nodes.onAll(node -> node.release(claim)).flatMap(this::verdict);
         });
     }
 
     @Override
     public Mono<Boolean> forceRelease(String key) {
-        return onAll(node -> node.forceRelease(key)).flatMap(this::verdict);
+        return nodes.onAll(node -> node.forceRelease(key)).flatMap(this::verdict);
     }
 
     private Mono<Boolean> verdict(List<Boolean> answers) {
-        if (!isMajority(answers.size())) {
+        if (!nodes.isMajority(answers.size())) {
             return Mono.error(new IllegalStateException("only " + answers.size() + " of " + nodes.size()
                     + " nodes answered; the others keep what they have until its lease is over"));
         }
         long owned = answers.stream().filter(yes -> yes).count();
         int silent = nodes.size() - answers.size(); // each may have been part of the majority
-        return Mono.just(owned > 0 && isMajority(owned + silent));
+        return Mono.just(owned > 0 && nodes.isMajority(owned + silent));
     }
 
     // ---- signals
 
     @Override
     public Flux<Signal> signals() {
-        return Flux.range(0, nodes.size())
-                .flatMap(
-                        i -> untilCancelled(nodes.get(i).signals()).flatMap(signal -> translate(i, signal)),
-                        nodes.size());
-    }
-
-    private <T> Flux<T> untilCancelled(Flux<T> pushed) {
-        return pushed.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, nodeTimeout));
+        return nodes.pushed(QuorumNode::signals).flatMap(pushed -> translate(pushed.node(), pushed.value()));
     }
 
     /** A node's grant is only a vote: it makes the claim ask all nodes, at once if there are enough votes, else in a moment. */
@@ -270,7 +253,7 @@ public final class QuorumLockBackend implements LockBackend {
             return Mono.empty();
         }
         Mono<Signal> recheck = Mono.just(new Signal.Recheck(candidacy.key()));
-        return isMajority(candidacy.add(node)) ? recheck : recheck.delayElement(moment());
+        return nodes.isMajority(candidacy.add(node)) ? recheck : recheck.delayElement(moment());
     }
 
     /** Random, so that of several claims with some votes each one gives way first. */
@@ -282,8 +265,8 @@ public final class QuorumLockBackend implements LockBackend {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return onAll(node -> node.inspect(key)).flatMap(answers -> {
-            if (!isMajority(answers.size())) {
+        return nodes.onAll(node -> node.inspect(key)).flatMap(answers -> {
+            if (!nodes.isMajority(answers.size())) {
                 return Mono.error(new IllegalStateException(
                         "only " + answers.size() + " of " + nodes.size() + " nodes answered"));
             }
@@ -292,7 +275,7 @@ public final class QuorumLockBackend implements LockBackend {
                     .map(LockInfo.Held.class::cast)
                     .toList();
             return Mono.just(held.stream()
-                    .filter(h -> isMajority(held.stream()
+                    .filter(h -> nodes.isMajority(held.stream()
                             .filter(o -> o.fencingToken() == h.fencingToken())
                             .count()))
                     .<LockInfo>map(h -> h)
@@ -305,70 +288,14 @@ public final class QuorumLockBackend implements LockBackend {
     public Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
             Watch watch = new Watch(key, nodes.size());
-            return Flux.range(0, nodes.size())
-                    .flatMap(
-                            i -> untilCancelled(nodes.get(i).events(key)).map(event -> new NodeEvent(i, event)),
-                            nodes.size())
-                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.event()))
+            return nodes.pushed(node -> node.events(key))
+                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
                             .concatWith(inspect(key).flatMapIterable(watch::seen)));
         });
     }
 
     @Override
     public Mono<Void> close() {
-        return Flux.fromIterable(nodes)
-                .flatMapDelayError(LockBackend::close, nodes.size(), 1)
-                .then();
-    }
-
-    // ---- all nodes
-
-    private boolean isMajority(long count) {
-        return count > nodes.size() / 2;
-    }
-
-    private <T> Mono<T> bounded(Mono<T> question) {
-        return question.timeout(
-                nodeTimeout,
-                Mono.error(() -> new TimeoutException("no answer within " + nodeTimeout.toMillis() + " ms")));
-    }
-
-    /**
-     * Asks all nodes, and only then lets their answers be heard. Whoever has heard enough cancels, which stops the
-     * listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard of them in
-     * another order than the others, would contradict them.
-     */
-    private <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
-        return Flux.defer(() -> {
-            Sinks.Many<Answer<T>> answers = Sinks.many().unicast().onBackpressureBuffer();
-            AtomicInteger silent = new AtomicInteger(nodes.size());
-            Consumer<Answer<T>> hear = answer -> {
-                answers.emitNext(answer, Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
-                if (silent.decrementAndGet() == 0) {
-                    answers.emitComplete(Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
-                }
-            };
-            for (int i = 0; i < nodes.size(); i++) {
-                int node = i;
-                Disposable unused = bounded(question.apply(nodes.get(node)))
-                        .subscribe(
-                                value -> hear.accept(new Answer<>(node, value, null)),
-                                failure -> hear.accept(new Answer<>(node, null, failure)));
-            }
-            return answers.asFlux();
-        });
-    }
-
-    /** What the nodes answered that did answer. */
-    private <T> Mono<List<T>> onAll(Function<QuorumNode, Mono<T>> question) {
-        return this.<T>askAll(question).mapNotNull(answer -> answer.value()).collectList();
-    }
-
-    private Mono<Boolean> onMajority(Function<QuorumNode, Mono<Boolean>> question) {
-        return askAll(question)
-                .filter(answer -> answer.value() != null)
-                .take(nodes.size() / 2 + 1)
-                .count()
-                .map(this::isMajority);
+        return nodes.close();
     }
 }
