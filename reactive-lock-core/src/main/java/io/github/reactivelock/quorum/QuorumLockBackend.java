@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -52,10 +51,6 @@ public final class QuorumLockBackend implements LockBackend {
 
     private static final int SHORTEST_SPLIT_MS = 5;
     private static final int LONGEST_SPLIT_MS = 50;
-
-    /** One of the two is there. */
-    private record Answer<T>(
-            int node, @Nullable T value, @Nullable Throwable failure) {}
 
     private final Nodes nodes;
     private final Duration longestLease;
