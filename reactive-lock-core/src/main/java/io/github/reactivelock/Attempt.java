@@ -19,6 +19,8 @@ final class Attempt {
     private final long lease;
     private final long patience;
     private boolean queued;
+    private int questions;
+    private boolean granted;
     private boolean asking;
     private long askedAt;
     private long askAgainAt;
@@ -41,6 +43,7 @@ final class Attempt {
 
     void ask() {
         long sentAt = engine.timing.now();
+        questions++;
         asking = true;
         askAgain = false;
         askedAt = sentAt;
@@ -50,9 +53,13 @@ final class Attempt {
                 failure -> cohort.post(() -> refused(sentAt, failure)));
     }
 
-    /** Whether a flow would have asked for the same. */
-    boolean suits(LockOptions next) {
-        return next.lease().equals(claim.lease());
+    static Claim.Keeping keeping(LockOptions options) {
+        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+    }
+
+    /** Whether a flow would have made the same claim. */
+    static boolean suits(Claim claim, LockOptions next) {
+        return next.lease().equals(claim.lease()) && keeping(next) == claim.keeping();
     }
 
     /** Signals may have been missed. */
@@ -65,6 +72,7 @@ final class Attempt {
     }
 
     void pushed(long fencingToken) {
+        granted = true;
         cohort.granted(this, fencingToken, claim.lease(), ungrantedAt);
     }
 
@@ -85,7 +93,10 @@ final class Attempt {
         if (answer instanceof ClaimResult.Granted granted) {
             cohort.granted(this, granted.fencingToken(), granted.lease(), sentAt);
         } else if (!cohort.isTrying(this)) {
-            cohort.left(this, answer);
+            // The only question went before its own grant, so this answer is old news about a place that was served.
+            if (!granted || questions > 1) {
+                cohort.left(this, answer);
+            }
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting.recheckAfter());
         } else {

@@ -71,7 +71,8 @@ final class Cohort extends Mailbox {
             if (waiters.remove(waiter)) {
                 engine.depart(this);
                 Waiter head = firstWaiting();
-                if (hold == null && (head == null || (attempt != null && !attempt.suits(head.options)))) {
+                if (hold == null
+                        && (head == null || (attempt != null && !Attempt.suits(attempt.claim, head.options)))) {
                     withdraw();
                     claim();
                 }
@@ -154,9 +155,9 @@ final class Cohort extends Mailbox {
         if (head == null) {
             return;
         }
-        Claim.Keeping keeping = head.options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
-        Claim claim =
-                new Claim(key, engine.newClaimId(), engine.ownerOf(head), head.options.lease(), head.mode, keeping);
+        LockOptions wanted = head.options;
+        Claim claim = new Claim(
+                key, engine.newClaimId(), engine.ownerOf(head), wanted.lease(), head.mode, Attempt.keeping(wanted));
         Attempt started = new Attempt(this, claim);
         if (engine.register(claim, this)) {
             attempt = started;
@@ -263,7 +264,9 @@ final class Cohort extends Mailbox {
             return;
         }
         grant = null;
-        current.tellCallers(loss(released, LossReason.RELEASED, null));
+        if (current.hasCallers()) {
+            current.tellCallers(loss(released, LossReason.RELEASED, null));
+        }
         engine.withdraw(
                 current.claim, (owned, failure) -> engine.reports.releaseAnswered(released, owned, failure, outcome));
         claim();

@@ -7,8 +7,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -47,7 +47,7 @@ final class Engine {
     private final Map<String, Cohort> joinable = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
     private final Map<OwnedKey, Hold> owned = new ConcurrentHashMap<>();
-    private final Set<Withdrawal> withdrawals = ConcurrentHashMap.newKeySet();
+    private final ConcurrentMap<String, Withdrawal> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
     private final AtomicLong ids = new AtomicLong();
 
@@ -166,21 +166,24 @@ final class Engine {
 
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
     void withdraw(Claim claim, Withdrawal.@Nullable Outcome outcome) {
-        Withdrawal withdrawal = new Withdrawal(this, claim, outcome);
-        withdrawals.add(withdrawal); // before the claim goes, or a close in between would find nothing left to do
-        claims.remove(claim.id());
-        withdrawal.ask();
+        Withdrawal begun = new Withdrawal(this, claim, outcome);
+        Withdrawal current = withdrawals.compute(
+                claim.id(), (id, pending) -> outcome == null && pending != null && pending.again() ? pending : begun);
+        claims.remove(claim.id()); // only now, or a close in between would find nothing left to do
+        if (current == begun) {
+            begun.ask();
+        }
     }
 
     void ended(Withdrawal withdrawal) {
-        withdrawals.remove(withdrawal);
+        withdrawals.remove(withdrawal.claim.id(), withdrawal);
         checkQuiet();
     }
 
     private void tick() {
         claims.values().forEach(Cohort::tick);
         long now = timing.now();
-        withdrawals.forEach(withdrawal -> withdrawal.tick(now));
+        withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
         renewals.send();
     }
 
@@ -188,13 +191,11 @@ final class Engine {
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
     <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
-        Mono<T> asked;
         try {
-            asked = question.get();
-        } catch (RuntimeException e) {
-            asked = Mono.error(e);
+            Disposable unused = question.get().subscribe(onAnswer, onFailure);
+        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+            onFailure.accept(e);
         }
-        Disposable unused = asked.subscribe(onAnswer, onFailure);
     }
 
     private void listen() {
@@ -279,7 +280,7 @@ final class Engine {
 
     private void ended() {
         over = true;
-        withdrawals.forEach(Withdrawal::abandon);
+        withdrawals.values().forEach(Withdrawal::abandon);
         Sinks.EmitResult unused = end.tryEmitEmpty();
         timing.dispose();
     }

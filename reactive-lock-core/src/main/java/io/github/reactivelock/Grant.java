@@ -97,7 +97,7 @@ final class Grant {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return next.lease().equals(claim.lease()) && (next.isRenewed() || passes == 0);
+        return Attempt.suits(claim, next) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */
@@ -196,6 +196,11 @@ final class Grant {
         renewing = false;
         failure = cause;
         tellCallers(new LockUnavailableException(cohort.key, "renewed", cause));
+    }
+
+    /** Asked first on the way of every release, where an exception made for nobody would be a good part of the cost. */
+    boolean hasCallers() {
+        return !callers.isEmpty();
     }
 
     void tellCallers(@Nullable LockException outcome) {

@@ -134,7 +134,8 @@ final class Timing {
     void dispose() {
         ticker.dispose();
         if (ownTimer) {
-            timer.dispose();
+            // Ending a thread pool takes its locks, which no event loop should wait for.
+            Disposable unused = Schedulers.boundedElastic().schedule(timer::dispose);
         }
     }
 

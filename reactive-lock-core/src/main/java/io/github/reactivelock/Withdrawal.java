@@ -17,13 +17,14 @@ final class Withdrawal {
     }
 
     private final Engine engine;
-    private final Claim claim;
+    final Claim claim;
     private final long until;
     private @Nullable Outcome outcome;
     private int attempt;
     private long askedAt;
     private boolean asking;
     private long backoff;
+    private boolean again;
     private boolean over;
 
     Withdrawal(Engine engine, Claim claim, @Nullable Outcome outcome) {
@@ -49,6 +50,15 @@ final class Withdrawal {
             askedAt = engine.timing.now();
         }
         engine.ask(() -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
+    }
+
+    /**
+     * Asks once more when this has ended, because an old claim may still have been on its way; a second question beside
+     * the first could take its answer away. False if this has ended already.
+     */
+    synchronized boolean again() {
+        again = !over;
+        return again;
     }
 
     /** Called by the engine's tick: silence is a failure. */
@@ -80,7 +90,7 @@ final class Withdrawal {
             told = outcome;
             outcome = null;
         }
-        engine.ended(this);
+        end();
         if (told != null) {
             told.accept(owned, failure);
         }
@@ -103,12 +113,24 @@ final class Withdrawal {
             over = last;
         }
         if (last) {
-            engine.ended(this);
+            end();
         } else {
             Disposable unused = engine.timing.after(pause, this::ask);
         }
         if (told != null) {
             told.accept(false, failure);
         }
+    }
+
+    private void end() {
+        boolean repeated;
+        synchronized (this) {
+            repeated = again;
+            again = false;
+        }
+        if (repeated) {
+            engine.withdraw(claim, null);
+        }
+        engine.ended(this);
     }
 }

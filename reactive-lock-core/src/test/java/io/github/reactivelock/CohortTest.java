@@ -6,6 +6,7 @@ import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
@@ -96,6 +97,29 @@ class CohortTest {
     @Test
     void aFlowWithoutRenewalIsNotPassedTo() {
         isNotPassedTo(LockOptions::withoutRenewal);
+    }
+
+    @Test
+    void whatWasClaimedWithoutRenewalIsNotPassedToAFlowThatIsRenewed() {
+        LockHandle first = bench.hold(bench.with(LockOptions::withoutRenewal), "k", 1);
+        TestSubscriber<LockHandle> second = subscribe(bench.client.acquire("k"));
+
+        subscribe(first.release());
+
+        assertThat(second.getReceivedOnNext()).isEmpty();
+        assertThat(bench.store.claim().claim().keeping()).isEqualTo(Claim.Keeping.RENEWED);
+    }
+
+    @Test
+    void aFlowWithoutRenewalDoesNotInheritAClaimThatIsRenewed() {
+        TestSubscriber<LockHandle> head = TestSubscriber.create();
+        bench.queue(head, "k");
+        subscribe(bench.with(LockOptions::withoutRenewal).acquire("k"));
+
+        head.cancel();
+
+        assertThat(bench.store.log).containsExactly("claim .0", "release .0", "claim .1");
+        assertThat(bench.store.claim().claim().keeping()).isEqualTo(Claim.Keeping.ONCE);
     }
 
     private void isNotPassedTo(UnaryOperator<LockOptions> change) {

@@ -53,7 +53,7 @@ class RaceTest {
             gate.shut();
             TestSubscriber<LockHandle> flow = subscribe(client.acquire("k"));
 
-            race(gate::open, flow::cancel);
+            meet(round, gate::open, flow::cancel);
 
             release(handles(flow));
             assertNothingIsLeft(round);
@@ -66,7 +66,7 @@ class RaceTest {
             gate.shut();
             TestSubscriber<String> flow = subscribe(client.withLock("k", Mono.never()));
 
-            race(gate::open, flow::cancel);
+            meet(round, gate::open, flow::cancel);
 
             assertNothingIsLeft(round);
             assertThat(flow.isTerminated()).isFalse();
@@ -82,7 +82,7 @@ class RaceTest {
                     TestSubscriber.builder().initialRequest(0).build();
             patient.acquire("k").subscribe(flow);
 
-            race(() -> flow.request(1), flow::cancel);
+            meet(round, () -> flow.request(1), flow::cancel);
 
             subscribe(blocking.release());
             release(handles(flow));
@@ -98,7 +98,7 @@ class RaceTest {
             LockHandle blocking = Bench.held(subscribe(other.acquire("k")));
             TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
 
-            race(() -> time.advance(TIMEOUT), () -> subscribe(blocking.release()));
+            meet(round, () -> time.advance(TIMEOUT), () -> subscribe(blocking.release()));
 
             assertThat(flow.isTerminated()).isTrue();
             assertThat(handles(flow)).hasSize(flow.isTerminatedComplete() ? 1 : 0);
@@ -114,7 +114,8 @@ class RaceTest {
             Sinks.One<String> work = Sinks.one();
             TestSubscriber<String> flow = subscribe(client.withLock("k", work.asMono()));
 
-            race(
+            meet(
+                    round,
                     () -> work.emitValue("v", Sinks.EmitFailureHandler.FAIL_FAST),
                     () -> subscribe(other.forceRelease("k")));
 
@@ -138,7 +139,7 @@ class RaceTest {
             gate.shut();
             TestSubscriber<Void> renewal = subscribe(handle.renew());
 
-            race(gate::open, () -> subscribe(handle.release()));
+            meet(round, gate::open, () -> subscribe(handle.release()));
             gate.open();
 
             assertThat(renewal.isTerminated()).isTrue();
@@ -155,7 +156,7 @@ class RaceTest {
             gate.shut();
             time.advance(Duration.ofSeconds(10)); // it asks again at a third of its lease
 
-            race(gate::open, () -> subscribe(blocking.release()));
+            meet(round, gate::open, () -> subscribe(blocking.release()));
 
             assertThat(Bench.held(flow).isHeld()).isTrue();
             subscribe(Bench.held(flow).release());
@@ -170,7 +171,8 @@ class RaceTest {
             TestSubscriber<LockHandle> cancelled = subscribe(client.acquire("k"));
             TestSubscriber<LockHandle> next = TestSubscriber.create();
 
-            race(
+            meet(
+                    round,
                     () -> subscribe(first.release()),
                     cancelled::cancel,
                     () -> client.acquire("k").subscribe(next));
@@ -191,7 +193,8 @@ class RaceTest {
             TestSubscriber<LockHandle> flow = TestSubscriber.create();
             TestSubscriber<Void> closed = TestSubscriber.create();
 
-            race(
+            meet(
+                    round,
                     () -> shortLived.close().subscribe(closed),
                     () -> shortLived.acquire("k").subscribe(flow));
 
@@ -210,7 +213,8 @@ class RaceTest {
             LockHandle handle = Bench.held(subscribe(client.acquire("k")));
             List<TestSubscriber<Void>> releases = List.of(TestSubscriber.create(), TestSubscriber.create());
 
-            race(
+            meet(
+                    round,
                     () -> handle.release().subscribe(releases.get(0)),
                     () -> handle.release().subscribe(releases.get(1)));
 
@@ -226,12 +230,28 @@ class RaceTest {
             LockHandle outer = Bench.held(subscribe(owned));
             TestSubscriber<LockHandle> inner = TestSubscriber.create();
 
-            race(() -> subscribe(outer.release()), () -> owned.subscribe(inner));
+            meet(round, () -> subscribe(outer.release()), () -> owned.subscribe(inner));
 
             assertThat(Bench.held(inner).isHeld()).isTrue();
             subscribe(Bench.held(inner).release());
             assertNothingIsLeft(round);
         }
+    }
+
+    /** Runs all at once, in every round with other small delays, because a race is rarely lost by starting together. */
+    private static void meet(int round, Runnable... all) {
+        Runnable[] delayed = new Runnable[all.length];
+        for (int i = 0; i < all.length; i++) {
+            Runnable task = all[i];
+            int spins = round % all.length == i ? round % 300 : 0;
+            delayed[i] = () -> {
+                for (int spin = 0; spin < spins; spin++) {
+                    Thread.onSpinWait();
+                }
+                task.run();
+            };
+        }
+        race(delayed);
     }
 
     private static List<LockHandle> handles(TestSubscriber<LockHandle> flow) {

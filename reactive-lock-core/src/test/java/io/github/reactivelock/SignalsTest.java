@@ -56,6 +56,19 @@ class SignalsTest {
     }
 
     @Test
+    void aGrantThatOvertookItsClaimsAnswerAndWasReleasedIsNotReleasedAgain() {
+        bench.client.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+        store.push(asked.claim(), 5);
+        subscribe(Bench.held(flow).release());
+
+        asked.answer(ScriptedBackend.queued());
+
+        assertThat(store.count("release")).isEqualTo(1);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
     void aGrantThatIsPushedAndAnsweredIsOneHold() {
         bench.client.acquire("k").subscribe(flow);
         Asked<ClaimResult> asked = store.claim();

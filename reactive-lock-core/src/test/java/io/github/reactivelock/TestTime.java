@@ -21,6 +21,9 @@ final class TestTime implements Scheduler {
     private final Set<Object> armed = ConcurrentHashMap.newKeySet();
     private final AtomicLong paused = new AtomicLong();
 
+    /** Runs while a timer is being armed. */
+    Runnable whileArming = () -> {};
+
     long nanos() {
         return START + virtual.now(TimeUnit.NANOSECONDS) + paused.get();
     }
@@ -46,6 +49,7 @@ final class TestTime implements Scheduler {
 
     @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+        whileArming.run();
         Object timer = new Object();
         armed.add(timer);
         Disposable scheduled = virtual.schedule(

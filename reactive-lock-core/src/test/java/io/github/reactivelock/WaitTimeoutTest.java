@@ -100,6 +100,15 @@ class WaitTimeoutTest {
     }
 
     @Test
+    void aWaitThatIsCancelledWhileItBeginsLeavesNoTimer() {
+        bench.time.whileArming = flow::cancel;
+        patient.acquire("k").subscribe(flow);
+
+        assertThat(store.log).isEmpty();
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
     void severalKeysShareOneTimeout() {
         TestSubscriber<String> work = subscribe(patient.withLock(List.of("b", "a"), Mono.just("done")));
         Asked<ClaimResult> first = store.claim();

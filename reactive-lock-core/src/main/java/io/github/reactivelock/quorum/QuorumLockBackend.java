@@ -18,9 +18,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
@@ -54,6 +59,12 @@ public final class QuorumLockBackend implements LockBackend {
 
     private static final int SHORTEST_SPLIT_MS = 5;
     private static final int LONGEST_SPLIT_MS = 50;
+
+    private record NodeEvent(int node, LockEvent event) {}
+
+    /** One of the two is there. */
+    private record Answer<T>(
+            int node, @Nullable T value, @Nullable Throwable failure) {}
 
     private final List<QuorumNode> nodes;
     private final Duration longestLease;
@@ -129,13 +140,14 @@ public final class QuorumLockBackend implements LockBackend {
 
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
         Round round = new Round(nodes.size(), longestLease);
-        return Flux.range(0, nodes.size())
-                .flatMap(
-                        i -> bounded(nodes.get(i).vote(claim, candidacy.ticket()))
-                                .<Runnable>map(vote -> () -> round.add(i, vote))
-                                .onErrorResume(e -> Mono.just(() -> round.addFailure(i, e))),
-                        nodes.size())
-                .doOnNext(Runnable::run)
+        return askAll(node -> node.vote(claim, candidacy.ticket()))
+                .doOnNext(answer -> {
+                    if (answer.value() != null) {
+                        round.add(answer.node(), answer.value());
+                    } else if (answer.failure() != null) {
+                        round.addFailure(answer.node(), answer.failure());
+                    }
+                })
                 .takeUntil(answer -> round.isDecided())
                 .then(Mono.just(round));
     }
@@ -292,11 +304,13 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
-            Watch watch = new Watch();
-            return Flux.fromIterable(nodes)
-                    .flatMap(node -> untilCancelled(node.events(key)), nodes.size())
-                    .concatMap(event -> inspect(key))
-                    .concatMapIterable(watch::changes);
+            Watch watch = new Watch(key, nodes.size());
+            return Flux.range(0, nodes.size())
+                    .flatMap(
+                            i -> untilCancelled(nodes.get(i).events(key)).map(event -> new NodeEvent(i, event)),
+                            nodes.size())
+                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.event()))
+                            .concatWith(inspect(key).flatMapIterable(watch::seen)));
         });
     }
 
@@ -319,16 +333,40 @@ public final class QuorumLockBackend implements LockBackend {
                 Mono.error(() -> new TimeoutException("no answer within " + nodeTimeout.toMillis() + " ms")));
     }
 
+    /**
+     * Asks all nodes, and only then lets their answers be heard. Whoever has heard enough cancels, which stops the
+     * listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard of them in
+     * another order than the others, would contradict them.
+     */
+    private <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
+        return Flux.defer(() -> {
+            Sinks.Many<Answer<T>> answers = Sinks.many().unicast().onBackpressureBuffer();
+            AtomicInteger silent = new AtomicInteger(nodes.size());
+            Consumer<Answer<T>> hear = answer -> {
+                answers.emitNext(answer, Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
+                if (silent.decrementAndGet() == 0) {
+                    answers.emitComplete(Sinks.EmitFailureHandler.busyLooping(nodeTimeout));
+                }
+            };
+            for (int i = 0; i < nodes.size(); i++) {
+                int node = i;
+                Disposable unused = bounded(question.apply(nodes.get(node)))
+                        .subscribe(
+                                value -> hear.accept(new Answer<>(node, value, null)),
+                                failure -> hear.accept(new Answer<>(node, null, failure)));
+            }
+            return answers.asFlux();
+        });
+    }
+
     /** What the nodes answered that did answer. */
     private <T> Mono<List<T>> onAll(Function<QuorumNode, Mono<T>> question) {
-        return Flux.fromIterable(nodes)
-                .flatMap(node -> bounded(question.apply(node)).onErrorComplete(), nodes.size())
-                .collectList();
+        return this.<T>askAll(question).mapNotNull(answer -> answer.value()).collectList();
     }
 
     private Mono<Boolean> onMajority(Function<QuorumNode, Mono<Boolean>> question) {
-        return Flux.fromIterable(nodes)
-                .flatMap(node -> bounded(question.apply(node)).onErrorComplete(), nodes.size())
+        return askAll(question)
+                .filter(answer -> answer.value() != null)
                 .take(nodes.size() / 2 + 1)
                 .count()
                 .map(this::isMajority);

@@ -2,34 +2,84 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what the majority shows, look after look, into events. One subscription's own. */
+/**
+ * Turns what nodes tell and what their majority shows into events. A release that a majority tells of is believed as it
+ * is; that an owner is new is seen by looking, since a vote alone makes no owner. One subscription's own, used by one
+ * thread at a time.
+ */
 final class Watch {
 
-    private @Nullable LockInfo last;
+    private final String key;
+    private final int majority;
+    private final Map<Integer, String> lastOwners = new HashMap<>();
+    private final Map<Long, Set<Integer>> releases = new HashMap<>();
+    private boolean begun;
+    private LockInfo.@Nullable Held open;
+    private long ended;
 
-    List<LockEvent> changes(LockInfo now) {
-        LockInfo before = last;
-        last = now;
-        if (before == null) {
-            return List.of(new LockEvent.Snapshot(now));
-        }
-        List<LockEvent> changes = new ArrayList<>(2);
-        if (token(before) != token(now)) {
-            if (before instanceof LockInfo.Held held) {
-                changes.add(new LockEvent.Released(held.key(), held.fencingToken()));
-            }
-            if (now instanceof LockInfo.Held held) {
-                changes.add(new LockEvent.Acquired(held.key(), held.owner(), held.fencingToken()));
-            }
-        }
-        return changes;
+    Watch(String key, int nodes) {
+        this.key = key;
+        this.majority = nodes / 2 + 1;
     }
 
-    private static long token(LockInfo info) {
-        return info instanceof LockInfo.Held held ? held.fencingToken() : 0;
+    /** What a node tells; events that follow from it without a look. */
+    List<LockEvent> told(int node, LockEvent event) {
+        if (event instanceof LockEvent.Acquired acquired) {
+            lastOwners.put(node, acquired.owner());
+        } else if (event instanceof LockEvent.Released released && released.fencingToken() > ended) {
+            long token = released.fencingToken();
+            Set<Integer> nodes = releases.computeIfAbsent(token, t -> new HashSet<>());
+            nodes.add(node);
+            if (nodes.size() >= majority) {
+                String owner = lastOwners.getOrDefault(node, "");
+                List<LockEvent> events = new ArrayList<>(opened(owner, token));
+                events.addAll(closed());
+                return events;
+            }
+        }
+        return List.of();
+    }
+
+    /** What a look at all nodes showed. */
+    List<LockEvent> seen(LockInfo now) {
+        if (!begun) {
+            begun = true;
+            open = now instanceof LockInfo.Held held ? held : null;
+            return List.of(new LockEvent.Snapshot(now));
+        }
+        if (now instanceof LockInfo.Held held) {
+            return opened(held.owner(), held.fencingToken());
+        }
+        return closed();
+    }
+
+    private List<LockEvent> opened(String owner, long token) {
+        if (token <= ended || (open != null && open.fencingToken() == token)) {
+            return List.of();
+        }
+        List<LockEvent> events = new ArrayList<>(closed());
+        open = new LockInfo.Held(key, owner, token, Duration.ZERO, 0);
+        events.add(new LockEvent.Acquired(key, owner, token));
+        return events;
+    }
+
+    private List<LockEvent> closed() {
+        LockInfo.Held last = open;
+        if (last == null) {
+            return List.of();
+        }
+        open = null;
+        ended = last.fencingToken();
+        releases.keySet().removeIf(token -> token <= ended);
+        return List.of(new LockEvent.Released(key, ended));
     }
 }

@@ -6,6 +6,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -41,18 +42,24 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
         this.unanswered = unanswered;
     }
 
-    void start(LazyConnection<StatefulRedisConnection<String, String>> commands) {
+    void start(LazyConnection<StatefulRedisConnection<String, String>> commands, Outbox outbox) {
         if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
             fail(new RedisException(MOST_UNANSWERED + " commands wait for an answer already"));
         } else {
-            commands.use(this::send, this::fail);
+            commands.use(
+                    open -> {
+                        connection = open;
+                        outbox.send(this);
+                    },
+                    this::fail);
         }
     }
 
-    private void send(StatefulRedisConnection<String, String> open) {
-        connection = open;
+    /** Called by the outbox. */
+    void send() {
         try {
-            open.async()
+            Objects.requireNonNull(connection)
+                    .async()
                     .<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
                     .whenComplete(this);
         } catch (RuntimeException e) {

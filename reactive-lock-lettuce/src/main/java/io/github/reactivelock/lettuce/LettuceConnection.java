@@ -25,6 +25,7 @@ final class LettuceConnection implements RedisConnection {
     private final Mono<Void> closeClient;
     private final LazyConnection<StatefulRedisConnection<String, String>> commands;
     private final LazyConnection<StatefulRedisPubSubConnection<String, String>> channels;
+    private final Outbox outbox = new Outbox();
     private final AtomicInteger unanswered = new AtomicInteger();
     private RedisListener listener = new Silent();
 
@@ -37,7 +38,7 @@ final class LettuceConnection implements RedisConnection {
         this.uri = uri;
         this.closeClient = closeClient;
         this.commands = new LazyConnection<>(
-                () -> client.connectAsync(StringCodec.UTF8, uri).thenCompose(LettuceConnection::withScript));
+                () -> client.connectAsync(StringCodec.UTF8, uri).thenCompose(this::withScript));
         this.channels = new LazyConnection<>(
                 () -> client.connectPubSubAsync(StringCodec.UTF8, uri).thenApply(this::withListener));
     }
@@ -60,7 +61,7 @@ final class LettuceConnection implements RedisConnection {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered);
             var unused = sink.onCancel(evaluation);
-            evaluation.start(commands);
+            evaluation.start(commands, outbox);
         });
     }
 
@@ -95,9 +96,12 @@ final class LettuceConnection implements RedisConnection {
     }
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
-    private static CompletionStage<StatefulRedisConnection<String, String>> withScript(
+    private CompletionStage<StatefulRedisConnection<String, String>> withScript(
             StatefulRedisConnection<String, String> connection) {
-        return connection.async().scriptLoad(RedisScript.lock().body()).handle((sha, error) -> connection);
+        return connection.async().scriptLoad(RedisScript.lock().body()).handle((sha, error) -> {
+            outbox.open(connection);
+            return connection;
+        });
     }
 
     private StatefulRedisPubSubConnection<String, String> withListener(

@@ -60,6 +60,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     // What each of the five keys holds, in the order of RedisNames.all.
     private static final List<String> TYPES = List.of("string", "string", "zset", "hash", "string");
 
+    // Read from the jar when the first backend is made, not by whichever thread asks first: that one must not block.
+    private final RedisScript script = RedisScript.lock();
     private final RedisConnection connection;
     private final RedisNames names;
     private final String prefix;
@@ -187,9 +189,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private Mono<List<Object>> run(String key, String verb, String... args) {
         List<String> keys = names.all(key);
-        return connection
-                .eval(RedisScript.LOCK, keys, arguments(verb, args))
-                .onErrorResume(error -> explained(keys, error));
+        return connection.eval(script, keys, arguments(verb, args)).onErrorResume(error -> explained(keys, error));
     }
 
     private List<String> arguments(String verb, String... args) {
@@ -211,7 +211,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         }
         // The server does not say which key it meant.
         return connection
-                .eval(RedisScript.LOCK, keys, arguments("foreign", TYPES.toArray(String[]::new)))
+                .eval(script, keys, arguments("foreign", TYPES.toArray(String[]::new)))
                 .onErrorMap(ignored -> explained)
                 .flatMap(reply -> Mono.error(
                         reply.isEmpty()
@@ -228,7 +228,7 @@ public abstract class RedisLockBackend implements QuorumNode {
             keys.add(names.owner(claim.key()));
         }
         return connection
-                .eval(RedisScript.LOCK, keys, arguments("renew", args))
+                .eval(script, keys, arguments("renew", args))
                 .onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
                 .map(reply -> RedisReplies.renewal(batch, reply));
     }

@@ -41,7 +41,48 @@ if verb == 'foreign' then
 end
 
 local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local owner = call('GET', OWNER)
+
+-- Most releases find nobody behind them, and most claims nobody before them: they end here and a little below. The lock
+-- is given up before anything else is tried: whatever fails after that, nobody is left with it.
+local owner
+if verb == 'release' then
+  owner = call('GET', OWNER)
+  if owner and string.find(owner, ARGV[3] .. ' ', 1, true) == 1 then
+    call('DEL', OWNER)
+    if call('EXISTS', QUEUE, WATCH) == 0 then
+      return { 1 }
+    end
+  end
+end
+
+local function exact(number) -- tostring keeps only 14 digits
+  return string.format('%.0f', number)
+end
+
+local function micros() -- since 2020 by the server's clock
+  local now = call('TIME')
+  return (now[1] - 1577836800) * 1000000 + now[2]
+end
+
+-- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
+local function grant(to, its_client, lease, its_label, now)
+  local text, kept = exact(now), TOKEN_KEPT_MS + lease
+  local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
+  if last >= now then
+    now = last + 1
+    text = exact(now)
+    call('SET', TOKEN, text, 'PX', kept)
+  end
+  call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
+  return text, now
+end
+
+if verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
+  local _, number = grant(ARGV[3], ARGV[4], ARGV[5], ARGV[7], micros())
+  return { GRANTED, number }
+end
+
+owner = owner or call('GET', OWNER)
 local id, token, client, label
 if owner then
   id, token, client, label = string.match(owner, '^(%S+) (%d+) (%S+) (.*)$')
@@ -56,24 +97,11 @@ if verb == 'release' and id ~= ARGV[3] then
   end
   return { 0 }
 end
-if verb == 'force' and not owner then
-  return { 0 }
-end
--- The lock is given up before anything else is tried: whatever fails after that, nobody is left with it.
-if verb == 'release' or verb == 'force' then
-  call('DEL', OWNER)
-  if verb == 'release' and call('EXISTS', QUEUE, WATCH) == 0 then
-    return { 1 }
+if verb == 'force' then
+  if not owner then
+    return { 0 }
   end
-end
-
-local function exact(number) -- tostring keeps only 14 digits
-  return string.format('%.0f', number)
-end
-
-local function micros() -- since 2020 by the server's clock
-  local now = call('TIME')
-  return (now[1] - 1577836800) * 1000000 + now[2]
+  call('DEL', OWNER)
 end
 
 local function tell(to, message)
@@ -82,18 +110,6 @@ end
 
 local function announce(message)
   call('PUBLISH', space .. ':events:' .. OWNER, message)
-end
-
--- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-local function grant(to, its_client, lease, its_label, now)
-  local text, kept = exact(now), TOKEN_KEPT_MS + lease
-  local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
-  if last >= now then
-    text = exact(last + 1)
-    call('SET', TOKEN, text, 'PX', kept)
-  end
-  call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
-  return text
 end
 
 -- Takes the first waiter that is alive out of the queue, and the dead ones before it.
@@ -142,11 +158,11 @@ local function claim()
       first = next_waiter(now)
     end
     if not first or first.id == me then
-      local text = grant(me, my_client, lease, my_label, now)
+      local text, number = grant(me, my_client, lease, my_label, now)
       if watched then
         announce('acquired ' .. text .. ' ' .. my_label)
       end
-      return { GRANTED, tonumber(text) }
+      return { GRANTED, number }
     end
     serve(first, watched, now)
     left = tonumber(first.lease)

@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 
 /** What the groups of the contract share: clients that are closed, keys nobody else uses, and a look at what is left. */
 abstract class Cases {
@@ -110,7 +111,7 @@ abstract class Cases {
     }
 
     final void close() {
-        clients.forEach(client -> Await.run(client.close()));
+        Await.run(Flux.fromIterable(clients).flatMap(LockClient::close).then());
         schedulers.forEach(Disposable::dispose);
     }
 

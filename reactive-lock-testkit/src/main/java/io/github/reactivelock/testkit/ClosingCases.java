@@ -42,10 +42,15 @@ abstract class ClosingCases extends Cases {
     @Test
     void closeCancelsWorkUnderALock() {
         LockClient closing = client();
+        AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean cancelled = new AtomicBoolean();
-        CompletableFuture<Object> work = closing.withLock(key, Mono.never().doOnCancel(() -> cancelled.set(true)))
+        CompletableFuture<Object> work = closing.withLock(
+                        key,
+                        Mono.never()
+                                .doOnSubscribe(subscription -> begun.set(true))
+                                .doOnCancel(() -> cancelled.set(true)))
                 .toFuture();
-        Await.until("the work is under way", () -> !isFree(closing, key));
+        Await.until("the work is under way", begun::get);
 
         Await.run(closing.close());
 

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Answers that are lost, stores that refuse, listeners that throw. */
 abstract class FailureCases extends Cases {
@@ -114,6 +115,33 @@ abstract class FailureCases extends Cases {
         backend.mend();
 
         Await.run(Await.get(client().acquire(key)).release());
+    }
+
+    @Test
+    void anAnswerToTheClaimThatComesDuringTheReleaseDoesNotTakeTheReleasesAnswerAway() {
+        needs(Feature.PUSHED_GRANTS);
+        FaultyBackend backend = faulty();
+        Sinks.Empty<Void> claimed = Sinks.empty();
+        Sinks.Empty<Void> released = Sinks.empty();
+        LockClient client = client(backend);
+        Await.run(client.withLock(key, Mono.empty()));
+        LockClient other = client();
+        LockHandle before = Await.get(other.acquire(key));
+        int asked = backend.releases();
+        backend.onClaim(claim -> claim.delayUntil(answer -> claimed.asMono()));
+        backend.onRelease(release -> released.asMono().then(release));
+        CompletableFuture<LockHandle> waiting = client.acquire(key).toFuture();
+        untilQueued(other, key, 1);
+        Await.run(before.release());
+        CompletableFuture<Void> release = Await.get(waiting).release().toFuture();
+        Await.until("the release is on its way", () -> backend.releases() == asked + 1);
+
+        claimed.tryEmitEmpty().orThrow();
+        assertThat(backend.releases()).isEqualTo(asked + 1);
+        released.tryEmitEmpty().orThrow();
+
+        Await.until("the release is answered", release::isDone);
+        assertThat(release).isCompleted();
     }
 
     @Test

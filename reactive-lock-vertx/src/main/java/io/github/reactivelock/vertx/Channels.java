@@ -45,7 +45,7 @@ final class Channels implements Link.User {
         try {
             context.runOnContext(now -> join(channel));
         } catch (RejectedExecutionException e) {
-            listener.failed(channel, new IllegalStateException("the Vertx of the lock backend is closed", e));
+            listener.failed(channel, new IllegalStateException("the Vertx of the lock backend is closed"));
         }
     }
 

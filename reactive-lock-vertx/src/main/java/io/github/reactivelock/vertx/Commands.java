@@ -70,7 +70,7 @@ final class Commands implements Link.User {
                 context.runOnContext(now -> arrived());
             } catch (RejectedExecutionException e) {
                 awaited.set(false);
-                refuseArrivals(new IllegalStateException("the Vertx of the lock backend is closed", e));
+                refuseArrivals(new IllegalStateException("the Vertx of the lock backend is closed"));
             }
         }
     }

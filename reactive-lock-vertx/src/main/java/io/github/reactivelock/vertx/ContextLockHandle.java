@@ -30,13 +30,12 @@ record ContextLockHandle(ContextLockClient client, LockHandle held) implements V
     }
 
     @Override
-    public VertxLockHandle onLost(Handler<LockLostException> handler) {
+    public void onLost(Handler<LockLostException> handler) {
         var unused = client.future(held.lost()).onSuccess(loss -> {
             if (loss != null) {
                 handler.handle(loss);
             }
         });
-        return this;
     }
 
     @Override

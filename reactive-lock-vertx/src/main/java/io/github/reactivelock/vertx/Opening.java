@@ -2,9 +2,11 @@ package io.github.reactivelock.vertx;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.redis.client.Command;
 import io.vertx.redis.client.Redis;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.RedisOptions;
+import io.vertx.redis.client.Request;
 import java.util.function.Supplier;
 
 /**
@@ -18,13 +20,24 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
     /** A client for this connection alone, so that closing it leaves no socket in a pool. */
     static Opening ofOwnClient(Vertx vertx, RedisOptions options) {
         Redis client = Redis.createClient(vertx, options);
-        return new Opening(client.connect(), client::close);
+        return new Opening(client.connect().compose(Opening::checked), client::close);
     }
 
     /** A connection out of the application's client, which gets it back. */
     static Opening from(Redis client) {
         Future<RedisConnection> connection = client.connect();
-        return new Opening(connection, () -> connection.compose(RedisConnection::close));
+        return new Opening(connection.compose(Opening::checked), () -> connection.compose(RedisConnection::close));
+    }
+
+    // Without a password the client connects and leaves it to the first command to find out that one is needed, which
+    // the server answers with a puzzle if that command is long.
+    private static Future<RedisConnection> checked(RedisConnection connection) {
+        return connection
+                .send(Request.cmd(Command.PING))
+                .transform((pong, error) ->
+                        error != null && String.valueOf(error.getMessage()).startsWith("NOAUTH")
+                                ? Future.failedFuture(error)
+                                : Future.succeededFuture(connection));
     }
 
     static Opening failed(RuntimeException error) {

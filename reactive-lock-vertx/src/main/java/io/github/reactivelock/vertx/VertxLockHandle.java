@@ -46,9 +46,8 @@ public interface VertxLockHandle {
      * one handler each.
      *
      * @param handler called before the lease can have run out at the store
-     * @return this handle
      */
-    VertxLockHandle onLost(Handler<LockLostException> handler);
+    void onLost(Handler<LockLostException> handler);
 
     /**
      * Lets the lease start anew, for holds that are not renewed by themselves.

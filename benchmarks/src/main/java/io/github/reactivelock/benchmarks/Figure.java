@@ -1,0 +1,35 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.Locale;
+
+/**
+ * One number of the report, in a form for machines.
+ *
+ * @param kind {@code ratio}, {@code commands}, {@code publishes}, {@code subscribes} or {@code bytes}
+ * @param scenario what was run
+ * @param peer whom a ratio compares with; empty for the other kinds
+ * @param value of a ratio: how many times as good ours is as the peer
+ */
+record Figure(String kind, String scenario, String peer, double value) {
+
+    static Figure ratio(String scenario, String peer, double value) {
+        return new Figure("ratio", scenario, peer, value);
+    }
+
+    static Figure of(String kind, String scenario, double value) {
+        return new Figure(kind, scenario, "", value);
+    }
+
+    String name() {
+        return kind + " " + scenario + (peer.isEmpty() ? "" : " " + peer);
+    }
+
+    @Override
+    public String toString() {
+        return name() + " " + shown();
+    }
+
+    String shown() {
+        return String.format(Locale.ROOT, value >= 100 ? "%.0f" : "%.3f", value);
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.reactivelock.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Client processes that act together. All sides of a scenario live in the same processes and take turns there. */
+final class Group implements AutoCloseable {
+
+    private static final long HEAD_START_NANOS = 30_000_000;
+
+    private final List<WorkerProcess> processes;
+
+    Group(int size) {
+        this.processes = Stream.generate(WorkerProcess::new).limit(size).toList();
+    }
+
+    void open(String side, String uri) {
+        together("open " + side + " " + uri);
+    }
+
+    void close(String side) {
+        together("close " + side);
+    }
+
+    /** Lets a side take its turn, with the flows spread over all processes. */
+    Outcome run(String side, Load load, Duration time) {
+        long startAt = System.nanoTime() + HEAD_START_NANOS;
+        for (int i = 0; i < processes.size(); i++) {
+            processes.get(i).send(load.share(i, processes.size()).request(side, startAt, time));
+        }
+        return Outcome.together(answers().stream().map(Outcome::decode).toList());
+    }
+
+    /** Lets a side take its turn in the first process, while the others do nothing. */
+    Outcome runAlone(String side, Load load, Duration time) {
+        return Outcome.decode(ask(load.request(side, System.nanoTime() + HEAD_START_NANOS, time)));
+    }
+
+    /** Asks the first process alone. */
+    String ask(String request) {
+        processes.get(0).send(request);
+        return processes.get(0).answer();
+    }
+
+    private void together(String request) {
+        processes.forEach(process -> process.send(request));
+        List<String> unused = answers();
+    }
+
+    private List<String> answers() {
+        List<String> answers = new ArrayList<>();
+        for (WorkerProcess process : processes) {
+            answers.add(process.answer());
+        }
+        return answers;
+    }
+
+    @Override
+    public void close() {
+        processes.forEach(WorkerProcess::close);
+    }
+}

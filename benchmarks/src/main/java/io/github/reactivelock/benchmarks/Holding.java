@@ -1,0 +1,94 @@
+package io.github.reactivelock.benchmarks;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** What locks that are held, or waited for, take of the heap: used bytes after garbage collection, with and without. */
+final class Holding {
+
+    private static final int AT_ONCE = 1_000;
+    private static final long PATIENCE_SECONDS = 120;
+    private static final int PAST_A_RENEWAL_MILLIS = 12_000;
+
+    private Holding() {}
+
+    /** Keeps so many different locks; bytes for each, once each has been renewed. */
+    static String keys(Side side, int count) throws InterruptedException {
+        hold(side, "before", 1);
+        long before = usedHeap();
+        hold(side, "held", count);
+        Thread.sleep(PAST_A_RENEWAL_MILLIS);
+        return perOne(usedHeap() - before, count);
+    }
+
+    /** Keeps one lock and lets so many flows wait for it; bytes for each waiter. */
+    static String waiters(Side side, int count) throws InterruptedException {
+        hold(side, "awaited", 1);
+        long before = usedHeap();
+        Cycle unheard = new Latched(new CountDownLatch(1), new Semaphore(0));
+        for (int i = 1; i <= count; i++) {
+            side.hold("awaited", i, unheard);
+        }
+        Thread.sleep(PAST_A_RENEWAL_MILLIS);
+        return perOne(usedHeap() - before, count);
+    }
+
+    private static void hold(Side side, String name, int count) throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(count);
+        Semaphore room = new Semaphore(AT_ONCE);
+        Latched cycle = new Latched(held, room);
+        for (int i = 0; i < count; i++) {
+            room.acquire();
+            side.hold(count == 1 ? name : name + ":" + i, 0, cycle);
+        }
+        if (!held.await(PATIENCE_SECONDS, TimeUnit.SECONDS) || cycle.failure.get() != null) {
+            throw new IllegalStateException(
+                    held.getCount() + " of " + count + " locks could not be had", cycle.failure.get());
+        }
+    }
+
+    private static String perOne(long bytes, int count) {
+        return Long.toString(Math.round((double) bytes / count));
+    }
+
+    private static long usedHeap() throws InterruptedException {
+        MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+            Thread.sleep(100);
+            least = Math.min(least, memory.getHeapMemoryUsage().getUsed());
+        }
+        return least;
+    }
+
+    /** One for all, so that it takes nothing of the heap for each. */
+    private static final class Latched implements Cycle {
+
+        private final CountDownLatch held;
+        private final Semaphore room;
+        private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+        Latched(CountDownLatch held, Semaphore room) {
+            this.held = held;
+            this.room = room;
+        }
+
+        @Override
+        public void entered() {
+            room.release();
+            held.countDown();
+        }
+
+        @Override
+        public void ended(@Nullable Throwable error) {
+            failure.set(error);
+            entered();
+        }
+    }
+}

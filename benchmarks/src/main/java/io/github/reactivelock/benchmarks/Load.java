@@ -1,0 +1,44 @@
+package io.github.reactivelock.benchmarks;
+
+import java.time.Duration;
+
+/**
+ * What goes on in one turn: so many flows, each of which takes a lock and gives it back, again and again, until the time
+ * is over.
+ *
+ * @param flows how many
+ * @param keys over how many keys they are spread
+ * @param note what to write down besides the number of acquisitions
+ */
+record Load(int flows, int keys, Note note) {
+
+    /** What is written down of every acquisition. */
+    enum Note {
+        /** Nothing but that it happened. */
+        COUNT,
+        /** How long it took from the call to the confirmed release. */
+        LATENCY,
+        /** When it was asked for, when it was granted and when its release was confirmed. */
+        EVENTS,
+        /** The longest time between two acquisitions of this process. */
+        GAPS
+    }
+
+    String key(long flow) {
+        return "bench:" + flow % keys;
+    }
+
+    /** The same flows over many keys: more acquisitions in the same time, for the compiler to see. */
+    Load wide() {
+        return new Load(Math.max(flows, 64), Math.max(keys, 16), Note.COUNT);
+    }
+
+    /** What is left for one of several processes when the flows are spread over all of them. */
+    Load share(int process, int processes) {
+        return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);
+    }
+
+    String request(String side, long startAt, Duration time) {
+        return "run " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
+    }
+}

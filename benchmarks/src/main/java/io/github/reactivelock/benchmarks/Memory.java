@@ -1,0 +1,42 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.List;
+
+/** What a waiter and what a hold take of the heap, each side in a process of its own. */
+final class Memory implements Scenario {
+
+    private static final int WAITERS = 100_000;
+    private static final int HOLDS = 10_000;
+    private static final List<String> SIDES = List.of(Sides.OURS, Sides.REDISSON_ASYNC);
+
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    @Override
+    public void run(Bench bench, Report report) {
+        Table table = new Table(
+                "Heap after garbage collection: 100,000 flows waiting for one lock, 10,000 locks held",
+                List.of(name(), "bytes a waiter", "bytes a hold"));
+        for (String side : SIDES) {
+            long waiter = measure(bench, side, "wait", WAITERS);
+            long hold = measure(bench, side, "hold", HOLDS);
+            table.add(List.of(side, Long.toString(waiter), Long.toString(hold)));
+            if (side.equals(Sides.OURS)) {
+                report.add(Figure.of("bytes", "waiter", (double) waiter));
+                report.add(Figure.of("bytes", "hold", (double) hold));
+            }
+        }
+        report.add(table);
+    }
+
+    private static long measure(Bench bench, String side, String what, int count) {
+        try (Group group = new Group(1)) {
+            group.open(side, bench.redis().uri());
+            return Long.parseLong(group.ask(what + " " + side + " " + count));
+        } finally {
+            bench.redis().flush();
+        }
+    }
+}

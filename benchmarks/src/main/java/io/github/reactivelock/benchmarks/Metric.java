@@ -1,0 +1,39 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.Locale;
+
+/** What is measured in a turn, in the order in which it is shown. */
+enum Metric {
+    PER_SECOND("a second", "%,.0f"),
+    CYCLE_MEDIAN("acquire + release, median µs", "%,.1f"),
+    CYCLE_TAIL("p99 / p50", "%.1f"),
+    HAND_OVER("hand-over, median µs", "%,.1f"),
+    HAND_OVER_TRIPS("in round trips", "%.2f"),
+    LONGEST_WAIT("longest wait of a client, ms", "%,.1f"),
+    CLIENT_CPU("client CPU, µs each", "%.1f"),
+    SERVER_CPU("server CPU, µs each", "%.1f"),
+    COMMANDS("commands each", "%.3f"),
+    PUBLISHED("PUBLISH each", "%.3f"),
+    SUBSCRIBED("(UN)SUBSCRIBE each", "%.3f");
+
+    private final String title;
+    private final String format;
+
+    Metric(String title, String format) {
+        this.title = title;
+        this.format = format;
+    }
+
+    String title() {
+        return title;
+    }
+
+    String show(double value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+
+    /** How many times as good the first value is as the second. */
+    double ratio(double ours, double theirs) {
+        return this == PER_SECOND ? ours / theirs : theirs / ours;
+    }
+}

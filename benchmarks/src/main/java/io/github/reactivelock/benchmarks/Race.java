@@ -1,0 +1,106 @@
+package io.github.reactivelock.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Sides that do the same in turns: A B C, then C B A, and so on, so that whatever else the machine does meets all of
+ * them. The first side is ours, the one that ratios are of. A ratio is taken within a round, and its median over the
+ * rounds is what is reported.
+ *
+ * @param name as in the figures
+ * @param title as in the document
+ * @param clients how many processes
+ * @param load what they do together
+ * @param ranked what ratios are of
+ * @param sides who takes part
+ */
+record Race(String name, String title, int clients, Load load, Metric ranked, List<String> sides) implements Scenario {
+
+    private static final Duration ROUND_TRIP_TIME = Duration.ofMillis(200);
+
+    @Override
+    public void run(Bench bench, Report report) {
+        Map<String, List<Map<Metric, Double>>> rounds = new LinkedHashMap<>();
+        try (Group group = new Group(clients)) {
+            if (load.note() == Load.Note.EVENTS) {
+                group.open(Sides.PING, bench.redis().uri());
+                double unused = roundTrip(group);
+            }
+            for (String side : sides) {
+                rounds.put(side, new ArrayList<>());
+                group.open(side, bench.redis().uri());
+                warmUp(group, side, bench.pace().warmUp().dividedBy(2));
+            }
+            for (int i = 0; i < bench.pace().rounds(); i++) {
+                List<String> order = new ArrayList<>(sides);
+                if (i % 2 == 1) {
+                    Collections.reverse(order);
+                }
+                double trip = load.note() == Load.Note.EVENTS ? roundTrip(group) : Double.NaN;
+                for (String side : order) {
+                    Map<Metric, Double> round = turn(bench, group, side, report);
+                    round.computeIfPresent(Metric.HAND_OVER, (metric, micros) -> {
+                        round.put(Metric.HAND_OVER_TRIPS, micros / trip);
+                        return micros;
+                    });
+                    rounds.computeIfAbsent(side, s -> new ArrayList<>()).add(round);
+                }
+            }
+        }
+        report.race(this, rounds);
+    }
+
+    private void warmUp(Group group, String side, Duration half) {
+        Outcome unusedWide = group.run(side, load.wide(), half);
+        Outcome unused = group.run(side, load, half);
+    }
+
+    private Map<Metric, Double> turn(Bench bench, Group group, String side, Report report) {
+        Duration time = bench.pace().turn();
+        Usage before = bench.redis().usage(side);
+        Outcome outcome = group.run(side, load, time);
+        Usage usage = bench.redis().usage(side).since(before);
+        report.latencies(this, side, outcome);
+        return Round.of(outcome, load, time, usage);
+    }
+
+    /** Of a single client that does nothing else, in microseconds. */
+    private static double roundTrip(Group group) {
+        Outcome pings = group.runAlone(Sides.PING, new Load(1, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
+        return Round.at(Round.cycles(pings.moments()), 0.5) / 2 / 1_000;
+    }
+
+    /** The middle of every metric over the rounds. */
+    static Map<Metric, Double> medians(List<Map<Metric, Double>> rounds) {
+        Map<Metric, Double> medians = new EnumMap<>(Metric.class);
+        for (Metric metric : rounds.get(0).keySet()) {
+            medians.put(
+                    metric,
+                    median(rounds.stream()
+                            .map(round -> round.getOrDefault(metric, Double.NaN))
+                            .toList()));
+        }
+        return medians;
+    }
+
+    static double ratio(Metric metric, List<Map<Metric, Double>> ours, List<Map<Metric, Double>> theirs) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < ours.size(); i++) {
+            ratios.add(metric.ratio(
+                    ours.get(i).getOrDefault(metric, Double.NaN), theirs.get(i).getOrDefault(metric, Double.NaN)));
+        }
+        return median(ratios);
+    }
+
+    static double median(List<Double> values) {
+        List<Double> sorted = values.stream().sorted().toList();
+        int half = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;
+    }
+}

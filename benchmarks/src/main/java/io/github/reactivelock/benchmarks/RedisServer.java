@@ -1,0 +1,135 @@
+package io.github.reactivelock.benchmarks;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import redis.embedded.core.ExecutableProvider;
+
+/** A Redis of our own: {@code redis-server} from the PATH, else the one that the embedded-redis library brings. */
+final class RedisServer implements AutoCloseable {
+
+    private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),.*");
+    private static final Duration START_LIMIT = Duration.ofSeconds(10);
+
+    private final int port = freePort();
+    private final Path directory;
+    private final Process process;
+    private final RedisClient client;
+    private final RedisCommands<String, String> redis;
+
+    RedisServer() {
+        try {
+            this.directory = Files.createTempDirectory("reactive-lock-benchmarks");
+            this.process = new ProcessBuilder(List.of(
+                            program().toString(),
+                            "--port",
+                            Integer.toString(port),
+                            "--bind",
+                            "127.0.0.1",
+                            "--dir",
+                            directory.toString(),
+                            "--save",
+                            "",
+                            "--appendonly",
+                            "no"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException("Redis could not be started", e);
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
+        this.client = RedisClient.create(uri());
+        this.redis = connect().sync();
+    }
+
+    String uri() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    String version() {
+        return info("server", "redis_version");
+    }
+
+    /** What clients have asked of this server until now, as seen by one side. */
+    Usage usage(String side) {
+        Map<String, Long> calls = new TreeMap<>();
+        redis.info("commandstats").lines().map(CALLS::matcher).forEach(line -> {
+            if (line.matches()) {
+                calls.put(line.group(1), Long.valueOf(line.group(2)));
+            }
+        });
+        double seconds =
+                Double.parseDouble(info("cpu", "used_cpu_user")) + Double.parseDouble(info("cpu", "used_cpu_sys"));
+        return Usage.of(calls, seconds, side);
+    }
+
+    void flush() {
+        String unused = redis.flushall();
+    }
+
+    private String info(String section, String field) {
+        return redis.info(section)
+                .lines()
+                .filter(line -> line.startsWith(field + ":"))
+                .map(line -> line.substring(field.length() + 1).strip())
+                .findFirst()
+                .orElse("unknown");
+    }
+
+    private StatefulRedisConnection<String, String> connect() {
+        long until = System.nanoTime() + START_LIMIT.toNanos();
+        while (true) {
+            try {
+                return client.connect();
+            } catch (RedisConnectionException notYet) {
+                if (!process.isAlive() || System.nanoTime() - until > 0) {
+                    throw notYet;
+                }
+                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+            }
+        }
+    }
+
+    private Path program() throws IOException {
+        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+        Optional<Path> found = Stream.of(path.split(File.pathSeparator))
+                .map(entry -> Path.of(entry, "redis-server"))
+                .filter(Files::isExecutable)
+                .findFirst();
+        return found.isPresent()
+                ? found.get()
+                : ExecutableProvider.newJarResourceProvider(directory.toFile())
+                        .get()
+                        .toPath();
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException("no free port", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        client.shutdown();
+        process.destroy();
+    }
+}

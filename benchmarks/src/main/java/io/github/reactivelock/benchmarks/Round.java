@@ -1,0 +1,69 @@
+package io.github.reactivelock.benchmarks;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** What one side's turn came to. */
+final class Round {
+
+    private static final double MICRO = 1_000;
+    private static final double MILLI = 1_000_000;
+    private static final int MOMENTS = 3;
+
+    private Round() {}
+
+    static Map<Metric, Double> of(Outcome outcome, Load load, Duration turn, Usage usage) {
+        Map<Metric, Double> values = new EnumMap<>(Metric.class);
+        double total = Math.max(1, outcome.total());
+        values.put(Metric.PER_SECOND, outcome.inTime() * 1e9 / turn.toNanos());
+        values.put(Metric.CLIENT_CPU, outcome.cpu() / MICRO / total);
+        values.put(Metric.SERVER_CPU, usage.cpuMicros() / total);
+        values.put(Metric.COMMANDS, usage.sent() / total);
+        values.put(Metric.PUBLISHED, usage.published() / total);
+        values.put(Metric.SUBSCRIBED, usage.subscribed() / total);
+        if (load.note() == Load.Note.GAPS) {
+            values.put(Metric.LONGEST_WAIT, outcome.longestGap() / MILLI);
+        }
+        if (outcome.moments().length > 0) {
+            long[] cycles = cycles(outcome.moments());
+            double median = at(cycles, 0.5);
+            values.put(Metric.CYCLE_MEDIAN, median / MICRO);
+            values.put(Metric.CYCLE_TAIL, at(cycles, 0.99) / median);
+            if (load.note() == Load.Note.EVENTS) {
+                values.put(Metric.HAND_OVER, at(handOvers(outcome.moments()), 0.5) / MICRO);
+            }
+        }
+        return values;
+    }
+
+    /** From the call to the confirmed release, sorted. */
+    static long[] cycles(long[] moments) {
+        long[] cycles = new long[moments.length / MOMENTS];
+        for (int i = 0; i < cycles.length; i++) {
+            cycles[i] = moments[MOMENTS * i + 2] - moments[MOMENTS * i];
+        }
+        Arrays.sort(cycles);
+        return cycles;
+    }
+
+    /** From one flow's entering, and giving back at once, to the next flow's, sorted. */
+    private static long[] handOvers(long[] moments) {
+        long[] entered = new long[moments.length / MOMENTS];
+        for (int i = 0; i < entered.length; i++) {
+            entered[i] = moments[MOMENTS * i + 1];
+        }
+        Arrays.sort(entered);
+        long[] handOvers = new long[Math.max(1, entered.length - 1)];
+        for (int i = 0; i + 1 < entered.length; i++) {
+            handOvers[i] = entered[i + 1] - entered[i];
+        }
+        Arrays.sort(handOvers);
+        return handOvers;
+    }
+
+    static double at(long[] sorted, double quantile) {
+        return sorted[(int) Math.min(sorted.length - 1, (long) (quantile * sorted.length))];
+    }
+}

@@ -1,0 +1,79 @@
+package io.github.reactivelock.benchmarks;
+
+import static io.github.reactivelock.benchmarks.Sides.*;
+
+import java.util.List;
+
+/** What there is to measure. */
+final class Scenarios {
+
+    /** For how long a process may pass a lock on among its own flows, by default. */
+    static final double BUDGET_MILLIS = 50;
+
+    private static final List<String> CONTENDERS =
+            List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE, REDISSON_FAIR, SPRING);
+    private static final List<String> IN_ORDER = List.of(OURS_FIFO, REDISSON_ASYNC, REDISSON_FAIR);
+
+    private Scenarios() {}
+
+    static List<Scenario> quick() {
+        return List.of(
+                sequential(List.of(OURS, OURS_IMMEDIATE, PING, RAW_REACTIVE, RAW_REACTIVE_HOP, REDISSON_REACTIVE)),
+                distinct(List.of(OURS, SET_ASYNC, REDISSON_ASYNC)),
+                hot(100, "hot-100-one-process", List.of(OURS, REDISSON_ASYNC)),
+                fifo(4, "hot-100-four-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)));
+    }
+
+    static List<Scenario> all() {
+        return List.of(
+                sequential(List.of(
+                        OURS,
+                        OURS_IMMEDIATE,
+                        PING,
+                        RAW_REACTIVE,
+                        RAW_REACTIVE_HOP,
+                        RAW_ASYNC,
+                        REDISSON_REACTIVE,
+                        REDISSON_ASYNC,
+                        REDISSON_FENCED,
+                        SPRING)),
+                distinct(List.of(
+                        OURS, OURS_IMMEDIATE, SET_ASYNC, SET_REACTIVE, RAW_ASYNC, REDISSON_ASYNC, REDISSON_REACTIVE)),
+                hot(100, "hot-100-one-process", CONTENDERS),
+                hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE)),
+                fifo(4, "hot-100-four-clients-fifo", IN_ORDER),
+                fifo(16, "hot-100-sixteen-clients-fifo", IN_ORDER),
+                passing(4, "hot-100-four-clients"),
+                passing(16, "hot-100-sixteen-clients"),
+                new Renewal(),
+                new Memory());
+    }
+
+    private static Race sequential(List<String> sides) {
+        Load load = new Load(1, 1, Load.Note.LATENCY);
+        return new Race("sequential", "One lock, nobody else, one at a time", 1, load, Metric.CYCLE_MEDIAN, sides);
+    }
+
+    private static Race distinct(List<String> sides) {
+        Load load = new Load(1_024, 1_024, Load.Note.COUNT);
+        return new Race("distinct-1024", "1,024 different keys at once", 1, load, Metric.PER_SECOND, sides);
+    }
+
+    private static Race hot(int flows, String name, List<String> sides) {
+        Load load = new Load(flows, 1, Load.Note.COUNT);
+        String title = String.format("One key, %,d flows of one process", flows);
+        return new Race(name, title, 1, load, Metric.PER_SECOND, sides);
+    }
+
+    private static Race fifo(int clients, String name, List<String> sides) {
+        Load load = new Load(100, 1, Load.Note.EVENTS);
+        String title = "One key, 100 flows of " + clients + " processes, in order of arrival";
+        return new Race(name, title, clients, load, Metric.PER_SECOND, sides);
+    }
+
+    private static Race passing(int clients, String name) {
+        Load load = new Load(100, 1, Load.Note.GAPS);
+        String title = "One key, 100 flows of " + clients + " processes, passed on within a process";
+        return new Race(name, title, clients, load, Metric.PER_SECOND, List.of(OURS, REDISSON_ASYNC));
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.reactivelock.benchmarks;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockOptions;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import reactor.core.scheduler.Schedulers;
+
+/** The contenders by name; all of them at the defaults of their libraries, unless their name says otherwise. */
+final class Sides {
+
+    static final String OURS = "ours";
+    static final String OURS_FIFO = "ours-fifo";
+    /** Without the hop to the work scheduler. */
+    static final String OURS_IMMEDIATE = "ours-immediate";
+
+    static final String PING = "2-x-ping";
+    static final String RAW_REACTIVE = "raw-reactive";
+    /** With the hop that keeps the holder off Lettuce's thread. */
+    static final String RAW_REACTIVE_HOP = "raw-reactive-hop";
+
+    static final String RAW_ASYNC = "raw-async";
+    static final String SET_REACTIVE = "set-delete-reactive";
+    static final String SET_ASYNC = "set-delete-async";
+    static final String REDISSON_REACTIVE = "redisson-reactive";
+    static final String REDISSON_ASYNC = "redisson-async";
+    static final String REDISSON_FAIR = "redisson-fair";
+    static final String REDISSON_FENCED = "redisson-fenced";
+    static final String SPRING = "spring-blocking";
+
+    private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
+            Map.entry(OURS, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.parallel())),
+            Map.entry(
+                    OURS_FIFO,
+                    uri -> OurSide.redis(
+                            uri, LockOptions.defaults().withFairness(Fairness.FIFO), Schedulers.parallel())),
+            Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.immediate())),
+            Map.entry(PING, PingSide::new),
+            Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),
+            Map.entry(RAW_REACTIVE_HOP, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.parallel())),
+            Map.entry(RAW_ASYNC, uri -> new RawAsyncSide(uri, RawLock.FENCED)),
+            Map.entry(SET_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.SET, Schedulers.immediate())),
+            Map.entry(SET_ASYNC, uri -> new RawAsyncSide(uri, RawLock.SET)),
+            Map.entry(REDISSON_REACTIVE, RedissonReactiveSide::new),
+            Map.entry(REDISSON_ASYNC, uri -> new RedissonAsyncSide(uri, RedissonAsyncSide.Kind.PLAIN)),
+            Map.entry(REDISSON_FAIR, uri -> new RedissonAsyncSide(uri, RedissonAsyncSide.Kind.FAIR)),
+            Map.entry(REDISSON_FENCED, uri -> new RedissonAsyncSide(uri, RedissonAsyncSide.Kind.FENCED)),
+            Map.entry(SPRING, SpringSide::new)));
+
+    private Sides() {}
+
+    static Side open(String name, String uri) {
+        Function<String, Side> opener = OPENERS.get(name);
+        if (opener == null) {
+            throw new IllegalArgumentException("no contender is called '" + name + "'; there are " + OPENERS.keySet());
+        }
+        return opener.apply(uri);
+    }
+}

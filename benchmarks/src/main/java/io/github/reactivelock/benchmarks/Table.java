@@ -1,0 +1,57 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Rows under a heading, printed the same way on the terminal and in the document. */
+final class Table {
+
+    private final String title;
+    private final List<List<String>> rows = new ArrayList<>();
+
+    Table(String title, List<String> columns) {
+        this.title = title;
+        rows.add(columns);
+    }
+
+    String title() {
+        return title;
+    }
+
+    void add(List<String> row) {
+        rows.add(row);
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            text.append("| ");
+            for (int i = 0; i < row.size(); i++) {
+                text.append(padded(row.get(i), width(i), i > 0)).append(" | ");
+            }
+            text.setLength(text.length() - 1);
+            text.append('\n');
+            if (row == rows.get(0)) {
+                text.append(line());
+            }
+        }
+        return text.toString();
+    }
+
+    private String line() {
+        StringBuilder line = new StringBuilder("|");
+        for (int i = 0; i < rows.get(0).size(); i++) {
+            line.append("-".repeat(width(i) + 1)).append(i > 0 ? ":|" : "-|");
+        }
+        return line.append('\n').toString();
+    }
+
+    private int width(int column) {
+        return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
+    }
+
+    private static String padded(String cell, int width, boolean right) {
+        String space = " ".repeat(width - cell.length());
+        return right ? space + cell : cell + space;
+    }
+}

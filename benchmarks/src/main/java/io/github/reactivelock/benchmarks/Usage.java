@@ -1,0 +1,41 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What was asked of Redis, by {@code INFO commandstats} and {@code INFO cpu}. Those count what scripts call as well, so
+ * only commands are added up that no script of any side calls; {@code SET}, which scripts do call, is added for the
+ * sides that send it themselves. {@code PUBLISH} comes from scripts only and is counted by itself.
+ *
+ * @param sent commands that clients sent
+ * @param published messages to a channel, whether or not anybody listens
+ * @param subscribed commands among those sent that begin or end a subscription
+ * @param cpuMicros processor time of the server
+ */
+record Usage(long sent, long published, long subscribed, double cpuMicros) {
+
+    private static final Set<String> SENT =
+            Set.of("eval", "evalsha", "evalsha_ro", "fcall", "subscribe", "unsubscribe", "psubscribe", "wait");
+    private static final Set<String> SUBSCRIBED = Set.of("subscribe", "unsubscribe", "psubscribe");
+    private static final Set<String> PUBLISHED = Set.of("publish", "spublish");
+
+    static Usage of(Map<String, Long> calls, double cpuSeconds, String side) {
+        long own = side.startsWith("set-")
+                ? sum(calls, Set.of("set"))
+                : side.equals(Sides.PING) ? sum(calls, Set.of("ping")) : 0;
+        return new Usage(own + sum(calls, SENT), sum(calls, PUBLISHED), sum(calls, SUBSCRIBED), cpuSeconds * 1_000_000);
+    }
+
+    Usage since(Usage before) {
+        return new Usage(
+                sent - before.sent,
+                published - before.published,
+                subscribed - before.subscribed,
+                cpuMicros - before.cpuMicros);
+    }
+
+    private static long sum(Map<String, Long> calls, Set<String> names) {
+        return names.stream().mapToLong(name -> calls.getOrDefault(name, 0L)).sum();
+    }
+}

@@ -1,0 +1,112 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What is asked of a store without taking part. */
+class QueriesTest {
+
+    private final Bench bench = new Bench();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
+    private final LockClient holder = bench.over(store).build();
+    private final LockClient watcher = bench.over(store.connect()).build();
+
+    @Test
+    void nothingIsAwaitedOfALockThatIsFree() {
+        assertThat(subscribe(watcher.awaitRelease("k")).isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aReleaseIsAwaited() {
+        LockHandle handle = Bench.held(subscribe(holder.acquire("k")));
+        TestSubscriber<Void> awaited = subscribe(watcher.awaitRelease("k"));
+        bench.time.advance(Duration.ofMinutes(5));
+        assertThat(awaited.isTerminated()).isFalse();
+
+        subscribe(handle.release());
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aGrantToAnotherProcessEndsTheOneThatIsAwaited() {
+        LockHandle handle = Bench.held(subscribe(holder.acquire("k")));
+        subscribe(watcher.acquire("k"));
+        TestSubscriber<Void> awaited = subscribe(watcher.awaitRelease("k"));
+
+        subscribe(handle.release());
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aPassInsideAProcessDoesNotEndTheStoresGrant() {
+        LockHandle first = Bench.held(subscribe(holder.acquire("k")));
+        TestSubscriber<LockHandle> second = subscribe(holder.acquire("k"));
+        TestSubscriber<Void> awaited = subscribe(watcher.awaitRelease("k"));
+
+        subscribe(first.release());
+        assertThat(awaited.isTerminated()).isFalse();
+        subscribe(Bench.held(second).release());
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void theEndOfALeaseIsNoticedThoughNobodyAnnouncesIt() {
+        LockClient silent = bench.over(store.connect()).build();
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(5));
+        subscribe(silent.with(options.withoutRenewal()).acquire("k"));
+        TestSubscriber<Void> awaited = subscribe(watcher.awaitRelease("k"));
+
+        bench.time.advance(Duration.ofSeconds(5).plusMillis(10));
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void watchingBeginsWithASnapshot() {
+        TestSubscriber<LockEvent> events = TestSubscriber.create();
+        watcher.events("k").subscribe(events);
+
+        LockHandle handle = Bench.held(subscribe(holder.acquire("k")));
+        subscribe(handle.release());
+
+        assertThat(events.getReceivedOnNext()).hasSize(3);
+        assertThat(events.getReceivedOnNext().get(0)).isEqualTo(new LockEvent.Snapshot(new LockInfo.Free("k")));
+        assertThat(events.getReceivedOnNext().get(1)).isInstanceOf(LockEvent.Acquired.class);
+        assertThat(events.getReceivedOnNext().get(2)).isInstanceOf(LockEvent.Released.class);
+        events.cancel();
+    }
+
+    @Test
+    void aForcedReleaseIsLearnedOfAtOnce() {
+        LockHandle handle = Bench.held(subscribe(holder.acquire("k")));
+
+        assertThat(subscribe(watcher.forceRelease("k")).getReceivedOnNext()).containsExactly(true);
+
+        assertThat(handle.isHeld()).isFalse();
+        assertThat(subscribe(watcher.forceRelease("k")).getReceivedOnNext()).containsExactly(false);
+    }
+
+    @Test
+    void aStoreThatDoesNotAnswerAQuestionIsUnavailable() {
+        TestSubscriber<Boolean> forced = subscribe(bench.client.forceRelease("k"));
+
+        bench.time.advance(Duration.ofMillis(1_999));
+        assertThat(forced.isTerminated()).isFalse();
+        bench.time.advance(Duration.ofMillis(1));
+
+        assertThat(forced.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'k'");
+        assertThat(bench.time.armedTimers()).isZero();
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.reactivelock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Vote;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+
+class RoundTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration LONG_UP = Duration.ofHours(1);
+
+    private final Round round = new Round(5, LEASE);
+
+    private static Vote granted(int node, long token, Duration uptime) {
+        return new Vote(new ClaimResult.Granted(token << 12, LEASE), "server-" + node, uptime);
+    }
+
+    private static Vote queued(int node, long seconds) {
+        return new Vote(new ClaimResult.Queued(Duration.ofSeconds(seconds)), "server-" + node, LONG_UP);
+    }
+
+    @Test
+    void threeOfFiveGrantWithTheHighestTokenOfTheThree() {
+        round.add(0, granted(0, 7, LONG_UP));
+        round.add(1, granted(1, 9, LONG_UP));
+        assertThat(round.isDecided()).isFalse();
+
+        round.add(2, granted(2, 8, LONG_UP));
+
+        assertThat(round.isDecided()).isTrue();
+        assertThat(round.isGranted()).isTrue();
+        assertThat(round.highestToken()).isEqualTo(9L << 12);
+    }
+
+    @Test
+    void aNodeThatCameUpLessThanALeaseAgoIsNotCountedButIsGivenBack() {
+        round.add(0, granted(0, 7, LONG_UP));
+        round.add(1, granted(1, 7, LONG_UP));
+        round.add(2, granted(2, 99, LEASE.minusMillis(1)));
+
+        assertThat(round.isGranted()).isFalse();
+        assertThat(round.isSplit()).isTrue();
+        assertThat(round.votes()).containsExactlyInAnyOrder(0, 1, 2);
+        assertThat(round.highestToken()).isEqualTo(7L << 12);
+    }
+
+    @Test
+    void twoVotesAmongThreeWhoWaitAreASplit() {
+        round.add(0, granted(0, 7, LONG_UP));
+        round.add(1, granted(1, 7, LONG_UP));
+        for (int node = 2; node < 5; node++) {
+            round.add(node, queued(node, 5));
+        }
+
+        assertThat(round.isGranted()).isFalse();
+        assertThat(round.isSplit()).isTrue();
+        assertThat(round.isUnanswered()).isFalse();
+    }
+
+    @Test
+    void aWaitEndsWhenAMajorityMayBeFree() {
+        for (int node = 0; node < 5; node++) {
+            round.add(node, queued(node, node + 1));
+        }
+
+        assertThat(round.isSplit()).isFalse();
+        assertThat(round.untilFree()).isEqualTo(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void threeSilentNodesDecideThatNobodyCanBeAskedAndAreNamed() {
+        round.add(0, granted(0, 7, LONG_UP));
+        for (int node = 1; node < 4; node++) {
+            round.addFailure(node, new TimeoutException("no answer"));
+        }
+
+        assertThat(round.isDecided()).isTrue();
+        assertThat(round.isUnanswered()).isTrue();
+        assertThat(round.failure())
+                .hasMessageContaining("only 2 of 5 nodes answered and 3 are needed")
+                .hasMessageContaining("node 2: no answer");
+    }
+
+    @Test
+    void oneServerUnderTwoNamesIsRefusedEvenWithAMajority() {
+        round.add(0, granted(0, 7, LONG_UP));
+        round.add(1, granted(1, 7, LONG_UP));
+        round.add(2, granted(0, 7, LONG_UP));
+
+        assertThat(round.isGranted()).isFalse();
+        assertThat(round.isUnanswered()).isTrue();
+        assertThat(round.failure()).hasMessageContaining("node 3 is the same server as another node");
+    }
+}

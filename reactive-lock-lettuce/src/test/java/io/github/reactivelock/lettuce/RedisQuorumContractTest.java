@@ -1,0 +1,120 @@
+package io.github.reactivelock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.testkit.Feature;
+import io.github.reactivelock.testkit.LockBackendContract;
+import io.github.reactivelock.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class RedisQuorumContractTest extends LockBackendContract {
+
+    private static final Duration LONGEST_LEASE = Duration.ofHours(12);
+    private static List<RedisServer> servers;
+
+    @BeforeAll
+    static void start() {
+        servers = Stream.generate(RedisServer::start).limit(5).toList();
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.forEach(RedisServer::close);
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        QuorumNode[] nodes = servers.stream()
+                .map(server -> new LongUp(LettuceLockBackend.connect(server.uri())))
+                .toArray(QuorumNode[]::new);
+        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE);
+    }
+
+    /** A node's grant is a vote; the claim is served when it has asked again. */
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.PUSHED_GRANTS);
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        for (RedisServer server : servers) {
+            List<?> left = (List<?>) server.command("KEYS", "*");
+            assertThat(left.stream().map(String::valueOf))
+                    .filteredOn(name -> !name.endsWith("}:token") && !name.endsWith("}:watch"))
+                    .isEmpty();
+        }
+    }
+
+    /** A server that has just been started for the test, but may be counted: the contract uses leases of many hours. */
+    private record LongUp(QuorumNode node) implements QuorumNode {
+        @Override
+        public Mono<Vote> vote(Claim claim, long ticket) {
+            return node.vote(claim, ticket)
+                    .map(vote -> new Vote(
+                            vote.result(), vote.incarnation(), vote.uptime().plus(LONGEST_LEASE)));
+        }
+
+        @Override
+        public Mono<Void> raise(Claim claim, long fencingToken) {
+            return node.raise(claim, fencingToken);
+        }
+
+        @Override
+        public Mono<ClaimResult> claim(Claim claim) {
+            return node.claim(claim);
+        }
+
+        @Override
+        public Mono<RenewalResult> renew(List<Claim> held) {
+            return node.renew(held);
+        }
+
+        @Override
+        public Mono<Boolean> release(Claim claim) {
+            return node.release(claim);
+        }
+
+        @Override
+        public Flux<Signal> signals() {
+            return node.signals();
+        }
+
+        @Override
+        public Mono<LockInfo> inspect(String key) {
+            return node.inspect(key);
+        }
+
+        @Override
+        public Flux<LockEvent> events(String key) {
+            return node.events(key);
+        }
+
+        @Override
+        public Mono<Boolean> forceRelease(String key) {
+            return node.forceRelease(key);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return node.close();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.github.reactivelock.testkit;
+
+import reactor.blockhound.BlockHound;
+import reactor.blockhound.integration.BlockHoundIntegration;
+
+/**
+ * What BlockHound lets pass although it blocks, each with its reason. It is found by BlockHound itself; there is nothing
+ * to call. Nothing of this project is in it.
+ */
+public final class AllowedBlocking implements BlockHoundIntegration {
+
+    /** For BlockHound. */
+    public AllowedBlocking() {}
+
+    @Override
+    public void applyTo(BlockHound.Builder builder) {
+        // Lettuce guards the state of a connection with a lock held for a few instructions. Two threads that send at
+        // the
+        // same moment meet there; an error thrown from inside its queue would leave it broken for all others.
+        builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters");
+        builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "decrementWriters");
+        builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
+        // Its table of method handles, filled when the first connections are opened.
+        builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
+    }
+}

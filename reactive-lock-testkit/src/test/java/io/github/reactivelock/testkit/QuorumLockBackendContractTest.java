@@ -1,0 +1,46 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+
+/** Five stores in memory, made to believe that they have been up for long enough to be counted. */
+class QuorumLockBackendContractTest extends LockBackendContract {
+
+    private static final Duration LONGEST_LEASE = Duration.ofHours(12);
+
+    private final AtomicLong ahead = new AtomicLong();
+    private final List<InMemoryLockBackend> stores = Stream.generate(
+                    () -> InMemoryLockBackend.create(() -> System.nanoTime() + ahead.get()))
+            .limit(5)
+            .toList();
+
+    QuorumLockBackendContractTest() {
+        ahead.set(LONGEST_LEASE.toNanos());
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        QuorumNode[] nodes = stores.stream().map(InMemoryLockBackend::connect).toArray(QuorumNode[]::new);
+        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE);
+    }
+
+    /** A node's grant is a vote; the claim is served when it has asked again. */
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.PUSHED_GRANTS);
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        assertThat(stores).allSatisfy(store -> assertThat(store.size()).isZero());
+    }
+}

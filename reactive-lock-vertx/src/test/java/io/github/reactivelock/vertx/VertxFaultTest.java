@@ -1,0 +1,175 @@
+package io.github.reactivelock.vertx;
+
+import static io.github.reactivelock.vertx.Fixture.claim;
+import static io.github.reactivelock.vertx.Fixture.eventually;
+import static io.github.reactivelock.vertx.Fixture.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+class VertxFaultTest {
+
+    private static Fixture fixture;
+
+    @BeforeAll
+    static void start() {
+        fixture = new Fixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @AfterEach
+    void reset() {
+        fixture.reset();
+    }
+
+    @RepeatedTest(5)
+    void aWaiterWhosePushConnectionIsKilledAtTheReleaseIsServedWithinTwoSeconds() throws Exception {
+        LockClient holder = LockClient.create(fixture.backend());
+        LockClient waiting = LockClient.create(fixture.backend());
+        LockHandle held = get(holder.acquire("a"));
+        CompletableFuture<LockHandle> next = waiting.acquire("a").toFuture();
+        eventually(
+                "the waiter is queued",
+                () -> fixture.server.command("ZCARD", "{reactivelock:a}:queue").equals(1L));
+
+        fixture.server.command("CLIENT", "KILL", "TYPE", "pubsub");
+        CompletableFuture<Void> released = held.release().toFuture();
+
+        LockHandle served = next.get(2, TimeUnit.SECONDS);
+        assertThat(served.fencingToken()).isGreaterThan(held.fencingToken());
+        released.get(2, TimeUnit.SECONDS);
+        get(served.release());
+        get(holder.close());
+        get(waiting.close());
+    }
+
+    @Test
+    void aHolderWhoseConnectionIsKilledKeepsTheLockAndGoesOnRenewingIt() throws Exception {
+        Duration lease = Duration.ofSeconds(1);
+        LockClient client =
+                LockClient.create(fixture.backend()).with(LockOptions.defaults().withLease(lease));
+        LockHandle held = get(client.acquire("a"));
+        for (int i = 0; i < 3; i++) {
+            fixture.server.command("CLIENT", "KILL", "TYPE", "normal");
+            Thread.sleep(lease.toMillis() / 2);
+        }
+        Thread.sleep(lease.toMillis());
+
+        assertThat(held.isHeld()).isTrue();
+        assertThat((Long) fixture.server.command("PTTL", "{reactivelock:a}")).isPositive();
+        get(held.release());
+        get(client.close());
+    }
+
+    @Test
+    void commandsOfAnInterruptionAreSentInTheirOrderWhenItIsOver() {
+        try (TcpProxy proxy = TcpProxy.to(fixture.server.port())) {
+            LockBackend backend =
+                    fixture.keep(VertxLockBackend.connect(fixture.vertx, "redis://127.0.0.1:" + proxy.port()));
+            get(backend.claim(claim("warm up")));
+            proxy.cut();
+            BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+            for (int i = 0; i < 100; i++) {
+                var claim = claim("a");
+                var first = backend.claim(claim).subscribe(answers::add, answers::add);
+                var second = backend.release(claim).subscribe(answers::add, answers::add);
+                assertThat(List.of(first, second)).isNotEmpty();
+            }
+            proxy.mend();
+
+            eventually("two hundred answers", () -> answers.size() == 200);
+            List<Object> all = List.copyOf(answers);
+            for (int i = 0; i < 200; i += 2) {
+                assertThat(all.get(i)).isInstanceOf(ClaimResult.Granted.class);
+                assertThat(all.get(i + 1)).isEqualTo(true);
+            }
+        }
+    }
+
+    @Test
+    void anAnswerThatIsLostIsAskedForAgain() {
+        try (TcpProxy proxy = TcpProxy.to(fixture.server.port())) {
+            LockBackend backend =
+                    fixture.keep(VertxLockBackend.connect(fixture.vertx, "redis://127.0.0.1:" + proxy.port()));
+            get(backend.claim(claim("warm up")));
+            var claim = claim("a");
+            proxy.dropReplies();
+            var answer = backend.claim(claim).toFuture();
+            eventually(
+                    "the store has acted",
+                    () -> fixture.server.command("EXISTS", "{reactivelock:a}").equals(1L));
+            proxy.cut();
+            proxy.mend();
+
+            assertThat(answer.orTimeout(5, TimeUnit.SECONDS).join()).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(backend.release(claim))).isTrue();
+            assertThat(get(backend.release(claim))).isFalse();
+        }
+    }
+
+    @Test
+    void aServerThatStaysAwayIsAnErrorAndItsReturnIsNoticed() {
+        try (Fixture own = new Fixture()) {
+            LockBackend backend = own.backend();
+            BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+            var listening = backend.signals().subscribe(signals::add, error -> {});
+            eventually("the first push connection", () -> signals.size() == 1);
+            get(backend.claim(claim("a")));
+            own.server.kill();
+
+            assertThatThrownBy(() -> get(backend.claim(claim("a")))).hasMessageContaining("cannot be reached");
+            assertThatThrownBy(() -> get(backend.claim(claim("a")))).hasMessageContaining("cannot be reached");
+
+            own.server.restartEmpty();
+            assertThat(get(backend.claim(claim("a")))).isInstanceOf(ClaimResult.Granted.class);
+            eventually("the push connection is back", () -> signals.size() == 2);
+            assertThat(signals).allMatch(Signal.Reconnected.class::isInstance);
+            listening.dispose();
+        }
+    }
+
+    @Test
+    void aServerThatForgotTheScriptGetsItAgain() {
+        LockBackend backend = fixture.backend();
+        get(backend.claim(claim("warm up")));
+        fixture.server.command("SCRIPT", "FLUSH");
+
+        var claim = claim("a");
+        assertThat(get(backend.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(get(backend.release(claim))).isTrue();
+    }
+
+    @Test
+    void aUserWithoutTheChannelIsToldWhichChannel() {
+        fixture.server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all");
+        LockBackend backend = fixture.keep(
+                VertxLockBackend.connect(fixture.vertx, "redis://deaf:pw@127.0.0.1:" + fixture.server.port()));
+
+        assertThat(get(backend.claim(claim("a")))).isInstanceOf(ClaimResult.Granted.class);
+        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(5)))
+                .hasMessageContaining("'reactivelock:0:grants:")
+                .hasMessageContaining("&reactivelock:*");
+    }
+}
