@@ -1,7 +1,8 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -11,6 +12,7 @@ import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.github.reactivelock.spi.Claim;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 
@@ -73,38 +75,50 @@ final class ClaimKeys {
                 .then();
     }
 
-    /** Deletes the owner's key; whether it was there until now. */
-    Mono<Boolean> deleteOwner(Claim claim) {
+    /**
+     * Deletes a claim's key, if it is there; whether it was the first in line until now, and who is then.
+     *
+     * @param owned whether this claim is known to be first
+     */
+    Mono<Deleted> delete(Claim claim, boolean owned) {
+        ByteSequence name = names.claim(claim);
+        ByteSequence lock = names.lock(claim.key());
+        Op delete = Op.delete(name, DeleteOption.DEFAULT);
+        Op first = Op.get(lock, Ranges.FIRST);
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
                     attempts.incrementAndGet();
-                    return txn.Then(Op.delete(names.claim(claim), DeleteOption.DEFAULT));
+                    return owned ? txn.Then(delete, first) : txn.Then(first, delete, first);
                 })
-                // An earlier attempt whose answer was lost may have deleted it already.
-                .map(answer -> hasDeleted(answer) || attempts.get() > 1);
+                .map(answer -> {
+                    List<GetResponse> firsts = answer.getGetResponses();
+                    boolean deleted = answer.getDeleteResponses().get(0).getDeleted() > 0;
+                    boolean wasFirst = owned
+                            // An earlier attempt whose answer was lost may have deleted it already.
+                            ? deleted || attempts.get() > 1
+                            : deleted && isFirst(firsts.get(0), name);
+                    return new Deleted(wasFirst, firsts.get(firsts.size() - 1).getKvs());
+                });
     }
 
-    /** Deletes a claim's key, if it is there; whether it was the owner until now. */
-    Mono<Boolean> delete(Claim claim) {
-        ByteSequence name = names.claim(claim);
-        return etcd.txn(txn ->
-                        txn.Then(Op.get(names.lock(claim.key()), Ranges.FIRST), Op.delete(name, DeleteOption.DEFAULT)))
-                .map(answer -> hasDeleted(answer)
-                        && answer.getGetResponses()
-                                .get(0)
-                                .getKvs()
-                                .get(0)
-                                .getKey()
-                                .equals(name));
+    /** What a deletion found. */
+    record Deleted(boolean wasFirst, List<KeyValue> next) {
+        /** The create revision of a key if it is first in line now, or zero. */
+        long revisionIfFirst(ByteSequence name) {
+            return next.stream()
+                    .filter(kv -> kv.getKey().equals(name))
+                    .mapToLong(KeyValue::getCreateRevision)
+                    .sum();
+        }
+    }
+
+    private static boolean isFirst(GetResponse line, ByteSequence name) {
+        return line.getKvs().get(0).getKey().equals(name);
     }
 
     /** Deletes a key that a lease was seen to have. */
     Mono<Void> deleteStray(ByteSequence name) {
         ByteSequence known = names.withoutNamespace(name);
         return etcd.txn(txn -> txn.Then(Op.delete(known, DeleteOption.DEFAULT))).then();
-    }
-
-    private static boolean hasDeleted(TxnResponse answer) {
-        return answer.getDeleteResponses().get(0).getDeleted() > 0;
     }
 }

@@ -51,7 +51,7 @@ final class ClientSource {
         if (users.interceptors() != null) {
             interceptors.addAll(users.interceptors());
         }
-        interceptors.add(new Deadline(options.commandTimeout().dividedBy(2)));
+        interceptors.add(new PromptCalls(options.commandTimeout().dividedBy(2)));
         ClientBuilder ours = users.copy()
                 .interceptors(interceptors)
                 .waitForReady(false)
@@ -89,15 +89,20 @@ final class ClientSource {
         return isOurs ? Mono.<Void>fromRunnable(opened::close).subscribeOn(Schedulers.boundedElastic()) : Mono.empty();
     }
 
-    /** Half the patience of a command for each attempt, so that another member is asked when one does not answer. */
-    private record Deadline(Duration time) implements ClientInterceptor {
+    /**
+     * Calls without a hop between threads, and with half the patience of a command for each attempt, so that another
+     * member is asked when one does not answer.
+     */
+    private record PromptCalls(Duration time) implements ClientInterceptor {
         @Override
         public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+            // Answers are handled on the event loop: nothing here blocks, and the engine hops before it calls a user.
+            CallOptions prompt = options.withExecutor(Runnable::run);
             return next.newCall(
                     method,
                     method.getFullMethodName().equals(WATCH)
-                            ? options
-                            : options.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS));
+                            ? prompt
+                            : prompt.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS));
         }
     }
 }

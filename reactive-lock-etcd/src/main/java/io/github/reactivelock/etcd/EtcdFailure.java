@@ -65,6 +65,10 @@ final class EtcdFailure extends RuntimeException {
             return Kind.TRANSIENT;
         }
         Status.Code code = code(error);
+        if (code == Status.Code.UNAUTHENTICATED && error.getCause() != null) {
+            // So says jetcd whenever it could not log in, whatever the reason.
+            return kind(error.getCause(), text);
+        }
         if (code == Status.Code.UNAVAILABLE) {
             return text.contains("etcdserver:") ? Kind.TRANSIENT : Kind.UNREACHABLE;
         }

@@ -33,6 +33,7 @@ import reactor.core.publisher.Mono;
  *       it is deleted, the last two keys are read again: the claim owns the lock, or has a new predecessor, or has lost
  *       its own key with its lease and goes to the end of the line. A watch that breaks, by a disconnect or by
  *       compaction, is not resumed but begun anew from a fresh read.
+ *       A predecessor of this same backend is not watched: the transaction that deletes its key reads who is next.
  *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
  *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as

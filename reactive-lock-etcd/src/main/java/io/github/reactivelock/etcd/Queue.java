@@ -8,15 +8,10 @@ import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
@@ -71,7 +66,7 @@ final class Queue implements Lease.Findings {
             Mono<Line> put = keys.put(standing.claim, lease)
                     .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
                             ? Mono.just(line)
-                            : keys.delete(standing.claim).then(Mono.error(() -> ended(standing))))
+                            : keys.delete(standing.claim, false).then(Mono.error(() -> ended(standing))))
                     .cache();
             return Mono.zip(put, cover(lease, standing, askedAt))
                     .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
@@ -132,18 +127,25 @@ final class Queue implements Lease.Findings {
 
     private void follow(Standing standing, long revision, ByteSequence predecessor, long readAt) {
         Disposable.Swap watch = standing.follow(predecessor);
-        if (watch != null) {
-            Mono<Signal> news = keys.untilGone(predecessor, readAt)
-                    .then(Mono.defer(() -> keys.look(standing.claim, revision)))
-                    .flatMap(line -> moved(standing, revision, line))
+        Standing own = standings.get(Names.claimId(predecessor));
+        if (watch != null && (own == null || !own.isFollowedBy(standing))) {
+            Mono<Void> news = keys.untilGone(predecessor, readAt)
                     .onErrorResume(
-                            error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck(standing)))
-                    .doOnNext(signal -> {
+                            error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).then())
+                    .then(Mono.defer(() -> {
                         standing.followed(watch);
-                        pushes.push(signal);
-                    });
+                        return lookAfterwards(standing, revision);
+                    }));
             boolean unused = watch.update(Detached.run("waiting for a lock in etcd", news));
         }
+    }
+
+    private Mono<Void> lookAfterwards(Standing standing, long revision) {
+        return keys.look(standing.claim, revision)
+                .flatMap(line -> moved(standing, revision, line))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck(standing)))
+                .doOnNext(pushes::push)
+                .then();
     }
 
     private Mono<Signal> moved(Standing standing, long revision, Line line) {
@@ -167,50 +169,7 @@ final class Queue implements Lease.Findings {
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        return Mono.defer(() -> {
-            long askedAt = System.nanoTime();
-            Map<Lease, Long> wanted = new HashMap<>();
-            for (Claim claim : held) {
-                Standing standing = standings.get(claim.id());
-                Lease lease = standing == null ? null : standing.lease();
-                if (lease != null) {
-                    wanted.merge(lease, askedAt + claim.lease().toNanos(), Math::max);
-                }
-            }
-            List<Throwable> failures = new ArrayList<>();
-            return Flux.fromIterable(wanted.entrySet())
-                    .flatMap(entry -> entry.getKey()
-                            .cover(entry.getValue())
-                            .thenReturn(entry.getKey())
-                            .onErrorResume(error -> {
-                                failures.add(error);
-                                return Mono.empty();
-                            }))
-                    .collect(HashSet<Lease>::new, Set::add)
-                    .map(covered -> outcome(held, covered))
-                    .flatMap(result -> failures.isEmpty()
-                                    || !result.lost().isEmpty()
-                                    || !result.renewed().isEmpty()
-                            ? Mono.just(result)
-                            : Mono.error(failures.get(0)));
-        });
-    }
-
-    private RenewalResult outcome(List<Claim> held, Set<Lease> covered) {
-        Set<String> renewed = new HashSet<>();
-        Map<String, LossReason> lost = new HashMap<>();
-        for (Claim claim : held) {
-            Standing standing = standings.get(claim.id());
-            Lease lease = standing == null ? null : standing.lease();
-            if (lease != null && lease.hasEnded()) {
-                lost.put(claim.id(), LossReason.SESSION_LOST);
-            } else if (standing == null || !standing.isOwner()) {
-                lost.put(claim.id(), LossReason.EXPIRED);
-            } else if (lease != null && covered.contains(lease)) {
-                renewed.add(claim.id());
-            }
-        }
-        return new RenewalResult(renewed, lost);
+        return Renewal.of(held, standings);
     }
 
     /** Somebody gave notice of a forced release; true or not, the claim's key shows it. */
@@ -224,6 +183,7 @@ final class Queue implements Lease.Findings {
                 .filter(line -> line.revision() != revision)
                 .<Signal>map(line -> {
                     standing.vanished(revision);
+                    tellSuccessor(standing);
                     return new Signal.Suspect(claimId, LossReason.FORCED);
                 })
                 .onErrorResume(error -> Mono.empty());
@@ -231,6 +191,7 @@ final class Queue implements Lease.Findings {
 
     @Override
     public void vanished(Standing standing) {
+        tellSuccessor(standing);
         pushes.push(
                 standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : recheck(standing));
     }
@@ -252,16 +213,38 @@ final class Queue implements Lease.Findings {
         return Mono.defer(() -> {
             Standing standing = standings.remove(claim.id());
             if (standing == null) {
-                return keys.delete(claim);
+                return keys.delete(claim, false).map(ClaimKeys.Deleted::wasFirst);
             }
             boolean owner = standing.leave();
             if (standing.lease() == null) {
                 // Its key was never put, and now never will be.
                 return Mono.just(false);
             }
-            return (owner ? keys.deleteOwner(claim) : keys.delete(claim))
-                    .flatMap(owned -> leases.drop(claim, standing.lease()).thenReturn(owned));
+            return keys.delete(claim, owner)
+                    .doOnNext(deleted -> tellSuccessor(standing, deleted))
+                    .doOnError(error -> tellSuccessor(standing))
+                    .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
         });
+    }
+
+    /** A claim of this client that is next needs no watch and no question: the deletion has shown it. */
+    private void tellSuccessor(Standing standing, ClaimKeys.Deleted deleted) {
+        Standing next = standing.successor();
+        long revision = next == null ? 0 : deleted.revisionIfFirst(next.name);
+        if (next != null && revision != 0 && next.own(revision)) {
+            next.unfollow();
+            pushes.push(new Signal.Grant(next.claim.id(), token(revision)));
+        } else {
+            tellSuccessor(standing);
+        }
+    }
+
+    private void tellSuccessor(Standing standing) {
+        Standing next = standing.successor();
+        if (next != null && next.isWaiting()) {
+            next.unfollow();
+            Disposable unused = Detached.run("looking whose turn it is", lookAfterwards(next, next.revision()));
+        }
     }
 
     private void abandon(Standing standing) {

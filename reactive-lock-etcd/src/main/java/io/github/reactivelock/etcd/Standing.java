@@ -39,6 +39,7 @@ final class Standing {
     private long seenAt;
     private @Nullable Lease lease;
     private @Nullable Following following;
+    private @Nullable Standing successor;
 
     Standing(Claim claim, ByteSequence name) {
         this.claim = claim;
@@ -52,6 +53,10 @@ final class Standing {
 
     synchronized boolean isOwner() {
         return stage == Stage.OWNER;
+    }
+
+    synchronized boolean isWaiting() {
+        return stage == Stage.WAITING;
     }
 
     /** It was the owner and its key is gone. */
@@ -143,6 +148,20 @@ final class Standing {
         return owner;
     }
 
+    /** The next in line is this client's too and needs no watch: it is told; false if this claim has left already. */
+    synchronized boolean isFollowedBy(Standing next) {
+        if (stage == Stage.LEFT) {
+            return false;
+        }
+        successor = next;
+        return true;
+    }
+
+    /** Whoever has to be told that this claim has left. */
+    synchronized @Nullable Standing successor() {
+        return successor;
+    }
+
     /** Where to put the one watch there is on a predecessor; null if it is watched already or need not be. */
     Disposable.@Nullable Swap follow(ByteSequence predecessor) {
         Disposable earlier;
@@ -157,6 +176,15 @@ final class Standing {
         }
         earlier.dispose();
         return begun.watch;
+    }
+
+    /** The predecessor has to be looked for anew. */
+    void unfollow() {
+        Disposable watch;
+        synchronized (this) {
+            watch = stopFollowing();
+        }
+        watch.dispose();
     }
 
     synchronized void followed(Disposable.Swap watch) {

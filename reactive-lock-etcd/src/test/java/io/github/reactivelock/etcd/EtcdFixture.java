@@ -62,8 +62,15 @@ abstract class EtcdFixture {
         Etcds.assertNoClaims(etcd);
     }
 
+    /** Patient, so that a busy machine looks like nothing else than a slow one. */
     EtcdLockBackend backend() {
-        return opened(EtcdLockBackend.connect(server.uri()));
+        return opened(patient());
+    }
+
+    private EtcdLockBackend patient() {
+        return EtcdLockBackend.connect(
+                Client.builder().endpoints(server.uri()),
+                EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12)));
     }
 
     EtcdLockBackend opened(EtcdLockBackend backend) {
@@ -72,11 +79,20 @@ abstract class EtcdFixture {
     }
 
     LockClient client() {
-        return client(EtcdLockBackend.connect(server.uri()));
+        return client(patient());
     }
 
     LockClient client(EtcdLockBackend backend) {
-        LockClient client = LockClient.create(backend);
+        return added(LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(15))
+                .build());
+    }
+
+    LockClient promptClient() {
+        return added(LockClient.create(EtcdLockBackend.connect(server.uri())));
+    }
+
+    private LockClient added(LockClient client) {
         clients.add(client);
         return client;
     }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
@@ -144,8 +145,10 @@ class LeaseLossTest extends EtcdFixture {
     @Test
     void tenThousandHoldsAreKeptByOneQuestion() throws InterruptedException {
         EtcdLockBackend backend = backend();
-        List<Claim> held = Flux.range(0, 10_000)
-                .map(i -> claim(key + i, Claim.Mode.QUEUE, LEASE, Claim.Keeping.RENEWED))
+        List<Claim> claims = IntStream.range(0, 10_000)
+                .mapToObj(i -> claim(key + i, Claim.Mode.QUEUE, LEASE, Claim.Keeping.RENEWED))
+                .toList();
+        List<Claim> held = Flux.fromIterable(claims)
                 .flatMap(claim -> backend.claim(claim).thenReturn(claim), 64)
                 .collectList()
                 .block(Duration.ofMinutes(2));
@@ -153,6 +156,7 @@ class LeaseLossTest extends EtcdFixture {
                 .extracting(KeyValue::getLease)
                 .hasSize(10_000)
                 .containsOnly(Etcds.claims(etcd).get(0).getLease());
+        long lease = Etcds.claims(etcd).get(0).getLease();
         for (int tick = 0; tick < 3; tick++) {
             // Longer than the slack that one answer leaves for later questions.
             Thread.sleep(1_600);
@@ -169,5 +173,6 @@ class LeaseLossTest extends EtcdFixture {
             assertThat(server.metric(KEEP_ALIVES) - before).isEqualTo(1);
             assertThat(server.metric(LISTS) - listsBefore).isLessThanOrEqualTo(1);
         }
+        Etcds.get(etcd.getLeaseClient().revoke(lease));
     }
 }

@@ -130,7 +130,7 @@ class ServerFaultTest extends EtcdFixture {
 
     @Test
     void aServerThatWasPausedForLongerLosesTheHoldBeforeItsLeaseEnds() {
-        LockHandle held = Etcds.get(client().with(SHORT).acquire(key));
+        LockHandle held = Etcds.get(promptClient().with(SHORT).acquire(key));
 
         server.pause();
         try {
@@ -145,7 +145,7 @@ class ServerFaultTest extends EtcdFixture {
 
     @Test
     void aClientConnectsSoonAfterALongOutage() throws InterruptedException {
-        LockClient client = client();
+        LockClient client = promptClient();
         Etcds.get(Etcds.get(client.acquire(key + "before")).release());
         LockHandle held = Etcds.get(client.acquire(key));
 
