@@ -33,12 +33,13 @@ final class Fixture implements AutoCloseable {
 
     Fixture(String... config) {
         server = RedisServer.start(config);
-        warmUp(vertx, server);
+        warmUp(vertx, server.uri());
+        server.command("FLUSHALL");
     }
 
     /** What comes first loads hundreds of classes, for which a busy machine may take longer than a command may. */
-    static void warmUp(Vertx vertx, RedisServer server) {
-        LockBackend first = VertxLockBackend.connect(vertx, server.uri());
+    static void warmUp(Vertx vertx, String uri) {
+        LockBackend first = VertxLockBackend.connect(vertx, uri);
         eventually(
                 "the first answer",
                 () -> first.signals()
@@ -48,7 +49,6 @@ final class Fixture implements AutoCloseable {
                         .onErrorReturn(false)
                         .block(PATIENCE));
         get(first.close());
-        server.command("FLUSHALL");
     }
 
     LockBackend backend() {

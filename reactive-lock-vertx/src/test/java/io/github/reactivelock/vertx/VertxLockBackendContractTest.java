@@ -28,7 +28,8 @@ class VertxLockBackendContractTest extends LockBackendContract {
         vertx = Vertx.vertx();
         options = new RedisOptions().setConnectionString(server.uri());
         client = Redis.createClient(vertx, options);
-        Fixture.warmUp(vertx, server);
+        Fixture.warmUp(vertx, server.uri());
+        server.command("FLUSHALL");
     }
 
     @AfterAll

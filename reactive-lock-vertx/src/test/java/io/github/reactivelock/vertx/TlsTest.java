@@ -1,0 +1,75 @@
+package io.github.reactivelock.vertx;
+
+import static io.github.reactivelock.vertx.Fixture.claim;
+import static io.github.reactivelock.vertx.Fixture.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.RedisServer;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.PemTrustOptions;
+import io.vertx.redis.client.RedisOptions;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TlsTest {
+
+    @Test
+    void aServerThatDemandsTlsAndAPasswordIsReachedByThoseWhoTrustIt(@TempDir Path directory) throws Exception {
+        String certificate = directory.resolve("redis.crt").toString();
+        String key = directory.resolve("redis.key").toString();
+        Process openssl = new ProcessBuilder(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis"
+                                + " -addext subjectAltName=IP:127.0.0.1 -keyout " + key + " -out " + certificate)
+                        .split(" "))
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("log").toFile())
+                .start();
+        assertThat(openssl.waitFor()).as("openssl").isZero();
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        Vertx vertx = Vertx.vertx();
+        try (RedisServer server = RedisServer.start(
+                "--requirepass",
+                "secret",
+                "--tls-port",
+                "" + port,
+                "--tls-auth-clients",
+                "no",
+                "--tls-cert-file",
+                certificate,
+                "--tls-key-file",
+                key)) {
+            Fixture.warmUp(vertx, "redis://:secret@127.0.0.1:" + server.port());
+            String uri = "rediss://:secret@127.0.0.1:" + port;
+            LockBackend trusting = VertxLockBackend.connect(
+                    vertx,
+                    new RedisOptions()
+                            .setConnectionString(uri)
+                            .setNetClientOptions(new NetClientOptions()
+                                    .setTrustOptions(new PemTrustOptions().addCertPath(certificate))
+                                    .setHostnameVerificationAlgorithm("HTTPS")));
+            LockBackend strange = VertxLockBackend.connect(vertx, uri);
+
+            assertThat(get(trusting.claim(claim("a")))).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(trusting.signals().blockFirst(Duration.ofSeconds(5))).isInstanceOf(Signal.Reconnected.class);
+            assertThatThrownBy(() -> get(strange.claim(claim("a"))))
+                    .hasMessageContaining("127.0.0.1:" + port)
+                    .hasMessageContaining("TLS")
+                    .satisfies(error -> assertThat(Fixture.stackTrace(error)).doesNotContain("secret"));
+            get(trusting.close());
+            get(strange.close());
+        } finally {
+            get(vertx.close());
+        }
+    }
+}
