@@ -44,7 +44,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         QuorumNode[] nodes = servers.stream()
                 .map(server -> new LongUp(LettuceLockBackend.connect(server.uri())))
                 .toArray(QuorumNode[]::new);
-        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE);
+        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE).withNodeTimeout(Duration.ofMillis(1500));
     }
 
     /** A node's grant is a vote; the claim is served when it has asked again. */
