@@ -1,12 +1,22 @@
 package io.github.reactivelock.benchmarks;
 
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What scenarios run on: the servers, started when they are first needed, and the pace. */
+/** What scenarios run on: servers, started when they are first needed, client processes, and the pace. */
 final class Bench implements AutoCloseable {
 
+    /** A kind of server. */
+    enum Store {
+        REDIS,
+        ETCD
+    }
+
     private final Pace pace;
-    private @Nullable RedisServer redis;
+    private final Map<Store, Server> servers = new EnumMap<>(Store.class);
+    private @Nullable Group group;
 
     Bench(Pace pace) {
         this.pace = pace;
@@ -16,19 +26,40 @@ final class Bench implements AutoCloseable {
         return pace;
     }
 
+    Server server(Store store) {
+        return servers.computeIfAbsent(store, s -> s == Store.REDIS ? new RedisServer() : new EtcdServer());
+    }
+
     RedisServer redis() {
-        RedisServer started = redis;
-        if (started == null) {
-            started = new RedisServer();
-            redis = started;
+        return (RedisServer) server(Store.REDIS);
+    }
+
+    List<String> versions() {
+        return servers.values().stream().map(Server::version).toList();
+    }
+
+    /** So many client processes; the same as last time if it was as many, with what is open and compiled in them. */
+    Group group(int size) {
+        Group current = group;
+        if (current == null || current.size() != size) {
+            disband();
+            current = new Group(size);
+            group = current;
         }
-        return started;
+        return current;
+    }
+
+    /** Ends the client processes. */
+    void disband() {
+        if (group != null) {
+            group.close();
+            group = null;
+        }
     }
 
     @Override
     public void close() {
-        if (redis != null) {
-            redis.close();
-        }
+        disband();
+        servers.values().forEach(Server::close);
     }
 }

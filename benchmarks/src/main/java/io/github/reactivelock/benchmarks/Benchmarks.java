@@ -53,9 +53,10 @@ final class Benchmarks implements Callable<Integer> {
                 scenario.run(bench, report);
             }
             if (docs != null && !quick && names.isEmpty()) {
-                Document.write(report, new Machine(bench.redis().version()), docs);
+                Document.write(report, new Machine(bench.versions()), docs);
             }
         }
+        report.add(Target.table(report));
         report.printFigures();
         return 0;
     }

@@ -2,7 +2,9 @@ package io.github.reactivelock.benchmarks;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Client processes that act together. All sides of a scenario live in the same processes and take turns there. */
@@ -11,13 +13,20 @@ final class Group implements AutoCloseable {
     private static final long HEAD_START_NANOS = 30_000_000;
 
     private final List<WorkerProcess> processes;
+    private final Set<String> opened = new HashSet<>();
 
     Group(int size) {
         this.processes = Stream.generate(WorkerProcess::new).limit(size).toList();
     }
 
+    int size() {
+        return processes.size();
+    }
+
     void open(String side, String uri) {
-        together("open " + side + " " + uri);
+        if (opened.add(side)) {
+            together("open " + side + " " + uri);
+        }
     }
 
     void close(String side) {

@@ -1,28 +1,52 @@
 package io.github.reactivelock.benchmarks;
 
+import io.lettuce.core.RedisClient;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.redisson.Redisson;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+import reactor.core.publisher.Mono;
 
-/** What the figures were taken on. */
-record Machine(String redis) {
+/** What the figures were taken on: servers are given, the rest is looked up. */
+record Machine(List<String> servers) {
 
     String text() {
-        return "- " + processors() + "\n- " + System.getProperty("os.name") + " " + System.getProperty("os.version")
-                + "\n- Java " + System.getProperty("java.vm.version")
-                + "\n- Redis " + redis + "\n";
+        List<String> lines = new ArrayList<>();
+        lines.add(LocalDate.now(java.time.ZoneOffset.UTC) + ", by `benchmarks/run`");
+        lines.add(processors());
+        lines.add(System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java "
+                + System.getProperty("java.vm.version"));
+        lines.addAll(servers);
+        Stream.of(RedisClient.class, Redisson.class, Mono.class, RedisLockRegistry.class, io.etcd.jetcd.Client.class)
+                .map(Machine::library)
+                .forEach(lines::add);
+        return "- " + String.join("\n- ", lines) + "\n";
+    }
+
+    /** The name of the jar that a class comes from. */
+    private static String library(Class<?> of) {
+        URI jar = URI.create(
+                of.getProtectionDomain().getCodeSource().getLocation().toString());
+        String name = String.valueOf(Path.of(jar).getFileName());
+        return name.substring(0, name.length() - ".jar".length());
     }
 
     private static String processors() {
         int count = Runtime.getRuntime().availableProcessors();
-        try (var lines = Files.lines(Path.of("/proc/cpuinfo"))) {
-            return count + " × "
+        try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            return count + " processors, "
                     + lines.filter(line -> line.startsWith("model name"))
                             .map(line -> line.substring(line.indexOf(':') + 1).strip())
                             .findFirst()
                             .orElse(System.getProperty("os.arch"));
         } catch (IOException e) {
-            return count + " × " + System.getProperty("os.arch");
+            return count + " processors, " + System.getProperty("os.arch");
         }
     }
 }

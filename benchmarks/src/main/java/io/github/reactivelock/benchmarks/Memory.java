@@ -32,6 +32,7 @@ final class Memory implements Scenario {
     }
 
     private static long measure(Bench bench, String side, String what, int count) {
+        bench.disband();
         try (Group group = new Group(1)) {
             group.open(side, bench.redis().uri());
             return Long.parseLong(group.ask(what + " " + side + " " + count));

@@ -2,11 +2,13 @@ package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** This library. */
 final class OurSide implements Side {
@@ -24,6 +26,10 @@ final class OurSide implements Side {
 
     static Side redis(String uri, LockOptions options, Scheduler work) {
         return new OurSide(LettuceLockBackend.connect(uri), options, work);
+    }
+
+    static Side etcd(String uri, LockOptions options) {
+        return new OurSide(EtcdLockBackend.connect(uri), options, Schedulers.parallel());
     }
 
     @Override

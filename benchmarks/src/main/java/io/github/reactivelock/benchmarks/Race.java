@@ -15,42 +15,44 @@ import java.util.Map;
  *
  * @param name as in the figures
  * @param title as in the document
+ * @param store the server
  * @param clients how many processes
  * @param load what they do together
  * @param ranked what ratios are of
  * @param sides who takes part
  */
-record Race(String name, String title, int clients, Load load, Metric ranked, List<String> sides) implements Scenario {
+record Race(String name, String title, Bench.Store store, int clients, Load load, Metric ranked, List<String> sides)
+        implements Scenario {
 
     private static final Duration ROUND_TRIP_TIME = Duration.ofMillis(200);
 
     @Override
     public void run(Bench bench, Report report) {
         Map<String, List<Map<Metric, Double>>> rounds = new LinkedHashMap<>();
-        try (Group group = new Group(clients)) {
-            if (load.note() == Load.Note.EVENTS) {
-                group.open(Sides.PING, bench.redis().uri());
-                double unused = roundTrip(group);
+        sides.forEach(side -> rounds.put(side, new ArrayList<>()));
+        Group group = bench.group(clients);
+        String uri = bench.server(store).uri();
+        boolean inTrips = load.note() == Load.Note.EVENTS;
+        if (inTrips) {
+            group.open(Sides.PING, uri);
+            double unused = roundTrip(group);
+        }
+        for (String side : sides) {
+            group.open(side, uri);
+            warmUp(group, side, bench.pace().warmUp().dividedBy(2));
+        }
+        for (int i = 0; i < bench.pace().rounds(); i++) {
+            List<String> order = new ArrayList<>(sides);
+            if (i % 2 == 1) {
+                Collections.reverse(order);
             }
-            for (String side : sides) {
-                rounds.put(side, new ArrayList<>());
-                group.open(side, bench.redis().uri());
-                warmUp(group, side, bench.pace().warmUp().dividedBy(2));
-            }
-            for (int i = 0; i < bench.pace().rounds(); i++) {
-                List<String> order = new ArrayList<>(sides);
-                if (i % 2 == 1) {
-                    Collections.reverse(order);
+            double trip = inTrips ? roundTrip(group) : Double.NaN;
+            for (String side : order) {
+                Map<Metric, Double> round = turn(bench, group, side, report);
+                if (inTrips) {
+                    round.put(Metric.HAND_OVER_TRIPS, round.getOrDefault(Metric.HAND_OVER, Double.NaN) / trip);
                 }
-                double trip = load.note() == Load.Note.EVENTS ? roundTrip(group) : Double.NaN;
-                for (String side : order) {
-                    Map<Metric, Double> round = turn(bench, group, side, report);
-                    round.computeIfPresent(Metric.HAND_OVER, (metric, micros) -> {
-                        round.put(Metric.HAND_OVER_TRIPS, micros / trip);
-                        return micros;
-                    });
-                    rounds.computeIfAbsent(side, s -> new ArrayList<>()).add(round);
-                }
+                rounds.computeIfAbsent(side, s -> new ArrayList<>()).add(round);
             }
         }
         report.race(this, rounds);
@@ -63,9 +65,10 @@ record Race(String name, String title, int clients, Load load, Metric ranked, Li
 
     private Map<Metric, Double> turn(Bench bench, Group group, String side, Report report) {
         Duration time = bench.pace().turn();
-        Usage before = bench.redis().usage(side);
+        Server server = bench.server(store);
+        Usage before = server.usage(side);
         Outcome outcome = group.run(side, load, time);
-        Usage usage = bench.redis().usage(side).since(before);
+        Usage usage = server.usage(side).since(before);
         report.latencies(this, side, outcome);
         return Round.of(outcome, load, time, usage);
     }

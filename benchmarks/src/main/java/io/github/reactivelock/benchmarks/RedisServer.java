@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import redis.embedded.core.ExecutableProvider;
 
 /** A Redis of our own: {@code redis-server} from the PATH, else the one that the embedded-redis library brings. */
-final class RedisServer implements AutoCloseable {
+final class RedisServer implements Server {
 
     private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),.*");
     private static final Duration START_LIMIT = Duration.ofSeconds(10);
@@ -58,16 +58,18 @@ final class RedisServer implements AutoCloseable {
         this.redis = connect().sync();
     }
 
-    String uri() {
+    @Override
+    public String uri() {
         return "redis://127.0.0.1:" + port;
     }
 
-    String version() {
-        return info("server", "redis_version");
+    @Override
+    public String version() {
+        return "Redis " + info("server", "redis_version");
     }
 
-    /** What clients have asked of this server until now, as seen by one side. */
-    Usage usage(String side) {
+    @Override
+    public Usage usage(String side) {
         Map<String, Long> calls = new TreeMap<>();
         redis.info("commandstats").lines().map(CALLS::matcher).forEach(line -> {
             if (line.matches()) {
@@ -119,7 +121,7 @@ final class RedisServer implements AutoCloseable {
                         .toPath();
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         } catch (IOException e) {

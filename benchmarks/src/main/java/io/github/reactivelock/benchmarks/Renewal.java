@@ -29,6 +29,7 @@ final class Renewal implements Scenario {
     }
 
     private static double commandsAPeriod(Bench bench, String side) {
+        bench.disband();
         try (Group group = new Group(1)) {
             group.open(side, bench.redis().uri());
             String unused = group.ask("hold " + side + " " + HOLDS);

@@ -19,10 +19,12 @@ final class Round {
         double total = Math.max(1, outcome.total());
         values.put(Metric.PER_SECOND, outcome.inTime() * 1e9 / turn.toNanos());
         values.put(Metric.CLIENT_CPU, outcome.cpu() / MICRO / total);
-        values.put(Metric.SERVER_CPU, usage.cpuMicros() / total);
-        values.put(Metric.COMMANDS, usage.sent() / total);
-        values.put(Metric.PUBLISHED, usage.published() / total);
-        values.put(Metric.SUBSCRIBED, usage.subscribed() / total);
+        if (usage.sent() > 0) {
+            values.put(Metric.SERVER_CPU, usage.cpuMicros() / total);
+            values.put(Metric.COMMANDS, usage.sent() / total);
+            values.put(Metric.PUBLISHED, usage.published() / total);
+            values.put(Metric.SUBSCRIBED, usage.subscribed() / total);
+        }
         if (load.note() == Load.Note.GAPS) {
             values.put(Metric.LONGEST_WAIT, outcome.longestGap() / MILLI);
         }

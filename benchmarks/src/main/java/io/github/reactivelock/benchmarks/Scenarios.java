@@ -2,6 +2,7 @@ package io.github.reactivelock.benchmarks;
 
 import static io.github.reactivelock.benchmarks.Sides.*;
 
+import io.github.reactivelock.benchmarks.Bench.Store;
 import java.util.List;
 
 /** What there is to measure. */
@@ -45,35 +46,46 @@ final class Scenarios {
                 fifo(16, "hot-100-sixteen-clients-fifo", IN_ORDER),
                 passing(4, "hot-100-four-clients"),
                 passing(16, "hot-100-sixteen-clients"),
+                etcd("etcd-sequential", "etcd: one lock, nobody else, one at a time", 1, Metric.CYCLE_MEDIAN),
+                etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND),
                 new Renewal(),
-                new Memory());
+                new Memory(),
+                new Inside());
     }
 
     private static Race sequential(List<String> sides) {
         Load load = new Load(1, 1, Load.Note.LATENCY);
-        return new Race("sequential", "One lock, nobody else, one at a time", 1, load, Metric.CYCLE_MEDIAN, sides);
+        return new Race(
+                "sequential", "One lock, nobody else, one at a time", Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
     }
 
     private static Race distinct(List<String> sides) {
         Load load = new Load(1_024, 1_024, Load.Note.COUNT);
-        return new Race("distinct-1024", "1,024 different keys at once", 1, load, Metric.PER_SECOND, sides);
+        return new Race(
+                "distinct-1024", "1,024 different keys at once", Store.REDIS, 1, load, Metric.PER_SECOND, sides);
     }
 
     private static Race hot(int flows, String name, List<String> sides) {
         Load load = new Load(flows, 1, Load.Note.COUNT);
         String title = String.format("One key, %,d flows of one process", flows);
-        return new Race(name, title, 1, load, Metric.PER_SECOND, sides);
+        return new Race(name, title, Store.REDIS, 1, load, Metric.PER_SECOND, sides);
     }
 
     private static Race fifo(int clients, String name, List<String> sides) {
         Load load = new Load(100, 1, Load.Note.EVENTS);
         String title = "One key, 100 flows of " + clients + " processes, in order of arrival";
-        return new Race(name, title, clients, load, Metric.PER_SECOND, sides);
+        return new Race(name, title, Store.REDIS, clients, load, Metric.PER_SECOND, sides);
     }
 
     private static Race passing(int clients, String name) {
         Load load = new Load(100, 1, Load.Note.GAPS);
         String title = "One key, 100 flows of " + clients + " processes, passed on within a process";
-        return new Race(name, title, clients, load, Metric.PER_SECOND, List.of(OURS, REDISSON_ASYNC));
+        return new Race(name, title, Store.REDIS, clients, load, Metric.PER_SECOND, List.of(OURS, REDISSON_ASYNC));
+    }
+
+    private static Race etcd(String name, String title, int flows, Metric ranked) {
+        Load load = new Load(flows, 1, Load.Note.LATENCY);
+        List<String> sides = List.of(OURS_ETCD, OURS_ETCD_FIFO, JETCD);
+        return new Race(name, title, Store.ETCD, 1, load, ranked, sides);
     }
 }

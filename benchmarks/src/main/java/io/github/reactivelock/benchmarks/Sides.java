@@ -29,6 +29,10 @@ final class Sides {
     static final String REDISSON_FENCED = "redisson-fenced";
     static final String SPRING = "spring-blocking";
 
+    static final String OURS_ETCD = "ours-etcd";
+    static final String OURS_ETCD_FIFO = "ours-etcd-fifo";
+    static final String JETCD = "jetcd-lock";
+
     private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
             Map.entry(OURS, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.parallel())),
             Map.entry(
@@ -36,6 +40,11 @@ final class Sides {
                     uri -> OurSide.redis(
                             uri, LockOptions.defaults().withFairness(Fairness.FIFO), Schedulers.parallel())),
             Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.immediate())),
+            Map.entry(OURS_ETCD, uri -> OurSide.etcd(uri, LockOptions.defaults())),
+            Map.entry(
+                    OURS_ETCD_FIFO,
+                    uri -> OurSide.etcd(uri, LockOptions.defaults().withFairness(Fairness.FIFO))),
+            Map.entry(JETCD, JetcdSide::new),
             Map.entry(PING, PingSide::new),
             Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),
             Map.entry(RAW_REACTIVE_HOP, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.parallel())),

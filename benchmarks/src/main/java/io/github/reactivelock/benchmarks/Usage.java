@@ -15,6 +15,8 @@ import java.util.Set;
  */
 record Usage(long sent, long published, long subscribed, double cpuMicros) {
 
+    static final Usage NONE = new Usage(0, 0, 0, 0);
+
     private static final Set<String> SENT =
             Set.of("eval", "evalsha", "evalsha_ro", "fcall", "subscribe", "unsubscribe", "psubscribe", "wait");
     private static final Set<String> SUBSCRIBED = Set.of("subscribe", "unsubscribe", "psubscribe");

@@ -1,0 +1,90 @@
+package io.github.reactivelock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+
+/**
+ * A figure that the project has set itself.
+ *
+ * @param what in words
+ * @param figure the figure's name
+ * @param most whether less is better
+ * @param value the bound
+ */
+record Target(String what, String figure, boolean most, double value) {
+
+    private static final List<Target> ALL = targets();
+
+    static Table table(Report report) {
+        Table table = new Table("Targets", List.of("target", "figure", "bound", "measured", ""));
+        for (Target target : ALL) {
+            OptionalDouble measured = report.value(target.figure);
+            if (measured.isPresent()) {
+                table.add(target.row(measured.getAsDouble()));
+            }
+        }
+        return table;
+    }
+
+    private List<String> row(double measured) {
+        boolean reached = most ? measured <= value : measured >= value;
+        return List.of(
+                what,
+                "`" + figure + "`",
+                (most ? "≤ " : "≥ ") + shown(value),
+                shown(measured),
+                reached ? "reached" : "**not reached**");
+    }
+
+    private static String shown(double value) {
+        String text = String.format(Locale.ROOT, value >= 100 ? "%.0f" : "%.2f", value);
+        return text.endsWith(".00") ? text.substring(0, text.length() - 3) : text;
+    }
+
+    private static List<Target> targets() {
+        List<Target> all = new ArrayList<>();
+        all.add(least("one at a time, beside raw reactive scripts", "ratio sequential raw-reactive", 0.9));
+        all.add(least("the same, both off Lettuce's thread", "ratio sequential raw-reactive-hop", 0.9));
+        all.add(most("commands for a pair", "commands sequential", 2));
+        all.add(most("messages to nobody", "publishes sequential", 0));
+        all.add(most("subscriptions", "subscribes sequential", 0));
+        all.add(least("1,024 keys, beside `SET` + compare-and-delete", "ratio distinct-1024 set-delete-async", 0.8));
+        for (String hot : List.of("hot-100-one-process", "hot-1000-one-process")) {
+            all.add(least("hot key in one process, beside Redisson", "ratio " + hot + " redisson-async", 50));
+            all.add(most("its commands for an acquisition", "commands " + hot, 0.1));
+        }
+        fifo(all, "hot-100-four-clients-fifo", 3.5);
+        fifo(all, "hot-100-sixteen-clients-fifo", 12);
+        passing(all, "hot-100-four-clients");
+        passing(all, "hot-100-sixteen-clients");
+        all.add(most("commands that renew 10,000 holds", "commands renewal-10000", 100));
+        all.add(most("bytes a waiter", "bytes waiter", 300));
+        all.add(most("bytes a hold", "bytes hold", 600));
+        all.add(least("etcd, one at a time, beside jetcd's lock", "ratio etcd-sequential jetcd-lock", 1));
+        all.add(least("etcd, 100 waiters, beside jetcd's lock", "ratio etcd-hot-100 jetcd-lock", 1.8));
+        return all;
+    }
+
+    private static void fifo(List<Target> all, String scenario, double ratio) {
+        all.add(least(
+                "hot key over clients, in order, beside Redisson", "ratio " + scenario + " redisson-async", ratio));
+        all.add(most("its commands for an acquisition", "commands " + scenario, 2.3));
+        all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", 1.5));
+        all.add(most("its p99 of acquire + release, in medians", "ratio " + scenario + "-p99 p50", 2));
+    }
+
+    private static void passing(List<Target> all, String scenario) {
+        all.add(least("the same, passed on within a client", "ratio " + scenario + " redisson-async", 50));
+        all.add(most("its longest wait, in budgets of all clients", "ratio " + scenario + "-longest-wait budgets", 1));
+    }
+
+    private static Target least(String what, String figure, double value) {
+        return new Target(what, figure, false, value);
+    }
+
+    private static Target most(String what, String figure, double value) {
+        return new Target(what, figure, true, value);
+    }
+}
