@@ -5,6 +5,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.etcd.EtcdFencing;
@@ -15,9 +16,12 @@ import io.github.reactivelock.examples.Print;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /** One process that would lead: acts while it has the lock, and writes only what etcd lets a leader write. */
 final class Candidate {
@@ -27,7 +31,22 @@ final class Candidate {
     /** Short, so that the death of a leader leaves the others without one for no longer than this and a second and a half. */
     private static final Duration LEASE = Duration.ofSeconds(2);
 
+    /** Whoever lost the lock, or could not ask for it, is a candidate again. */
+    private static final Retry STANDS_AGAIN =
+            Retry.fixedDelay(5, Duration.ofSeconds(1)).filter(LockException.class::isInstance)
+            .onRetryExhaustedThrow((spec, last) -> last.failure());
+
     private static final Duration ACT = Duration.ofMillis(500);
+
+    /** What is written goes away by itself, in seconds. */
+    private static final long KEPT = 60;
+
+    /** Held on to: the JDK forgets the level of a logger that nobody refers to. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
+
+    static {
+        GRPC.setLevel(Level.WARNING);
+    }
 
     private final String name;
     private final Client etcd;
@@ -48,7 +67,9 @@ final class Candidate {
                 () -> Client.builder()
                         .endpoints(endpoints.toArray(String[]::new))
                         .build(),
-                etcd -> lock.withLockMany(KEY, new Candidate(name, etcd)::lead).then(),
+                etcd -> lock.withLockMany(KEY, new Candidate(name, etcd)::lead)
+                        .retryWhen(STANDS_AGAIN)
+                        .then(),
                 Client::close);
         try {
             program.subscribeOn(Schedulers.boundedElastic())
@@ -71,20 +92,24 @@ final class Candidate {
 
     private Flux<Boolean> lead(LockHandle held) {
         Print.line("  %s leads, token %d", name, held.fencingToken());
-        return Flux.interval(Duration.ZERO, ACT)
-                .onBackpressureDrop()
-                .concatMap(number -> act(held, number + 1))
+        return Mono.fromFuture(() -> etcd.getLeaseClient().grant(KEPT))
+                .flatMapMany(lease -> Flux.interval(Duration.ZERO, ACT)
+                        .onBackpressureDrop()
+                        .concatMap(number -> act(held, number + 1, lease.getID())))
                 .takeWhile(written -> written);
     }
 
     /** One transaction: written if the hold is still there at that moment, and otherwise not. */
-    private Mono<Boolean> act(LockHandle held, long number) {
+    private Mono<Boolean> act(LockHandle held, long number, long lease) {
         String what = name + ", act " + number + " under token " + held.fencingToken();
         return fencing.held(held.key(), held.fencingToken())
                 .flatMap(stillHeld -> Mono.fromFuture(() -> etcd.getKVClient()
                         .txn()
                         .If(stillHeld)
-                        .Then(Op.put(bytes("leader/last-act"), bytes(what), PutOption.DEFAULT))
+                        .Then(Op.put(
+                                bytes("leader/last-act"),
+                                bytes(what),
+                                PutOption.builder().withLeaseId(lease).build()))
                         .commit()))
                 .map(answer -> answer.isSucceeded())
                 .doOnNext(written -> Print.line("    %s%s", what, written ? "" : ": refused"));

@@ -30,10 +30,11 @@ public final class Leader implements Callable<Integer> {
     private static final int CANDIDATES = 3;
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final Duration TERM = Duration.ofMillis(1_600);
+    private static final long ASKED_AGAIN = 5;
     private static final Duration TAKEOVER_LIMIT = Duration.ofSeconds(30);
 
     @Option(names = "--demo", description = "as without it: this example always ends by itself")
-    private boolean demo;
+    private boolean unused;
 
     @Mixin
     private final EtcdOption etcd = new EtcdOption();
@@ -96,6 +97,7 @@ public final class Leader implements Callable<Integer> {
     /** A leader that is killed too early would have no successor yet. */
     private static Mono<Void> allWait(LockClient operator) {
         return operator.inspect(Candidate.KEY)
+                .retry(ASKED_AGAIN)
                 .filter(info -> info instanceof LockInfo.Held held && held.waiters() == CANDIDATES - 1)
                 .repeatWhenEmpty(again -> again.delayElements(LOOK))
                 .timeout(TAKEOVER_LIMIT)
@@ -118,6 +120,7 @@ public final class Leader implements Callable<Integer> {
 
     private static Mono<LockInfo.Held> newLeader(LockClient operator, long than) {
         return operator.inspect(Candidate.KEY)
+                .retry(ASKED_AGAIN)
                 .ofType(LockInfo.Held.class)
                 .filter(held -> held.fencingToken() != than)
                 .repeatWhenEmpty(again -> again.delayElements(LOOK))

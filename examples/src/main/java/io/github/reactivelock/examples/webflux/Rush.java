@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 final class Rush {
 
     private static final int EACH = 5;
-    private static final Duration PATIENCE = Duration.ofMillis(250);
+    private static final Duration PATIENCE = Duration.ofMillis(50);
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final ParameterizedTypeReference<List<Lane>> LANES = new ParameterizedTypeReference<>() {};
 
@@ -35,10 +35,9 @@ final class Rush {
                         .collectList()
                         .map(receipts -> Map.entry(item, receipts)))
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue);
-        return Flux.merge(narrate(), orders.delaySubscription(board().next()), giveUp().then(Mono.empty()))
-                .next()
-                .flatMap(receipts -> board().next().map(lanes -> judge(receipts, lanes)))
-                .timeout(LIMIT);
+        Mono<Integer> outcome = Mono.zip(orders, giveUp())
+                .flatMap(both -> board().next().map(lanes -> judge(both.getT1(), both.getT2(), lanes)));
+        return Mono.firstWithSignal(narrate(), outcome).timeout(LIMIT);
     }
 
     private Mono<Receipt> order(String till, String item) {
@@ -57,14 +56,14 @@ final class Rush {
     }
 
     /** Never emits: it prints what the page would show, until the demo is over. */
-    private <T> Flux<T> narrate() {
+    private <T> Mono<T> narrate() {
         return board().flatMapIterable(lanes -> lanes)
                 .flatMapIterable(lane -> lane.served().stream()
                         .map(receipt -> Map.entry(lane.item(), receipt))
                         .toList())
                 .distinct(served -> served.getValue().order())
                 .doOnNext(served -> Print.line("  %-7s %s", served.getKey(), describe(served.getValue())))
-                .thenMany(Flux.never());
+                .then(Mono.never());
     }
 
     private static String describe(Receipt receipt) {
@@ -74,21 +73,18 @@ final class Rush {
                 : who + String.format(Locale.ROOT, ": %.1f ms after %s", receipt.handOverMillis(), receipt.after());
     }
 
-    private Mono<Void> giveUp() {
-        return Mono.delay(PATIENCE.dividedBy(2))
-                .then(order("till-1", "apples"))
-                .timeout(
-                        PATIENCE,
-                        Mono.<Receipt>empty()
-                                .doOnSubscribe(any -> Print.line(
-                                        "  apples  a customer gave up after %d ms and left the line",
-                                        PATIENCE.toMillis())))
-                .then();
+    /** Emits how many orders were served to a customer who joins a line and soon hangs up: 0 unless time stood still. */
+    private Mono<Integer> giveUp() {
+        Mono<Integer> hangUp = Mono.fromRunnable(() -> Print.line("  apples  a customer hangs up and leaves the line"));
+        return board().filter(lanes -> lanes.get(0).waiting().size() > 2)
+                .next()
+                .then(order("till-1", Board.ITEMS.get(0)).map(served -> 1).timeout(PATIENCE, hangUp))
+                .defaultIfEmpty(0);
     }
 
-    private static int judge(Map<String, List<Receipt>> receipts, List<Lane> lanes) {
+    private static int judge(Map<String, List<Receipt>> receipts, int others, List<Lane> lanes) {
         int orders = receipts.values().stream().mapToInt(List::size).sum();
-        int sold = lanes.stream().mapToInt(Lane::sold).sum();
+        int sold = lanes.stream().mapToInt(Lane::sold).sum() - others;
         long distinct = receipts.values().stream()
                 .mapToLong(some -> some.stream().map(Receipt::token).distinct().count())
                 .sum();
