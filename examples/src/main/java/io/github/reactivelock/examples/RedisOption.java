@@ -35,7 +35,8 @@ public final class RedisOption {
     public <T> Mono<T> use(Function<String, Mono<T>> program) {
         String given = uri;
         if (given == null) {
-            return Mono.usingWhen(BundledRedis.start(), redis -> program.apply(redis.uri()), BundledRedis::stop);
+            return Mono.usingWhen(
+                    BundledRedis.start(), redis -> program.apply("redis://" + redis.address()), LocalServer::stop);
         }
         try {
             Objects.requireNonNull(RedisURI.create(given));

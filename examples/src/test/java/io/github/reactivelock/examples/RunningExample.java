@@ -10,13 +10,29 @@ import java.util.List;
 public record RunningExample(int exit, List<String> output) {
 
     public static RunningExample run(Class<?> main, String... args) throws IOException, InterruptedException {
+        return end(command(main, args).start());
+    }
+
+    /** Where no program is found by its name alone. */
+    public static RunningExample runWithoutPath(Class<?> main, String... args)
+            throws IOException, InterruptedException {
+        ProcessBuilder command = command(main, args);
+        command.environment().put("PATH", "");
+        return end(command.start());
+    }
+
+    /** A process that was not started yet, its errors among its output. */
+    public static ProcessBuilder command(Class<?> main, String... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 main.getName()));
         command.addAll(List.of(args));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return new ProcessBuilder(command).redirectErrorStream(true);
+    }
+
+    private static RunningExample end(Process process) throws IOException, InterruptedException {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new RunningExample(process.waitFor(), output.lines().toList());
     }

@@ -1,5 +1,7 @@
 package io.github.reactivelock.examples.flashsale;
 
+import io.github.reactivelock.examples.ChildProcess;
+import io.github.reactivelock.examples.Print;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +24,7 @@ final class Door {
     private final Round round;
     private final int buyers;
     private final int stock;
-    private final Map<Integer, InstanceProcess> unserved = new ConcurrentHashMap<>();
+    private final Map<Integer, ChildProcess> unserved = new ConcurrentHashMap<>();
     private final Map<Integer, Answer> answers = new ConcurrentHashMap<>();
     private final long opened = System.nanoTime();
 
@@ -49,12 +51,12 @@ final class Door {
     }
 
     private Mono<Void> distribute() {
-        List<InstanceProcess> alive = fleet.alive();
+        List<ChildProcess> alive = fleet.alive();
         IntStream.rangeClosed(1, buyers).forEach(buyer -> unserved.put(buyer, alive.get(buyer % alive.size())));
         return Flux.fromIterable(alive).flatMap(this::send).then();
     }
 
-    private Mono<Void> send(InstanceProcess instance) {
+    private Mono<Void> send(ChildProcess instance) {
         List<String> lines = unserved.entrySet().stream()
                 .filter(entry -> entry.getValue().equals(instance))
                 .map(entry -> round + " " + entry.getKey())
@@ -90,14 +92,14 @@ final class Door {
                 .then(Mono.never());
     }
 
-    private Mono<Void> sendElsewhere(InstanceProcess dead) {
-        List<InstanceProcess> alive = fleet.alive();
+    private Mono<Void> sendElsewhere(ChildProcess dead) {
+        List<ChildProcess> alive = fleet.alive();
         if (alive.isEmpty()) {
             return Mono.error(new IllegalStateException("no instance is left; see its output above"));
         }
-        Map<InstanceProcess, List<String>> lines = new ConcurrentHashMap<>();
+        Map<ChildProcess, List<String>> lines = new ConcurrentHashMap<>();
         unserved.keySet().forEach(buyer -> {
-            InstanceProcess other = alive.get(buyer % alive.size());
+            ChildProcess other = alive.get(buyer % alive.size());
             if (unserved.replace(buyer, dead, other)) {
                 lines.computeIfAbsent(other, any -> new ArrayList<>()).add(round + " " + buyer);
             }

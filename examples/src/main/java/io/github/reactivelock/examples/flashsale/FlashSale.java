@@ -1,6 +1,7 @@
 package io.github.reactivelock.examples.flashsale;
 
 import io.github.reactivelock.examples.Launcher;
+import io.github.reactivelock.examples.Print;
 import io.github.reactivelock.examples.RedisOption;
 import java.util.Objects;
 import java.util.UUID;

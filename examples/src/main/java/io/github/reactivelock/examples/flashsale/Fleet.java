@@ -1,6 +1,8 @@
 package io.github.reactivelock.examples.flashsale;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.examples.ChildProcess;
+import io.github.reactivelock.examples.Print;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
@@ -17,10 +19,10 @@ final class Fleet {
 
     private final AppRedis redis;
     private final Names names;
-    private final List<InstanceProcess> instances;
+    private final List<ChildProcess> instances;
     private final LockClient operator;
 
-    private Fleet(AppRedis redis, Names names, List<InstanceProcess> instances, LockClient operator) {
+    private Fleet(AppRedis redis, Names names, List<ChildProcess> instances, LockClient operator) {
         this.redis = redis;
         this.names = names;
         this.instances = instances;
@@ -31,7 +33,8 @@ final class Fleet {
         return AppRedis.connect(uri)
                 .flatMap(redis -> Flux.range(1, size)
                         .map(number -> "app-" + number)
-                        .flatMap(name -> Mono.fromCallable(() -> InstanceProcess.start(uri, names, name))
+                        .flatMap(name -> Mono.fromCallable(() -> ChildProcess.start(
+                                        name, ProcessBuilder.Redirect.DISCARD, Instance.class, uri, names.run(), name))
                                 .subscribeOn(Schedulers.boundedElastic()))
                         .collectList()
                         .map(started ->
@@ -42,7 +45,7 @@ final class Fleet {
     Mono<Void> ready() {
         Mono<Void> all = redis.take(names.answers()).take(instances.size()).then();
         Mono<Void> anyExit = Flux.fromIterable(instances)
-                .flatMap(InstanceProcess::exit)
+                .flatMap(ChildProcess::exit)
                 .then(Mono.error(
                         new IllegalStateException("an instance ended before it was ready; see its output above")));
         return Mono.firstWithSignal(all, anyExit)
@@ -60,12 +63,12 @@ final class Fleet {
         return names;
     }
 
-    List<InstanceProcess> alive() {
-        return instances.stream().filter(InstanceProcess::isAlive).toList();
+    List<ChildProcess> alive() {
+        return instances.stream().filter(ChildProcess::isAlive).toList();
     }
 
     /** Sends lines to an instance's desk. */
-    Mono<Void> tell(InstanceProcess instance, List<String> lines) {
+    Mono<Void> tell(ChildProcess instance, List<String> lines) {
         return lines.isEmpty()
                 ? Mono.empty()
                 : redis.commands()
@@ -77,8 +80,8 @@ final class Fleet {
     Mono<Void> killHolder(String key) {
         return operator.inspect(key).flatMap(info -> {
             String owner = info instanceof LockInfo.Held held ? held.owner() : "";
-            List<InstanceProcess> alive = alive();
-            InstanceProcess victim = alive.stream()
+            List<ChildProcess> alive = alive();
+            ChildProcess victim = alive.stream()
                     .filter(instance -> instance.name().equals(owner))
                     .findFirst()
                     .orElse(alive.get(0));
@@ -97,7 +100,7 @@ final class Fleet {
         return Flux.fromIterable(alive())
                 .flatMap(instance -> instance.end(tell(instance, List.of(Instance.CLOSE))))
                 .then(redis.commands()
-                        .del(names.all(instances.stream().map(InstanceProcess::name)))
+                        .del(names.all(instances.stream().map(ChildProcess::name)))
                         .timeout(CLEANING_LIMIT)
                         .onErrorComplete())
                 .then(operator.close())

@@ -3,6 +3,7 @@ package io.github.reactivelock.examples.flashsale;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import java.time.Duration;
@@ -44,16 +45,11 @@ final class Instance {
                 redis -> new Instance(redis, lock, names).serve(name),
                 redis -> lock.close().then(redis.close()));
         try {
-            program.takeUntilOther(parentExit()).block();
+            program.takeUntilOther(ChildProcess.parentExit()).block();
         } catch (RuntimeException e) {
             System.err.println(name + ": " + Launcher.explain(e));
             System.exit(1);
         }
-    }
-
-    private static Mono<ProcessHandle> parentExit() {
-        return Mono.justOrEmpty(ProcessHandle.current().parent())
-                .flatMap(parent -> Mono.fromFuture(parent.onExit(), true));
     }
 
     private Mono<Void> serve(String name) {

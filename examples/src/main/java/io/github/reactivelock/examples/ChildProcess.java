@@ -1,0 +1,112 @@
+package io.github.reactivelock.examples;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** A process of an example's application, with a JVM of its own, as the process that started it sees it. */
+public final class ChildProcess {
+
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(8);
+
+    private final String name;
+    private final Process process;
+
+    private ChildProcess(String name, Process process) {
+        this.name = name;
+        this.process = process;
+        // On interruption; a child also ends by itself when this process does, see parentExit.
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+    }
+
+    /**
+     * Starts a process with this one's class path. Its errors are printed among ours.
+     *
+     * @param name what to call it
+     * @param output where what it prints goes
+     * @param main its main class
+     * @param args for its main method
+     * @return the process
+     * @throws IOException if the system starts none
+     */
+    public static ChildProcess start(String name, Redirect output, Class<?> main, String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+        command.addAll(List.of(args));
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(output)
+                .redirectError(Redirect.INHERIT)
+                .start();
+        return new ChildProcess(name, process);
+    }
+
+    /**
+     * In a child, waits for the end of the process that started it.
+     *
+     * @return emits when the parent ends; cancelling ends the waiting only
+     */
+    public static Mono<ProcessHandle> parentExit() {
+        return Mono.justOrEmpty(ProcessHandle.current().parent())
+                .flatMap(parent -> Mono.fromFuture(parent.onExit(), true));
+    }
+
+    /**
+     * What it is called.
+     *
+     * @return the name given at its start
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Whether it runs.
+     *
+     * @return false once it has ended
+     */
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL: it gets no chance to release anything. */
+    public void kill() {
+        process.destroyForcibly();
+    }
+
+    /** SIGTERM: it runs its shutdown hooks. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    /**
+     * Waits for its end.
+     *
+     * @return completes then; cancelling ends the waiting only
+     */
+    public Mono<Void> exit() {
+        return Mono.fromFuture(process.onExit(), true).then();
+    }
+
+    /**
+     * Tells it to end, waits until it has, and kills it if it does not.
+     *
+     * @param order how to tell it
+     * @return cold; completes when it has ended
+     */
+    public Mono<Void> end(Mono<Void> order) {
+        return order.then(exit()).timeout(CLOSE_LIMIT).onErrorResume(late -> {
+            kill();
+            return exit();
+        });
+    }
+}

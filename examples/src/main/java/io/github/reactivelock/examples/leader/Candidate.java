@@ -1,0 +1,121 @@
+package io.github.reactivelock.examples.leader;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.etcd.EtcdFencing;
+import io.github.reactivelock.etcd.EtcdLockBackend;
+import io.github.reactivelock.examples.ChildProcess;
+import io.github.reactivelock.examples.Launcher;
+import io.github.reactivelock.examples.Print;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
+
+/** One process that would lead: acts while it has the lock, and writes only what etcd lets a leader write. */
+final class Candidate {
+
+    static final String KEY = "leader";
+
+    /** Short, so that the death of a leader leaves the others without one for no longer than this and a second and a half. */
+    private static final Duration LEASE = Duration.ofSeconds(2);
+
+    /** Whoever lost the lock, or could not ask for it, is a candidate again. */
+    private static final Retry STANDS_AGAIN =
+            Retry.fixedDelay(5, Duration.ofSeconds(1)).filter(LockException.class::isInstance)
+            .onRetryExhaustedThrow((spec, last) -> last.failure());
+
+    private static final Duration ACT = Duration.ofMillis(500);
+
+    /** What is written goes away by itself, in seconds. */
+    private static final long KEPT = 60;
+
+    /** Held on to: the JDK forgets the level of a logger that nobody refers to. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
+
+    static {
+        GRPC.setLevel(Level.WARNING);
+    }
+
+    private final String name;
+    private final Client etcd;
+    private final EtcdFencing fencing;
+
+    private Candidate(String name, Client etcd) {
+        this.name = name;
+        this.etcd = etcd;
+        this.fencing = EtcdFencing.using(etcd);
+    }
+
+    /** Arguments: the candidate's name, the endpoints of etcd. */
+    public static void main(String[] args) {
+        String name = args[0];
+        List<String> endpoints = List.of(args).subList(1, args.length);
+        LockClient lock = lock(name, endpoints);
+        Mono<Void> program = Mono.using(
+                () -> Client.builder()
+                        .endpoints(endpoints.toArray(String[]::new))
+                        .build(),
+                etcd -> lock.withLockMany(KEY, new Candidate(name, etcd)::lead)
+                        .retryWhen(STANDS_AGAIN)
+                        .then(),
+                Client::close);
+        try {
+            program.subscribeOn(Schedulers.boundedElastic())
+                    .takeUntilOther(ChildProcess.parentExit())
+                    .block();
+        } catch (RuntimeException e) {
+            System.err.println(name + ": " + Launcher.explain(e));
+            System.exit(1);
+        }
+        // What is left of the clients ends with the process, and the claim with its lease.
+        System.exit(0);
+    }
+
+    static LockClient lock(String name, List<String> endpoints) {
+        return LockClient.builder(EtcdLockBackend.connect(endpoints.toArray(String[]::new)))
+                .name(name)
+                .options(LockOptions.defaults().withLease(LEASE))
+                .build();
+    }
+
+    private Flux<Boolean> lead(LockHandle held) {
+        Print.line("  %s leads, token %d", name, held.fencingToken());
+        return Mono.fromFuture(() -> etcd.getLeaseClient().grant(KEPT))
+                .flatMapMany(lease -> Flux.interval(Duration.ZERO, ACT)
+                        .onBackpressureDrop()
+                        .concatMap(number -> act(held, number + 1, lease.getID())))
+                .takeWhile(written -> written);
+    }
+
+    /** One transaction: written if the hold is still there at that moment, and otherwise not. */
+    private Mono<Boolean> act(LockHandle held, long number, long lease) {
+        String what = name + ", act " + number + " under token " + held.fencingToken();
+        return fencing.held(held.key(), held.fencingToken())
+                .flatMap(stillHeld -> Mono.fromFuture(() -> etcd.getKVClient()
+                        .txn()
+                        .If(stillHeld)
+                        .Then(Op.put(
+                                bytes("leader/last-act"),
+                                bytes(what),
+                                PutOption.builder().withLeaseId(lease).build()))
+                        .commit()))
+                .map(answer -> answer.isSucceeded())
+                .doOnNext(written -> Print.line("    %s%s", what, written ? "" : ": refused"));
+    }
+
+    private static ByteSequence bytes(String text) {
+        return ByteSequence.from(text, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,11 @@
+package io.github.reactivelock.examples.webflux;
+
+import java.time.Duration;
+
+/**
+ * What the command says to the service.
+ *
+ * @param redis where the locks are
+ * @param packing how long an order keeps its item
+ */
+record Settings(String redis, Duration packing) {}

@@ -1,0 +1,26 @@
+package io.github.reactivelock.examples.webflux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.examples.RunningExample;
+import org.junit.jupiter.api.Test;
+
+class RushTest {
+
+    @Test
+    void theDemoEndsByItselfWithEveryOrderSoldOnceAndTheOneThatGaveUpNotSold() throws Exception {
+        RunningExample demo = RunningExample.run(WebFlux.class, "--demo", "--port", "0");
+
+        assertThat(demo.exit()).as(demo.text()).isZero();
+        assertThat(demo.output().get(demo.output().size() - 1)).startsWith("orders=15 sold=15 lost=0 handovers=");
+        assertThat(demo.text()).contains("till-1", "till-2").contains("hangs up and leaves the line");
+    }
+
+    @Test
+    void aPortThatIsNoneIsNamedTogetherWithItsRange() throws Exception {
+        RunningExample demo = RunningExample.run(WebFlux.class, "--port", "70000");
+
+        assertThat(demo.exit()).as(demo.text()).isEqualTo(2);
+        assertThat(demo.text()).contains("--port must be 0 to 65535 but is 70000");
+    }
+}
