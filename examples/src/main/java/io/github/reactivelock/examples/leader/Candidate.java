@@ -32,8 +32,8 @@ final class Candidate {
     private static final Duration LEASE = Duration.ofSeconds(2);
 
     /** Whoever lost the lock, or could not ask for it, is a candidate again. */
-    private static final Retry STANDS_AGAIN =
-            Retry.fixedDelay(5, Duration.ofSeconds(1)).filter(LockException.class::isInstance)
+    private static final Retry STANDS_AGAIN = Retry.fixedDelay(5, Duration.ofSeconds(1))
+            .filter(LockException.class::isInstance)
             .onRetryExhaustedThrow((spec, last) -> last.failure());
 
     private static final Duration ACT = Duration.ofMillis(500);
