@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +32,7 @@ public final class Leader implements Callable<Integer> {
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final Duration TERM = Duration.ofMillis(1_600);
     private static final long ASKED_AGAIN = 5;
-    private static final Duration TAKEOVER_LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Option(names = "--demo", description = "as without it: this example always ends by itself")
     private boolean unused;
@@ -85,48 +86,51 @@ public final class Leader implements Callable<Integer> {
     }
 
     private static Mono<Integer> terms(List<ChildProcess> candidates, LockClient operator) {
-        return newLeader(operator, 0)
-                .flatMap(first -> allWait(operator)
-                        .then(takeover(candidates, operator, first))
-                        .flatMap(second ->
-                                takeover(candidates, operator, second).map(third -> List.of(first, second, third))))
-                .delayElement(TERM)
+        Mono<LockInfo.Held> term = Mono.delay(TERM).then(leader(candidates, operator));
+        return allWait(operator)
+                .thenMany(Flux.range(1, CANDIDATES - 1))
+                .concatMap(any -> term.delayUntil(leader -> kill(candidates, operator, leader)))
+                .concatWith(term)
+                .collectList()
                 .map(Leader::judge);
     }
 
     /** A leader that is killed too early would have no successor yet. */
     private static Mono<Void> allWait(LockClient operator) {
-        return operator.inspect(Candidate.KEY)
-                .retry(ASKED_AGAIN)
-                .filter(info -> info instanceof LockInfo.Held held && held.waiters() == CANDIDATES - 1)
-                .repeatWhenEmpty(again -> again.delayElements(LOOK))
-                .timeout(TAKEOVER_LIMIT)
-                .then();
+        return look(operator, held -> held.waiters() == CANDIDATES - 1).then();
     }
 
-    private static Mono<LockInfo.Held> takeover(
-            List<ChildProcess> candidates, LockClient operator, LockInfo.Held leader) {
-        return Mono.delay(TERM).then(Mono.defer(() -> {
+    private static Mono<LockInfo.Held> leader(List<ChildProcess> candidates, LockClient operator) {
+        return look(
+                operator,
+                held -> candidates.stream()
+                        .anyMatch(candidate ->
+                                candidate.isAlive() && candidate.name().equals(held.owner())));
+    }
+
+    /** Completes when there is another leader. */
+    private static Mono<Void> kill(List<ChildProcess> candidates, LockClient operator, LockInfo.Held leader) {
+        return Mono.defer(() -> {
             long killed = System.nanoTime();
-            candidates.stream()
-                    .filter(candidate -> candidate.name().equals(leader.owner()))
-                    .forEach(ChildProcess::kill);
             Print.line("  kill -9 %s", leader.owner());
-            return newLeader(operator, leader.fencingToken())
+            return Flux.fromIterable(candidates)
+                    .filter(candidate -> candidate.name().equals(leader.owner()))
+                    .doOnNext(ChildProcess::kill)
+                    .flatMap(ChildProcess::exit)
+                    .then(leader(candidates, operator))
                     .doOnNext(next -> Print.line(
-                            "  %s took over %.1f s after the kill", next.owner(), (System.nanoTime() - killed) / 1e9));
-        }));
+                            "  %s took over %.1f s after the kill", next.owner(), (System.nanoTime() - killed) / 1e9))
+                    .then();
+        });
     }
 
-    private static Mono<LockInfo.Held> newLeader(LockClient operator, long than) {
+    private static Mono<LockInfo.Held> look(LockClient operator, Predicate<LockInfo.Held> isSo) {
         return operator.inspect(Candidate.KEY)
                 .retry(ASKED_AGAIN)
                 .ofType(LockInfo.Held.class)
-                .filter(held -> held.fencingToken() != than)
+                .filter(isSo)
                 .repeatWhenEmpty(again -> again.delayElements(LOOK))
-                .timeout(
-                        TAKEOVER_LIMIT,
-                        Mono.error(() -> new IllegalStateException("nobody led within " + TAKEOVER_LIMIT)));
+                .timeout(LIMIT, Mono.error(() -> new IllegalStateException("it came to no election within " + LIMIT)));
     }
 
     private static int judge(List<LockInfo.Held> leaders) {
