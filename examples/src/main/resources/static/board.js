@@ -12,9 +12,9 @@ function element(name, text, className = "") {
   return made;
 }
 
-async function order(till, item) {
+async function order(path, item) {
   try {
-    const answer = await fetch(`/tills/${till}/orders/${item}`, { method: "POST" });
+    const answer = await fetch(`/${path}/${item}`, { method: "POST" });
     problem.textContent = answer.ok ? "" : (await answer.json()).detail;
   } catch (failure) {
     problem.textContent = `The order for ${item} failed: ${failure.message}`;
@@ -26,8 +26,7 @@ function open(item) {
   lane.id = item;
   lane.querySelector("h2").textContent = item;
   for (const button of lane.querySelectorAll("button")) {
-    const tills = button.dataset.tills.split(" ");
-    button.addEventListener("click", () => tills.forEach(till => order(till, item)));
+    button.addEventListener("click", () => order(button.dataset.path, item));
   }
   lanes.append(lane);
   return lane;
@@ -36,7 +35,7 @@ function open(item) {
 function served(receipt) {
   const row = document.createElement("tr");
   const handOver = receipt.handOverMillis === null
-    ? "was free" : `${receipt.handOverMillis.toFixed(1)} ms after ${receipt.after}`;
+    ? "it was free" : `${receipt.handOverMillis.toFixed(1)} ms`;
   row.dataset.order = receipt.order;
   row.append(element("td", receipt.order), element("td", receipt.till, receipt.till), element("td", receipt.token),
     element("td", handOver));

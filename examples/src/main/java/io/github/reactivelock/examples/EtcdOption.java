@@ -62,7 +62,9 @@ public final class EtcdOption {
                                     "--initial-advertise-peer-urls=" + peers,
                                     "--initial-cluster=example=" + peers,
                                     "--heartbeat-interval=50",
-                                    "--election-timeout=500");
+                                    "--election-timeout=500",
+                                    // It is deleted at the end, and a busy disk would stop all three processes.
+                                    "--unsafe-no-fsync");
                         },
                         "ready to serve client requests")
                 .onErrorMap(

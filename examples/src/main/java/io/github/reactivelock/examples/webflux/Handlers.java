@@ -20,6 +20,8 @@ import reactor.core.publisher.Mono;
 @RestController
 final class Handlers {
 
+    private static final int RUSH = 6;
+
     private final Map<String, Till> tills;
     private final Board board;
 
@@ -36,6 +38,14 @@ final class Handlers {
                     HttpStatus.NOT_FOUND, "there are the tills " + tills.keySet() + " and the items " + Board.ITEMS));
         }
         return open.order(item);
+    }
+
+    /** Some orders in one request: a browser has no more than six under way, and the board takes one of them. */
+    @PostMapping("/rushes/{item}")
+    Flux<Receipt> rush(@PathVariable String item) {
+        return Flux.range(1, RUSH / tills.size())
+                .flatMapIterable(round -> tills.keySet())
+                .flatMap(till -> order(till, item));
     }
 
     @GetMapping(path = "/board", produces = MediaType.TEXT_EVENT_STREAM_VALUE)

@@ -29,15 +29,18 @@ final class Rush {
     Mono<Integer> run() {
         int all = EACH * Board.ITEMS.size();
         Print.line("%d orders for %d items at once, through two tills in turn", all, Board.ITEMS.size());
-        Mono<Map<String, List<Receipt>>> orders = Flux.fromIterable(Board.ITEMS)
+        Flux<List<Lane>> board = board().share();
+        Mono<Map<String, List<Receipt>>> orders = board.next()
+                .thenMany(Flux.fromIterable(Board.ITEMS))
                 .flatMap(item -> Flux.range(1, EACH)
                         .flatMap(number -> order("till-" + (1 + number % 2), item))
                         .collectList()
                         .map(receipts -> Map.entry(item, receipts)))
-                .collectMap(Map.Entry::getKey, Map.Entry::getValue);
-        Mono<Integer> outcome = Mono.zip(orders, giveUp())
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+                .cache();
+        Mono<Integer> outcome = Mono.zip(orders, giveUp(board.takeUntilOther(orders)))
                 .flatMap(both -> board().next().map(lanes -> judge(both.getT1(), both.getT2(), lanes)));
-        return Mono.firstWithSignal(narrate(), outcome).timeout(LIMIT);
+        return Mono.firstWithSignal(narrate(board), outcome).timeout(LIMIT);
     }
 
     private Mono<Receipt> order(String till, String item) {
@@ -56,8 +59,8 @@ final class Rush {
     }
 
     /** Never emits: it prints what the page would show, until the demo is over. */
-    private <T> Mono<T> narrate() {
-        return board().flatMapIterable(lanes -> lanes)
+    private <T> Mono<T> narrate(Flux<List<Lane>> board) {
+        return board.flatMapIterable(lanes -> lanes)
                 .flatMapIterable(lane -> lane.served().stream()
                         .map(receipt -> Map.entry(lane.item(), receipt))
                         .toList())
@@ -74,11 +77,12 @@ final class Rush {
     }
 
     /** Emits how many orders were served to a customer who joins a line and soon hangs up: 0 unless time stood still. */
-    private Mono<Integer> giveUp() {
+    private Mono<Integer> giveUp(Flux<List<Lane>> board) {
         Mono<Integer> hangUp = Mono.fromRunnable(() -> Print.line("  apples  a customer hangs up and leaves the line"));
-        return board().filter(lanes -> lanes.get(0).waiting().size() > 2)
+        return board.filter(lanes -> lanes.get(0).waiting().size() >= 2)
                 .next()
-                .then(order("till-1", Board.ITEMS.get(0)).map(served -> 1).timeout(PATIENCE, hangUp))
+                .flatMap(line ->
+                        order("till-1", Board.ITEMS.get(0)).map(served -> 1).timeout(PATIENCE, hangUp))
                 .defaultIfEmpty(0);
     }
 
