@@ -78,8 +78,9 @@ class PageIT {
     @Test
     void sixOrdersAtOnceAreAllSoldAndTheirTokensRise() throws IOException {
         shopper.press("coffee", "Six at once");
+        shopper.until("some wait", page -> shopper.column("coffee", 1).size() >= 2);
+        // A rush for one item takes no connection away from the others.
         shopper.press("bread", "Order at till 2");
-        shopper.until("some wait", page -> shopper.column("coffee", 1).size() == 2);
         shopper.untilText("bread", ".holder", "held by till-2");
         Files.write(Path.of("target", "page.png"), shopper.picture());
 
