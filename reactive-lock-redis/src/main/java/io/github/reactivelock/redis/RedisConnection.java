@@ -25,6 +25,16 @@ public interface RedisConnection {
     String server();
 
     /**
+     * The part of the store that a key lives in. The keys of one {@link #eval} are always of one part.
+     *
+     * @param key a key as it is named in Redis
+     * @return a cluster's slot; 0 for every key unless overridden, for a server that has but one part
+     */
+    default int slot(String key) {
+        return 0;
+    }
+
+    /**
      * Runs a script by its digest, and by its body where the server does not know it. Cold. Commands leave in the order
      * of subscription without awaiting each other's answers. Cancelling only forgets the answer: a command that was
      * subscribed is sent, since what comes behind it may depend on it.

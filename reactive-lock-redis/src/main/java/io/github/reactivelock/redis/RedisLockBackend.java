@@ -39,7 +39,7 @@ import reactor.core.publisher.Mono;
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease becomes the owner with its own lease and the next token, and the grant is published on the
  *       channel of its client. Whoever is not the owner leaves the queue.
- *   <li><b>Renewal.</b> Up to {@value #RENEWED_AT_ONCE} claims a script call, each answered for itself.
+ *   <li><b>Renewal.</b> Up to {@value #RENEWED_AT_ONCE} claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :watch} exists. A watcher subscribes, then sets the
@@ -133,14 +133,15 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<RenewalResult> renew(List<Claim> held) {
-        if (held.size() <= RENEWED_AT_ONCE) {
-            return renewBatch(held);
+        List<List<Claim>> batches = batches(held);
+        if (batches.size() == 1) {
+            return renewBatch(batches.get(0));
         }
         return Mono.defer(() -> {
             Set<String> renewed = new HashSet<>();
             Map<String, LossReason> lost = new HashMap<>();
             Mono<RenewalResult> result = Mono.fromSupplier(() -> new RenewalResult(renewed, lost));
-            return Flux.fromIterable(batches(held))
+            return Flux.fromIterable(batches)
                     .flatMapDelayError(this::renewBatch, BATCHES_AT_ONCE, 1)
                     .doOnNext(batch -> {
                         renewed.addAll(batch.renewed());
@@ -233,10 +234,17 @@ public abstract class RedisLockBackend implements QuorumNode {
                 .map(reply -> RedisReplies.renewal(batch, reply));
     }
 
-    private static List<List<Claim>> batches(List<Claim> held) {
+    private List<List<Claim>> batches(List<Claim> held) {
+        Map<Integer, List<Claim>> bySlot = new HashMap<>();
+        for (Claim claim : held) {
+            bySlot.computeIfAbsent(connection.slot(names.owner(claim.key())), slot -> new ArrayList<>())
+                    .add(claim);
+        }
         List<List<Claim>> batches = new ArrayList<>();
-        for (int from = 0; from < held.size(); from += RENEWED_AT_ONCE) {
-            batches.add(held.subList(from, Math.min(held.size(), from + RENEWED_AT_ONCE)));
+        for (List<Claim> claims : bySlot.values()) {
+            for (int from = 0; from < claims.size(); from += RENEWED_AT_ONCE) {
+                batches.add(claims.subList(from, Math.min(claims.size(), from + RENEWED_AT_ONCE)));
+            }
         }
         return batches;
     }

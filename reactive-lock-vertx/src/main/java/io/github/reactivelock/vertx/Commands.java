@@ -7,6 +7,7 @@ import io.vertx.redis.client.Command;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -149,7 +150,7 @@ final class Commands implements Link.User {
                 done(evaluation);
                 evaluation.answer(reply);
                 send();
-            } else if (!isFromServer(error)) {
+            } else if (isInterruption(error)) {
                 link.broken(on);
             } else if (evaluation.needsBody(error)) {
                 sent.remove(evaluation);
@@ -163,9 +164,11 @@ final class Commands implements Link.User {
         });
     }
 
-    // The client answers for the server when the connection is gone.
-    private static boolean isFromServer(Throwable error) {
-        return error instanceof Response && !"CONNECTION_CLOSED".equals(error.getMessage());
+    // What the client says of commands that the connection's end left without an answer.
+    private static boolean isInterruption(Throwable error) {
+        return error instanceof IOException
+                || "CONNECTION_CLOSED".equals(error.getMessage())
+                || "Connection is closed".equals(error.getMessage());
     }
 
     private void done(Evaluation evaluation) {

@@ -14,8 +14,9 @@ import java.util.Set;
  * @param database the database's number
  * @param server a name for error messages, without any secret
  * @param isEncrypted whether it asks for TLS
+ * @param isCluster whether keys live in slots
  */
-record Endpoint(int database, String server, boolean isEncrypted) {
+record Endpoint(int database, String server, boolean isEncrypted, boolean isCluster) {
 
     private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys", "unix");
     private static final Set<String> ENCRYPTED = Set.of("rediss", "valkeys");
@@ -24,9 +25,10 @@ record Endpoint(int database, String server, boolean isEncrypted) {
     static Endpoint of(RedisOptions options) {
         List<Endpoint> all = options.getEndpoints().stream().map(Endpoint::of).toList();
         Endpoint first = all.get(0);
-        return options.getType() == RedisClientType.SENTINEL
-                ? new Endpoint(first.database, "sentinel primary " + options.getMasterName(), first.isEncrypted)
-                : first;
+        String server = options.getType() == RedisClientType.SENTINEL
+                ? "sentinel primary " + options.getMasterName()
+                : first.server;
+        return new Endpoint(first.database, server, first.isEncrypted, options.getType() == RedisClientType.CLUSTER);
     }
 
     static Endpoint of(String text) {
@@ -47,11 +49,11 @@ record Endpoint(int database, String server, boolean isEncrypted) {
     private static Endpoint of(URI uri, String scheme) {
         String path = uri.getPath() == null ? "" : uri.getPath();
         if (scheme.equals("unix")) {
-            return new Endpoint(databaseOf(uri), path, false);
+            return new Endpoint(databaseOf(uri), path, false, false);
         }
         int database = path.length() > 1 ? Integer.parseInt(path.substring(1)) : databaseOf(uri);
         int port = uri.getPort() == -1 ? DEFAULT_PORT : uri.getPort();
-        return new Endpoint(database, uri.getHost() + ":" + port, ENCRYPTED.contains(scheme));
+        return new Endpoint(database, uri.getHost() + ":" + port, ENCRYPTED.contains(scheme), false);
     }
 
     private static int databaseOf(URI uri) {

@@ -14,7 +14,7 @@ import io.vertx.redis.client.RedisOptions;
  *
  * <p>Both come back after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
  * seconds and then fail, and so does every later one at once until the server can be reached again. What Sentinel,
- * replication and TLS need is said in {@link RedisOptions}.
+ * replication, a cluster and TLS need is said in {@link RedisOptions}.
  */
 public final class VertxLockBackend extends RedisLockBackend {
 
@@ -54,7 +54,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * A backend with connections of its own, closed with it.
      *
      * @param vertx where they live; not closed
-     * @param redis how to connect, for a single server, Sentinel or replication; copied
+     * @param redis how to connect, for a single server, Sentinel, replication or a cluster; copied
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, RedisOptions redis) {

@@ -46,6 +46,11 @@ final class VertxRedisConnection implements RedisConnection {
     }
 
     @Override
+    public int slot(String key) {
+        return endpoint.isCluster() ? HashSlot.of(key) : 0;
+    }
+
+    @Override
     public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink);
