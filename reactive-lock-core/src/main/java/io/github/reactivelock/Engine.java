@@ -2,10 +2,9 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.Signal;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -67,9 +66,7 @@ final class Engine {
         this.maxPasses = settings.maxPasses;
         this.maxPassing = settings.maxPassing.toNanos();
         this.name = settings.name;
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
-        this.idPrefix = Base64.getUrlEncoder().withoutPadding().encodeToString(random) + ".";
+        this.idPrefix = RandomId.next() + ".";
     }
 
     // ---- flows

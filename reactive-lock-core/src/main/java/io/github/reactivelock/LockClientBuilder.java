@@ -1,9 +1,9 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.RandomId;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -14,8 +14,7 @@ public final class LockClientBuilder {
 
     final LockBackend backend;
     LockOptions options = LockOptions.defaults();
-    String name = "pid-" + ProcessHandle.current().pid() + "/"
-            + UUID.randomUUID().toString().substring(0, 8);
+    String name = "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
     Duration commandTimeout = Duration.ofSeconds(2);
     int maxPasses = 1_000;
     Duration maxPassing = Duration.ofMillis(50);

@@ -7,12 +7,11 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.net.URI;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import reactor.core.publisher.Flux;
@@ -63,9 +62,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final Pushes pushes;
 
     private EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
-        String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+        String session = RandomId.next();
         Names names = new Names(options.prefix());
         this.etcd = new Etcd(source, options);
         this.pushes = new Pushes(etcd, names.notice(session));

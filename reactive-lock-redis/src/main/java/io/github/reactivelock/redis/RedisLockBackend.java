@@ -6,13 +6,12 @@ import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -65,7 +64,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisConnection connection;
     private final RedisNames names;
     private final String prefix;
-    private final String client = randomId();
+    private final String client = RandomId.next();
     private final RedisChannels channels;
 
     /**
@@ -256,11 +255,5 @@ public abstract class RedisLockBackend implements QuorumNode {
     // Rounded up: the store must not forget before the engine does.
     private static String millis(Claim claim) {
         return Long.toString(claim.lease().plusNanos(999_999).toMillis());
-    }
-
-    private static String randomId() {
-        byte[] bytes = new byte[16];
-        new SecureRandom().nextBytes(bytes);
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 }

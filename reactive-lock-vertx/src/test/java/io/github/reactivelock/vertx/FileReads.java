@@ -8,8 +8,6 @@ public final class FileReads implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
-        // Random bytes come from a file that never blocks; making the options of a Vert.x client needs some as well.
-        builder.allowBlockingCallsInside("java.security.SecureRandom", "nextBytes");
         // Vert.x loads the JVM's certificates where it upgrades a connection to TLS, once.
         builder.allowBlockingCallsInside("sun.security.ssl.TrustStoreManager", "getTrustedCerts");
     }

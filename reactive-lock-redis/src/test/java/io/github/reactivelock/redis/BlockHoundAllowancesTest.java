@@ -1,0 +1,37 @@
+package io.github.reactivelock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.RandomId;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** What the first backend of a process does where BlockHound watches the thread that makes it. */
+class BlockHoundAllowancesTest {
+
+    @Test
+    void theScriptMayBeLoadedByAThreadThatMustNotBlock() throws Exception {
+        // Another class loader, for which the class is new whatever ran before.
+        URL classes = RedisScript.class.getProtectionDomain().getCodeSource().getLocation();
+        try (URLClassLoader fresh = new URLClassLoader(
+                new URL[] {classes}, getClass().getClassLoader().getParent())) {
+            Class<?> loaded = onNonBlockingThread(() -> Class.forName(RedisScript.class.getName(), true, fresh));
+
+            assertThat(loaded).isNotEqualTo(RedisScript.class);
+        }
+    }
+
+    @Test
+    void aRandomNameMayBeTakenByAThreadThatMustNotBlock() {
+        assertThat(onNonBlockingThread(RandomId::next)).hasSize(22).isNotEqualTo(onNonBlockingThread(RandomId::next));
+    }
+
+    private static <T> T onNonBlockingThread(Callable<T> action) {
+        return Mono.fromCallable(action).subscribeOn(Schedulers.parallel()).block(Duration.ofSeconds(30));
+    }
+}
