@@ -12,6 +12,8 @@ import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.streams.ReadStream;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -74,10 +76,20 @@ final class ContextLockClient implements VertxLockClient {
         ContextInternal caller = vertx.getOrCreateContext();
         return future(
                 caller,
-                locks.withLock(
-                        key,
-                        held -> Mono.deferContextual(
-                                context -> Mono.create(sink -> run(caller, context, held, work, sink)))));
+                locks.withLock(key, held -> below(caller, List.of(held), handles -> work.apply(handles.get(0)))));
+    }
+
+    @Override
+    public <T> Future<T> withLock(Collection<String> keys, Supplier<Future<T>> work) {
+        Objects.requireNonNull(work, "work");
+        return withLock(keys, (List<VertxLockHandle> held) -> work.get());
+    }
+
+    @Override
+    public <T> Future<T> withLock(Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work) {
+        Objects.requireNonNull(work, "work");
+        ContextInternal caller = vertx.getOrCreateContext();
+        return future(caller, locks.withLock(keys, (List<LockHandle> held) -> below(caller, held, work)));
     }
 
     @Override
@@ -123,21 +135,27 @@ final class ContextLockClient implements VertxLockClient {
         return new ContextLockHandle(this, held);
     }
 
+    private <T> Mono<T> below(
+            ContextInternal caller, List<LockHandle> held, Function<List<VertxLockHandle>, Future<T>> work) {
+        return Mono.deferContextual(context -> Mono.create(sink -> run(caller, context, held, work, sink)));
+    }
+
     private <T> void run(
             ContextInternal caller,
             ContextView context,
-            LockHandle held,
-            Function<VertxLockHandle, Future<T>> work,
+            List<LockHandle> held,
+            Function<List<VertxLockHandle>, Future<T>> work,
             MonoSink<T> sink) {
         HeldContext.below(caller, context).runOnContext(now -> {
-            // On the way here the lock may have been lost, which the completion makes known.
-            if (!held.isHeld()) {
+            // On the way here a lock may have been lost, which the completion makes known.
+            if (!held.stream().allMatch(LockHandle::isHeld)) {
                 sink.success();
                 return;
             }
             Future<T> result;
             try {
-                result = Objects.requireNonNull(work.apply(handle(held)), "the work under a lock must not be null");
+                result = Objects.requireNonNull(
+                        work.apply(held.stream().map(this::handle).toList()), "the work under a lock must not be null");
             } catch (Throwable e) {
                 result = Future.failedFuture(e);
             }

@@ -19,8 +19,12 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
 
     /** A client for this connection alone, so that closing it leaves no socket in a pool. */
     static Opening ofOwnClient(Vertx vertx, RedisOptions options) {
-        Redis client = Redis.createClient(vertx, options);
+        Redis client = clientFor(vertx, options);
         return new Opening(client.connect().compose(Opening::checked), client::close);
+    }
+
+    private static Redis clientFor(Vertx vertx, RedisOptions options) {
+        return Redis.createClient(vertx, options);
     }
 
     /** A connection out of the application's client, which gets it back. */

@@ -43,11 +43,19 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, String uri, RedisLockOptions options) {
+        return connect(vertx, defaultsFor(uri), options);
+    }
+
+    private static RedisOptions defaultsFor(String uri) {
         NetClientOptions net = new NetClientOptions().setTcpKeepAlive(true).setTcpNoDelay(true);
         if (Endpoint.of(uri).isEncrypted()) {
             net.setHostnameVerificationAlgorithm("HTTPS");
         }
-        return connect(vertx, new RedisOptions().setConnectionString(uri).setNetClientOptions(net), options);
+        return new RedisOptions().setConnectionString(uri).setNetClientOptions(net);
+    }
+
+    private static RedisOptions copyOf(RedisOptions redis) {
+        return new RedisOptions(redis).setNetClientOptions(new NetClientOptions(redis.getNetClientOptions()));
     }
 
     /**
@@ -70,8 +78,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisLockOptions options) {
-        RedisOptions copy =
-                new RedisOptions(redis).setNetClientOptions(new NetClientOptions(redis.getNetClientOptions()));
+        RedisOptions copy = copyOf(redis);
         return new VertxLockBackend(
                 new VertxRedisConnection(
                         vertx, Endpoint.of(copy), copy.getMaxWaitingHandlers(), () -> Opening.ofOwnClient(vertx, copy)),

@@ -9,6 +9,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.redis.client.RedisOptions;
+import java.util.Collection;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +95,27 @@ public interface VertxLockClient {
      * @return the work's outcome, after the release was tried, or one of the four lock errors
      */
     <T> Future<T> withLock(String key, Function<VertxLockHandle, Future<T>> work);
+
+    /**
+     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, whatever
+     * order is given, so that two callers cannot wait for each other. The wait timeout covers all of them together.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param work what to do, called once all locks are held
+     * @param <T> the result's type
+     * @return the work's outcome, after the releases were tried, or one of the four lock errors
+     */
+    <T> Future<T> withLock(Collection<String> keys, Supplier<Future<T>> work);
+
+    /**
+     * Runs work that wants to see its holds under several locks, as {@link #withLock(Collection, Supplier)}.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param work what to do; gets the handles in the order of their keys
+     * @param <T> the result's type
+     * @return the work's outcome, after the releases were tried, or one of the four lock errors
+     */
+    <T> Future<T> withLock(Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work);
 
     /**
      * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget and makes what

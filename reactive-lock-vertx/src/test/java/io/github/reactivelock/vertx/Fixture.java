@@ -24,7 +24,7 @@ final class Fixture implements AutoCloseable {
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     final RedisServer server;
     final Vertx vertx = Vertx.vertx();

@@ -70,6 +70,15 @@ class NothingBlocksTest {
     }
 
     @Test
+    void clientsMayBeMadeOnAnEventLoop() {
+        // So many that the random numbers they take have to be read from the system.
+        for (int i = 0; i < 60; i++) {
+            onEventLoop(() -> VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, server.uri()))
+                    .close());
+        }
+    }
+
+    @Test
     void noCallOfAClientBlocksItsEventLoopNotEvenWhileTheServerIsStopped() {
         onEventLoop(() -> VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, server.uri()))
                 .close());

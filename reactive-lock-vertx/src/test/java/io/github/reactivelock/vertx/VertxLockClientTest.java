@@ -131,6 +131,60 @@ class VertxLockClientTest {
         assertThat(seen).isEqualTo("blue");
     }
 
+    // ---- several keys
+
+    @Test
+    void severalLocksAreHeldTogetherAndReleasedTogether() {
+        List<String> keys = on(() -> lock.withLock(List.of("b", "a", "b"), held -> {
+            assertThat(held).allMatch(VertxLockHandle::isHeld);
+            return Future.all(lock.inspect("a"), lock.inspect("b")).map(both -> {
+                assertThat(both.<LockInfo>list()).allMatch(LockInfo.Held.class::isInstance);
+                return held.stream().map(VertxLockHandle::key).toList();
+            });
+        }));
+
+        assertThat(keys).containsExactly("a", "b");
+        assertThat(get(lock.inspect("a"))).isInstanceOf(LockInfo.Free.class);
+        assertThat(get(lock.inspect("b"))).isInstanceOf(LockInfo.Free.class);
+    }
+
+    @Test
+    void eachOfSeveralKeysIsReentrantBelowThem() {
+        Integer result = on(() -> lock.withLock(
+                List.of("a", "b"),
+                () -> lock.withLock("b", () -> lock.withLock("a", () -> Future.succeededFuture(7)))));
+        assertThat(result).isEqualTo(7);
+    }
+
+    @Test
+    void callersWhoNameTheSameKeysInDifferentOrdersDoNotWaitForEachOther() {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        Supplier<Future<Void>> work = () -> {
+            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+            return pause(5).onComplete(done -> inside.decrementAndGet());
+        };
+        VertxLockClient other = fixture.client();
+        on(() -> Future.all(java.util.stream.IntStream.range(0, 10)
+                .mapToObj(i ->
+                        i % 2 == 0 ? lock.withLock(List.of("a", "b"), work) : other.withLock(List.of("b", "a"), work))
+                .toList()));
+        assertThat(most).hasValue(1);
+    }
+
+    @Test
+    void ofSeveralKeysNoneIsKeptWhenOneIsNotGotInTime() {
+        VertxLockHandle held = get(lock.acquire("b"));
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(100)));
+
+        assertThatThrownBy(() -> get(impatient.withLock(List.of("a", "b"), () -> Future.succeededFuture())))
+                .isInstanceOf(LockTimeoutException.class);
+
+        get(lock.withLock("a", () -> Future.succeededFuture()));
+        get(held.release());
+        assertThatIllegalArgumentException().isThrownBy(() -> lock.withLock(List.of(), () -> Future.succeededFuture()));
+    }
+
     // ---- who excludes whom
 
     @Test
