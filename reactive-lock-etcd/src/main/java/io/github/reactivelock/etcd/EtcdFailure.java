@@ -69,6 +69,10 @@ final class EtcdFailure extends RuntimeException {
             // So says jetcd whenever it could not log in, whatever the reason.
             return kind(error.getCause(), text);
         }
+        if (code == Status.Code.UNKNOWN && text.contains("channel closed")) {
+            // So says gRPC when the connection is cut just as a command is written to it.
+            return Kind.UNREACHABLE;
+        }
         if (code == Status.Code.UNAVAILABLE) {
             return text.contains("etcdserver:") ? Kind.TRANSIENT : Kind.UNREACHABLE;
         }
