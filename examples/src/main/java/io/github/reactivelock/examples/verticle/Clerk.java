@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Clerk extends VerticleBase {
 
+    private static final int ASKED_AGAIN = 5;
+    private static final int PAUSE_MILLIS = 200;
+
     private final String name;
     private final String redis;
     private final Office office;
@@ -32,7 +35,17 @@ final class Clerk extends VerticleBase {
     public Future<?> start() {
         client = VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, redis))
                 .with(LockOptions.defaults().withOwner(name));
-        return Future.succeededFuture();
+        return storeAnswers(ASKED_AGAIN);
+    }
+
+    /** The first command of a process loads the driver, which a busy machine may not do within a command's time. */
+    private Future<?> storeAnswers(int tries) {
+        return lock().inspect("printer")
+                .recover(silence -> tries == 0
+                        ? Future.failedFuture(silence)
+                        : vertx.timer(PAUSE_MILLIS)
+                                .compose(again -> storeAnswers(tries - 1))
+                                .mapEmpty());
     }
 
     /** Looks and prints without asking anybody. */
