@@ -61,6 +61,7 @@ final class Shopper implements AutoCloseable {
                 .click();
     }
 
+    /** What a part of an item's lane says at one moment; the whole lane if no part is named. */
     String text(String item, String part) {
         return browser.findElement(By.cssSelector("#" + item + " " + part)).getText();
     }
