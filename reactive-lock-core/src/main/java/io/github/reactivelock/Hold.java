@@ -1,9 +1,13 @@
 package io.github.reactivelock;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -15,6 +19,7 @@ import reactor.core.publisher.Sinks;
  */
 final class Hold {
 
+    private static final Logger log = LoggerFactory.getLogger(Hold.class);
     private static final int HELD = 0;
     private static final int RELEASING = 1;
     private static final int LOST = 2;
@@ -22,6 +27,10 @@ final class Hold {
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "state");
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Hold, List> WORKS =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, List.class, "works");
 
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<Hold, Sinks.One> LOST_SINK =
@@ -34,6 +43,7 @@ final class Hold {
     final long since;
     private volatile int state;
     private volatile int handles = 1;
+    volatile List<LockedWork<?>> works = List.of();
     private volatile @Nullable LockLostException loss;
     private volatile Sinks.@Nullable One<LockLostException> lostSink;
     /** Ends the hold at its longest; set and read inside the cohort's drain. */
@@ -119,9 +129,40 @@ final class Hold {
         return loss;
     }
 
-    /** Tells of a loss, now or later, until disposed; not of a release. */
-    Disposable onLoss(Consumer<LockLostException> listener) {
-        return lost().subscribe(listener);
+    /** From now on the work hears of a loss, at once if there was one; not of a release. More than once does no harm. */
+    void enter(LockedWork<?> work) {
+        List<LockedWork<?>> now;
+        List<LockedWork<?>> more;
+        do {
+            now = works;
+            more = now.isEmpty()
+                    ? List.of(work)
+                    : Stream.concat(now.stream(), Stream.of(work)).toList();
+        } while (!WORKS.compareAndSet(this, now, more));
+        LockLostException lost = loss;
+        if (state == LOST && lost != null) {
+            stop(work, lost);
+        }
+    }
+
+    private void stop(LockedWork<?> work, LockLostException lost) {
+        try {
+            work.lost(lost);
+        } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
+            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.key, e);
+        }
+    }
+
+    /** The work has ended; the hold may outlive it by far and must not remember it. */
+    void exit(LockedWork<?> work) {
+        List<LockedWork<?>> now;
+        List<LockedWork<?>> fewer;
+        do {
+            now = works;
+            fewer = now.size() == 1 && now.get(0) == work
+                    ? List.of()
+                    : now.stream().filter(other -> other != work).toList();
+        } while (!WORKS.compareAndSet(this, now, fewer));
     }
 
     Mono<LockLostException> lost() {
@@ -137,6 +178,9 @@ final class Hold {
     }
 
     private void complete(@Nullable LockLostException lost) {
+        if (lost != null) {
+            works.forEach(work -> stop(work, lost));
+        }
         Sinks.One<LockLostException> sink = lostSink;
         if (sink != null) {
             Sinks.EmitResult unused = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);

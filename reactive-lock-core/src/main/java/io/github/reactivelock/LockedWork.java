@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -56,9 +54,6 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
     private volatile @Nullable Handle handle;
-    /** Disposed when the work ends: the hold may outlive it by far and must not remember it. */
-    private final Disposable.Swap lossWatch = Disposables.swap();
-
     private Context context;
     private volatile @Nullable T value;
 
@@ -154,7 +149,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             granted.giveBack();
             return;
         }
-        lossWatch.update(granted.hold.onLoss(this::lost));
+        granted.hold.enter(this);
         if (!isLost() && phase == STARTING) {
             try {
                 Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null")
@@ -176,7 +171,8 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         }
     }
 
-    private void lost(LockLostException loss) {
+    /** Called by the hold, and by whoever finds it out himself. */
+    void lost(LockLostException loss) {
         if (stopWorking(FAILING)) {
             upstream.cancel();
             discardValue();
@@ -200,9 +196,9 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     }
 
     private void giveBack() {
-        lossWatch.dispose();
         Handle current = handle;
         if (current != null) {
+            current.hold.exit(this);
             current.giveBack();
         }
     }
@@ -248,7 +244,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private void end(@Nullable Throwable failure) {
         Handle current = handle;
         if (current != null && stopWorking(ENDING)) {
-            lossWatch.dispose();
+            current.hold.exit(this);
             current.leave(unreleased -> finish(failure));
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
