@@ -39,8 +39,7 @@ final class Names {
     }
 
     private static int utf8Length(String what, String text) {
-        boolean ascii = text.chars().allMatch(c -> c < 0x80);
-        if (ascii) {
+        if (isAscii(text)) {
             return text.length();
         }
         try {
@@ -50,5 +49,15 @@ final class Names {
             throw new IllegalArgumentException(
                     what + " '" + text + "' has half of a surrogate pair, which has no UTF-8 form", e);
         }
+    }
+
+    /** On the way of every acquisition, where a stream would cost more than the rest of the check. */
+    private static boolean isAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) >= 0x80) {
+                return false;
+            }
+        }
+        return true;
     }
 }
