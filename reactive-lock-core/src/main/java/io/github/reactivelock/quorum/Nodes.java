@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -25,18 +27,26 @@ final class Nodes {
 
     record Pushed<T>(int node, T value) {}
 
+    private static final Duration LONGEST_FAREWELL = Duration.ofMillis(600);
+
     private final List<QuorumNode> all;
     private final List<Integer> everyone;
     private final Duration timeout;
+    private final Set<Mono<?>> underWay;
 
     Nodes(List<QuorumNode> all, Duration timeout) {
+        this(all, timeout, ConcurrentHashMap.newKeySet());
+    }
+
+    private Nodes(List<QuorumNode> all, Duration timeout, Set<Mono<?>> underWay) {
         this.all = all;
+        this.underWay = underWay;
         this.everyone = IntStream.range(0, all.size()).boxed().toList();
         this.timeout = timeout;
     }
 
     Nodes withTimeout(Duration changed) {
-        return new Nodes(all, changed);
+        return new Nodes(all, changed, underWay);
     }
 
     /** The same nodes, each given less time if a lease is too short to wait for them. */
@@ -75,18 +85,23 @@ final class Nodes {
 
     private <T> Mono<Answer<T>> begin(int node, Function<QuorumNode, Mono<T>> question) {
         Sinks.One<Answer<T>> answer = Sinks.one();
+        Mono<Answer<T>> heard = answer.asMono();
+        underWay.add(heard);
         Disposable unused = Mono.defer(() -> question.apply(all.get(node)))
                 .timeout(
                         timeout,
                         Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")))
+                .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
                         value -> tell(answer, new Answer<>(node, value, null)),
-                        failure -> tell(answer, new Answer<>(node, null, failure)));
-        return answer.asMono();
+                        failure -> tell(answer, new Answer<>(node, null, failure)),
+                        () -> tell(answer, null));
+        return heard;
     }
 
-    private static <T> void tell(Sinks.One<Answer<T>> sink, Answer<T> answer) {
-        Sinks.EmitResult unused = sink.tryEmitValue(answer); // the only one there is
+    /** The first one counts: what completes after its answer has said all. */
+    private static <T> void tell(Sinks.One<Answer<T>> sink, @Nullable Answer<T> answer) {
+        Sinks.EmitResult unused = sink.tryEmitValue(answer);
     }
 
     /** What the nodes answered that did answer, as soon as that is enough, at the latest when all had their time. */
@@ -116,9 +131,15 @@ final class Nodes {
                         all.size());
     }
 
+    /** What was asked and not waited for, a release at the slower nodes say, is given its time. */
     Mono<Void> close() {
-        return Flux.fromIterable(all)
+        Mono<Void> closed = Flux.fromIterable(all)
                 .flatMapDelayError(LockBackend::close, all.size(), 1)
                 .then();
+        return Flux.defer(() -> Flux.fromIterable(underWay))
+                .flatMap(answer -> answer, Integer.MAX_VALUE)
+                .then()
+                .timeout(LONGEST_FAREWELL, Mono.empty())
+                .then(closed);
     }
 }

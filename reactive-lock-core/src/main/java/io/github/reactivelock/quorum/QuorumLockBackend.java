@@ -140,7 +140,8 @@ public final class QuorumLockBackend implements LockBackend {
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
         Round round = new Round(nodes.size(), longestLease);
         return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.vote(claim, candidacy.ticket()))
+                .askAll(node -> node.vote(claim, candidacy.ticket())
+                        .delayUntil(vote -> isWithdrawn(claim, candidacy) ? node.release(claim) : Mono.empty()))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -150,6 +151,11 @@ public final class QuorumLockBackend implements LockBackend {
                 })
                 .takeUntil(answer -> round.isDecided())
                 .then(Mono.just(round));
+    }
+
+    /** A vote that comes after the release may have been overtaken by it. */
+    private boolean isWithdrawn(Claim claim, Candidacy candidacy) {
+        return candidacies.get(claim.id()) != candidacy;
     }
 
     private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round) {
