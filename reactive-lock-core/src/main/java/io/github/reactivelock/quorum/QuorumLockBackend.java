@@ -30,9 +30,9 @@ import reactor.core.publisher.Mono;
  *       they were granted before.
  *   <li><b>Restarted nodes.</b> A vote carries the node's run id and uptime. A node that came up less than the longest
  *       lease ago may have forgotten a grant and is not counted. One server under two names is refused.
- *   <li><b>Split.</b> A claim that has some votes waits a random moment for more. If none came, it gives them back, to
- *       silent nodes as well, and stays queued elsewhere; nodes pass a vote on to the next claim they know. The moments
- *       grow as long as that goes on.
+ *   <li><b>Split.</b> A claim that has some votes but no majority gives back at once those that an older claim waits
+ *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
+ *       asks anew. Nodes pass a vote on to the oldest claim they know.
  *   <li><b>Token.</b> The highest of the majority's tokens, written back to a majority before the grant counts. The next
  *       majority shares a node with that one, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
@@ -133,12 +133,13 @@ public final class QuorumLockBackend implements LockBackend {
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
             Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy());
-            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round));
+            int givenBack = candidacy.timesGivenBack();
+            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round, givenBack));
         });
     }
 
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
-        Round round = new Round(nodes.size(), longestLease);
+        Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
         return nodes.hastenedFor(claim.lease())
                 .askAll(node -> node.vote(claim, candidacy.ticket())
                         .delayUntil(vote -> isWithdrawn(claim, candidacy) ? node.release(claim) : Mono.empty()))
@@ -158,9 +159,9 @@ public final class QuorumLockBackend implements LockBackend {
         return candidacies.get(claim.id()) != candidacy;
     }
 
-    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round) {
+    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round, int givenBack) {
         if (round.isGranted()) {
-            return confirm(claim, candidacy, round.highestToken());
+            return confirm(claim, candidacy, round.highestToken(), givenBack);
         }
         boolean trying = claim.mode() == Claim.Mode.TRY;
         if (round.isUnanswered() || (trying && round.isTooEarly())) {
@@ -174,34 +175,44 @@ public final class QuorumLockBackend implements LockBackend {
             candidacy.waitOn();
             return Mono.just(new ClaimResult.Queued(round.untilFree()));
         }
-        ClaimResult inAMoment = new ClaimResult.Queued(candidacy.moment());
-        return candidacy.giveBack(round.votes()) ? giveBack(claim, round).thenReturn(inAMoment) : Mono.just(inAMoment);
-    }
-
-    /** Waits for those that are sure to have something to give back. */
-    private Mono<Void> giveBack(Claim claim, Round round) {
-        Set<Integer> votes = round.votes();
-        return nodes.ask(round.possibleVotes(), node -> node.release(claim))
-                .filter(answer -> votes.contains(answer.node()))
-                .take(votes.size())
-                .then();
-    }
-
-    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long token) {
-        long known = candidacy.fencingToken();
-        if (token <= known) { // an answer was lost, and these are still the votes of then
-            candidacy.win(known);
-            return Mono.just(new ClaimResult.Granted(known, claim.lease()));
+        if (!round.votesOwedToOlder().isEmpty()) {
+            return giveBack(claim, candidacy, round.votesOwedToOlder(), round.votesOwedToOlder())
+                    .thenReturn(new ClaimResult.Queued(Candidacy.moment()));
         }
-        return nodes.onMajority(node -> node.raise(claim, token).thenReturn(true))
-                .flatMap(confirmed -> {
-                    if (!confirmed) {
-                        return Mono.error(new IllegalStateException(
-                                "the fencing token could not be written back to a majority of nodes"));
-                    }
-                    candidacy.win(token);
-                    return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-                });
+        ClaimResult later = new ClaimResult.Queued(candidacy.growingMoment());
+        return candidacy.isOutOfPatience(round.votes())
+                ? giveBack(claim, candidacy, round.possibleVotes(), round.votes())
+                        .thenReturn(later)
+                : Mono.just(later);
+    }
+
+    /** Releases at several nodes and waits for those that are sure to have something to give back. */
+    private Mono<Void> giveBack(Claim claim, Candidacy candidacy, Set<Integer> at, Set<Integer> sure) {
+        return candidacy.mayGiveBack()
+                ? nodes.ask(at, node -> node.release(claim))
+                        .filter(answer -> sure.contains(answer.node()))
+                        .take(sure.size())
+                        .then()
+                : Mono.empty();
+    }
+
+    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest, int givenBack) {
+        long known = candidacy.fencingToken();
+        // If an answer was lost these may still be the votes of then.
+        Mono<Boolean> written = highest <= known
+                ? Mono.just(true)
+                : nodes.onMajority(node -> node.raise(claim, highest).thenReturn(true));
+        long token = Math.max(highest, known);
+        return written.flatMap(confirmed -> {
+            if (!confirmed) {
+                return Mono.error(new IllegalStateException(
+                        "the fencing token could not be written back to a majority of nodes"));
+            }
+            return Mono.just(
+                    candidacy.win(token, givenBack)
+                            ? new ClaimResult.Granted(token, claim.lease())
+                            : new ClaimResult.Queued(Candidacy.moment()));
+        });
     }
 
     // ---- renew, release
@@ -278,7 +289,7 @@ public final class QuorumLockBackend implements LockBackend {
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
         return nodes.isMajority(candidacy.add(node))
                 ? recheck
-                : Mono.delay(candidacy.moment()).flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
+                : Mono.delay(Candidacy.moment()).flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
     }
 
     // ---- looking

@@ -21,6 +21,8 @@ final class Round {
 
     private final int nodes;
     private final Duration longestLease;
+    private final long ticket;
+    private final Set<Integer> olderWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
     private final Set<Integer> grantedTooYoung = new HashSet<>();
     private final Set<Integer> withoutUs = new HashSet<>();
@@ -31,8 +33,9 @@ final class Round {
     private long highestToken;
     private @Nullable String sameServer;
 
-    Round(int nodes, Duration longestLease) {
+    Round(int nodes, Duration longestLease, long ticket) {
         this.nodes = nodes;
+        this.ticket = ticket;
         this.longestLease = longestLease;
     }
 
@@ -47,6 +50,9 @@ final class Round {
         }
         if (vote.result() instanceof ClaimResult.Granted grant) {
             (counts ? granted : grantedTooYoung).add(node);
+            if (vote.firstWaiting() < ticket) {
+                olderWait.add(node);
+            }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
             }
@@ -92,6 +98,11 @@ final class Round {
     /** Some votes, but not enough: others may have the rest. */
     boolean isSplit() {
         return !isGranted() && !isTooEarly() && !granted.isEmpty();
+    }
+
+    /** The nodes that gave us their vote while an older claim waits for it. */
+    Set<Integer> votesOwedToOlder() {
+        return olderWait;
     }
 
     /** The nodes that gave us their vote. */

@@ -70,7 +70,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         public Mono<Vote> vote(Claim claim, long ticket) {
             return node.vote(claim, ticket)
                     .map(vote -> new Vote(
-                            vote.result(), vote.incarnation(), vote.uptime().plus(LONGEST_LEASE)));
+                            vote.result(), vote.incarnation(), vote.uptime().plus(LONGEST_LEASE), vote.firstWaiting()));
         }
 
         @Override
