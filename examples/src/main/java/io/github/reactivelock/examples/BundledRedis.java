@@ -22,9 +22,12 @@ final class BundledRedis {
 
     /** As {@link #start()}, on a certain port and with further settings. */
     static Mono<LocalServer> startAt(int port, String... settings) {
-        return start(port, settings, directory -> ExecutableProvider.newJarResourceProvider(directory.toFile())
-                        .get()
-                        .getPath())
+        return start(
+                        port,
+                        settings,
+                        directory -> ExecutableProvider.newJarResourceProvider(directory.toFile())
+                                .get()
+                                .getPath())
                 .onErrorResume(bundled -> start(port, settings, directory -> "redis-server")
                         .onErrorMap(own -> new IllegalStateException(
                                 "no Redis could be started.\n  The bundled one says: " + bundled.getMessage()

@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.testkit.RedisServer;
@@ -20,12 +21,13 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** Five servers that count (they have been up for the longest lease), and clients of them, through proxies if wanted. */
 final class QuorumFixture implements AutoCloseable {
 
     static final Duration LONGEST_LEASE = Duration.ofSeconds(3);
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    static final Duration LIMIT = Duration.ofSeconds(30);
 
     final List<RedisServer> servers =
             Stream.generate(RedisServer::start).limit(5).toList();
@@ -64,8 +66,16 @@ final class QuorumFixture implements AutoCloseable {
                 .options(options)
                 .build();
         clients.add(client);
-        client.withLock("warm-up of " + name, Mono.just(1)).block(LIMIT);
+        patiently(client.withLock("warm-up of " + name, Mono.just(1)));
         return client;
+    }
+
+    /** The value, though nodes may be slower than a claim bears where many tests run at once. */
+    @RedisFixture.CanIgnoreReturnValue
+    static <T> T patiently(Mono<T> question) {
+        return question.retryWhen(
+                        Retry.fixedDelay(20, Duration.ofMillis(100)).filter(LockUnavailableException.class::isInstance))
+                .block(LIMIT);
     }
 
     /** A way to each of the five that can be broken. */
@@ -116,7 +126,7 @@ final class QuorumFixture implements AutoCloseable {
         clients.forEach(client -> client.close().block(LIMIT));
         proxies.forEach(TcpProxy::close);
         shared.shutdown(Duration.ZERO, Duration.ofSeconds(1));
-        resources.shutdown(0, 1, TimeUnit.SECONDS);
+        var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
         servers.forEach(RedisServer::close);
     }
 }

@@ -1,8 +1,10 @@
 package io.github.reactivelock.lettuce;
 
+import static io.github.reactivelock.lettuce.QuorumFixture.LIMIT;
 import static io.github.reactivelock.lettuce.QuorumFixture.LONGEST_LEASE;
 import static io.github.reactivelock.lettuce.QuorumFixture.hasGranted;
 import static io.github.reactivelock.lettuce.QuorumFixture.isOwned;
+import static io.github.reactivelock.lettuce.QuorumFixture.patiently;
 import static io.github.reactivelock.lettuce.RedisFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,6 +15,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.testkit.RedisServer;
 import io.github.reactivelock.testkit.TcpProxy;
@@ -35,7 +38,7 @@ class RedisQuorumFaultTest {
 
     private static final LockOptions RENEWED = LockOptions.defaults().withLease(LONGEST_LEASE);
     private static final LockOptions ONCE = RENEWED.withoutRenewal();
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final int LONG_VISIT = 300;
     private static final int WHILE_IT_HOLDS = Integer.MAX_VALUE;
 
     private static QuorumFixture five;
@@ -66,7 +69,7 @@ class RedisQuorumFaultTest {
         Disposable contending = Flux.range(0, names.size())
                 .flatMap(
                         i -> clients.get(i)
-                                .withLock("k", held -> acts.visit(names.get(i), held, 3))
+                                .withLock("k", held -> acts.visit(names.get(i), held, i == 0 ? LONG_VISIT : 3))
                                 .onErrorResume(failure ->
                                         Mono.delay(Duration.ofMillis(50)).then())
                                 .repeat(() -> !enough.get()),
@@ -77,12 +80,28 @@ class RedisQuorumFaultTest {
         five.servers.get(3).kill();
         five.servers.get(4).kill();
         everyoneIsServedAgain(names);
-        five.servers.get(2).restartEmpty();
+        whileItHolds(clients.get(1), names.get(0), () -> five.servers.get(2).restartEmpty());
+        everyoneIsServedAgain(names);
+        // Now a majority has forgotten the holder, though each node while the others knew it.
+        whileItHolds(clients.get(1), names.get(0), () -> {
+            five.servers.get(3).restart();
+            five.servers.get(4).restart();
+            five.servers.get(2).restartEmpty();
+        });
         everyoneIsServedAgain(names);
 
         enough.set(true);
-        eventually("all are done", contending::isDisposed);
+        eventually("all are done", LIMIT, contending::isDisposed);
         acts.verify();
+    }
+
+    private static void whileItHolds(LockClient observer, String name, Runnable fault) {
+        eventually(
+                name + " holds",
+                LIMIT,
+                () -> patiently(observer.inspect("k")) instanceof LockInfo.Held held
+                        && held.owner().equals(name));
+        fault.run();
     }
 
     private void everyoneIsServedAgain(List<String> names) {
@@ -100,12 +119,12 @@ class RedisQuorumFaultTest {
         LockClient second = five.client("second", ONCE);
         partly.get(3).cut();
         partly.get(4).cut();
-        LockHandle held = first.acquire("k").block(LIMIT);
+        LockHandle held = patiently(first.acquire("k"));
         CompletableFuture<Void> acting =
                 acts.visit("first", held, WHILE_IT_HOLDS).toFuture();
 
         five.servers.get(2).restartEmpty();
-        second.withLock("k", next -> acts.visit("second", next, 1)).block(LIMIT);
+        patiently(second.withLock("k", next -> acts.visit("second", next, 1)).thenReturn(true));
 
         acting.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
         assertThat(acts.count("first")).isEqualTo(1);
@@ -127,7 +146,7 @@ class RedisQuorumFaultTest {
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining("nodes answered and 3 are needed");
         }
-        LockHandle held = client.acquire("k").block(LIMIT);
+        LockHandle held = patiently(client.acquire("k"));
 
         assertThat(System.nanoTime() - up).isGreaterThanOrEqualTo(LONGEST_LEASE.toNanos());
         assertThat(held.isHeld()).isTrue();
@@ -149,12 +168,12 @@ class RedisQuorumFaultTest {
         uneven.get(3).cut();
         uneven.get(4).cut();
 
-        LockHandle held = slow.acquire("k").block(LIMIT);
+        LockHandle held = patiently(slow.acquire("k"));
         CompletableFuture<Void> acting =
                 acts.visit("slow", held, WHILE_IT_HOLDS).toFuture();
-        Flux.range(0, rivals.size())
+        patiently(Flux.range(0, rivals.size())
                 .flatMap(i -> rivals.get(i).withLock("k", next -> acts.visit("rival-" + i, next, 50)))
-                .blockLast(LIMIT);
+                .then(Mono.just(true)));
 
         acting.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
         assertThat(acts.count("slow")).isEqualTo(1);
@@ -170,7 +189,7 @@ class RedisQuorumFaultTest {
         ways.get(3).freeze();
         ways.get(4).dropReplies();
 
-        LockHandle held = client.acquire("k").block(LIMIT);
+        LockHandle held = patiently(client.acquire("k"));
         eventually("the mute node has granted", () -> isOwned(mute, "k"));
         held.release().block(LIMIT);
 
@@ -186,11 +205,11 @@ class RedisQuorumFaultTest {
     void anExtensionNeedsAMajority() {
         List<TcpProxy> ways = five.proxies();
         LockClient client = five.client("a", RENEWED, ways);
-        LockHandle held = client.acquire("k").block(LIMIT);
+        LockHandle held = patiently(client.acquire("k"));
 
         ways.get(0).freeze();
         ways.get(1).freeze();
-        held.renew().block(LIMIT);
+        patiently(held.renew().thenReturn(true));
         assertThat(held.isHeld()).isTrue();
 
         ways.get(2).freeze();
@@ -215,7 +234,7 @@ class RedisQuorumFaultTest {
         eventually("it works", () -> isOwned(five.servers.get(0), "k"));
 
         ways.subList(0, 3).forEach(TcpProxy::cut);
-        other.withLock("k", held -> acts.visit("other", held, 3)).block(LIMIT);
+        patiently(other.withLock("k", held -> acts.visit("other", held, 3)).thenReturn(true));
 
         assertThat(catchThrowable(work::join)).hasCauseInstanceOf(LockLostException.class);
         assertThat(cancelled).isTrue();
@@ -230,13 +249,13 @@ class RedisQuorumFaultTest {
         five.servers.get(0).command("SET", "{reactivelock:k}:token", Long.toString(aheadOfAllClocks));
         five.servers.get(3).pause();
         five.servers.get(4).pause();
-        LockHandle first = client.acquire("k").block(LIMIT);
+        LockHandle first = patiently(client.acquire("k"));
         first.release().block(LIMIT);
         five.servers.get(3).resume();
         five.servers.get(4).resume();
 
         five.servers.get(0).kill();
-        LockHandle second = client.acquire("k").block(LIMIT);
+        LockHandle second = patiently(client.acquire("k"));
 
         assertThat(first.fencingToken() >> 12).isEqualTo(aheadOfAllClocks + 1);
         assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());

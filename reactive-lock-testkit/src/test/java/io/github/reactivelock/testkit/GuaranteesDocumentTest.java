@@ -21,7 +21,8 @@ class GuaranteesDocumentTest {
 
     @Test
     void everyTestThatIsNamedExists() throws IOException {
-        String document = COMMENT.matcher(Files.readString(ROOT.resolve("docs/guarantees.md"))).replaceAll("");
+        String document = COMMENT.matcher(Files.readString(ROOT.resolve("docs/guarantees.md")))
+                .replaceAll("");
         List<MatchResult> named = NAMED.matcher(document).results().toList();
         List<String> missing = new ArrayList<>();
         for (MatchResult test : named) {
@@ -36,8 +37,8 @@ class GuaranteesDocumentTest {
 
     private static boolean exists(String file, String method) throws IOException {
         try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.filter(dir -> Files.isDirectory(dir.resolve("src")))
-                    .toList()) {
+            for (Path module :
+                    modules.filter(dir -> Files.isDirectory(dir.resolve("src"))).toList()) {
                 if (existsIn(module.resolve("src"), file, method)) {
                     return true;
                 }

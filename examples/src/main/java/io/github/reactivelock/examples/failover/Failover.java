@@ -41,8 +41,7 @@ public final class Failover implements Callable<Integer> {
     @Override
     public Integer call() {
         // The main thread is the only one that ever waits.
-        return Flux.concat(
-                        WithReplica.keepsWhatWasReplicated(), WithReplica.losesWhatWasNot(), FiveServers.show())
+        return Flux.concat(WithReplica.keepsWhatWasReplicated(), WithReplica.losesWhatWasNot(), FiveServers.show())
                 .collectList()
                 .map(Failover::judge)
                 .blockOptional()
@@ -55,8 +54,9 @@ public final class Failover implements Callable<Integer> {
 
     private static int judge(List<Outcome> scenes) {
         boolean promised = scenes.stream().allMatch(Outcome::asPromised);
-        boolean rising = scenes.stream().map(Outcome::tokens).allMatch(tokens -> IntStream.range(1, tokens.size())
-                .allMatch(i -> tokens.get(i) > tokens.get(i - 1)));
+        boolean rising = scenes.stream()
+                .map(Outcome::tokens)
+                .allMatch(tokens -> IntStream.range(1, tokens.size()).allMatch(i -> tokens.get(i) > tokens.get(i - 1)));
         Print.line("");
         Print.line("as_promised=%s tokens_rising=%s", promised, rising);
         return promised && rising ? 0 : 1;

@@ -64,7 +64,8 @@ final class FiveServers {
 
     private Mono<Outcome> play() {
         long started = System.nanoTime();
-        Print.line("  they have just started and are not counted before they are up for a lease, %d s", LEASE.toSeconds());
+        Print.line(
+                "  they have just started and are not counted before they are up for a lease, %d s", LEASE.toSeconds());
         return holder.acquire(KEY).flatMap(held -> {
             Print.line("  %.1f s: holder has the lock under token %d", seconds(started), held.fencingToken());
             return killAndWait(1, held)
@@ -73,9 +74,9 @@ final class FiveServers {
                     .map(LockHandle::fencingToken)
                     .defaultIfEmpty(0L)
                     .doOnNext(token -> Print.line("  other asks: %s", token == 0 ? "somebody has it" : "gets it"))
-                    .flatMap(token -> Mono.just(held.isHeld() && token == 0))
-                    .flatMap(kept -> loseTheMajority(held).map(rest -> new Outcome(
-                            rest.tokens(), kept && rest.asPromised())));
+                    .map(token -> held.isHeld() && token == 0)
+                    .flatMap(kept ->
+                            loseTheMajority(held).map(rest -> new Outcome(rest.tokens(), kept && rest.asPromised())));
         });
     }
 
@@ -89,8 +90,10 @@ final class FiveServers {
     }
 
     private Mono<Void> kill(int number) {
-        return servers.get(number - 1).kill().then(Mono.fromRunnable(() -> Print.line(
-                "  kill -9 server %d; %d of %d are left", number, SERVERS - number, SERVERS)));
+        return servers.get(number - 1)
+                .kill()
+                .then(Mono.fromRunnable(
+                        () -> Print.line("  kill -9 server %d; %d of %d are left", number, SERVERS - number, SERVERS)));
     }
 
     private Mono<Outcome> loseTheMajority(LockHandle held) {
@@ -102,12 +105,16 @@ final class FiveServers {
                     .then(other.tryAcquire(KEY))
                     .map(got -> false)
                     .onErrorResume(refused -> {
-                        Print.line("    other asks: %s", Launcher.explain(refused).lines().findFirst().orElse(""));
+                        Print.line("    other asks: %s", firstClause(Launcher.explain(refused)));
                         return Mono.just(true);
                     })
                     .defaultIfEmpty(false)
                     .flatMap(refused -> comeBack(held, refused));
         }));
+    }
+
+    private static String firstClause(String message) {
+        return message.replaceFirst(";.*", "");
     }
 
     private Mono<Outcome> comeBack(LockHandle held, boolean refused) {
@@ -117,6 +124,7 @@ final class FiveServers {
                     .restartEmpty()
                     .doOnSuccess(up -> Print.line("  server 3 is started again, empty; other waits for the lock"))
                     .then(other.acquire(KEY))
+                    .delayUntil(LockHandle::release)
                     .map(next -> {
                         double waited = seconds(restarting);
                         Print.line("    %.1f s: other has it under token %d", waited, next.fencingToken());

@@ -32,7 +32,7 @@ final class Pair {
             .socketAddressResolver(new SocketAddressResolver() {
                 @Override
                 public SocketAddress resolve(RedisURI uri) {
-                    RedisURI to = uri == MOVING ? RedisURI.create(current.uri()) : uri;
+                    RedisURI to = MOVING.equals(uri) ? RedisURI.create(current.uri()) : uri;
                     return new InetSocketAddress(to.getHost(), to.getPort());
                 }
             })
@@ -63,9 +63,10 @@ final class Pair {
     /** Until the replica has what the primary has. */
     Mono<String> untilReplicated() {
         return Mono.usingWhen(
-                Mono.fromCompletionStage(() -> client.connectAsync(StringCodec.UTF8, RedisURI.create(primary.uri()))),
-                connection -> connection.reactive().waitForReplication(1, LIMIT.toMillis()),
-                connection -> Mono.fromCompletionStage(connection.closeAsync()))
+                        Mono.fromCompletionStage(
+                                () -> client.connectAsync(StringCodec.UTF8, RedisURI.create(primary.uri()))),
+                        connection -> connection.reactive().waitForReplication(1, LIMIT.toMillis()),
+                        connection -> Mono.fromCompletionStage(connection.closeAsync()))
                 .map(String::valueOf);
     }
 
@@ -102,7 +103,8 @@ final class Pair {
 
     Mono<Void> stop() {
         return Mono.fromCompletionStage(() -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                .then(Mono.fromRunnable(() -> resources.shutdown(0, 1, TimeUnit.SECONDS)))
+                .then(Mono.<Void>create(sink ->
+                        resources.shutdown(0, 1, TimeUnit.SECONDS).addListener(done -> sink.success())))
                 .then(primary.stop())
                 .then(replica.stop());
     }

@@ -58,13 +58,15 @@ final class WithReplica {
                     .then(pair.failOver())
                     .then(held.renew().retry(20))
                     .then(Mono.fromSupplier(() -> {
-                        Print.line("  after the fail-over: held=%s, %.1f s of the lease left", held.isHeld(), left(held));
+                        Print.line(
+                                "  after the fail-over: held=%s, %.1f s of the lease left", held.isHeld(), left(held));
                         return held.isHeld();
                     }))
-                    .flatMap(kept -> held.release().then(other.acquire(KEY)).map(next -> {
-                        tell("released; other has the lock", next);
-                        return new Outcome(List.of(held.fencingToken(), next.fencingToken()), kept);
-                    }));
+                    .flatMap(kept -> held.release()
+                            .then(other.acquire(KEY))
+                            .doOnNext(next -> tell("released; other has the lock", next))
+                            .delayUntil(LockHandle::release)
+                            .map(next -> new Outcome(List.of(held.fencingToken(), next.fencingToken()), kept)));
         });
     }
 
@@ -82,6 +84,7 @@ final class WithReplica {
                     Print.line("          holder's token %d is lower, so the resource refuses it", held.fencingToken());
                 });
                 return Mono.zip(lost, taken)
+                        .delayUntil(both -> both.getT2().release())
                         .map(both -> new Outcome(
                                 List.of(held.fencingToken(), both.getT2().fencingToken()), both.getT1() <= limit()));
             }));
