@@ -103,8 +103,8 @@ final class Pair {
 
     Mono<Void> stop() {
         return Mono.fromCompletionStage(() -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                .then(Mono.<Void>create(sink ->
-                        resources.shutdown(0, 1, TimeUnit.SECONDS).addListener(done -> sink.success())))
+                .then(Mono.<Void>create(
+                        sink -> resources.shutdown(0, 1, TimeUnit.SECONDS).addListener(done -> sink.success())))
                 .then(primary.stop())
                 .then(replica.stop());
     }
