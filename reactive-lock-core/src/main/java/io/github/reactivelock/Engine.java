@@ -218,6 +218,11 @@ final class Engine {
             if (cohort != null) {
                 cohort.suspect(suspect.claimId(), suspect.reason());
             }
+        } else if (signal instanceof Signal.RecheckClaim one) {
+            Cohort cohort = claims.get(one.claimId());
+            if (cohort != null) {
+                cohort.recheck(false);
+            }
         } else if (signal instanceof Signal.Recheck recheck) {
             claims.values().stream().filter(c -> c.key.equals(recheck.key())).forEach(c -> c.recheck(false));
         } else {

@@ -202,6 +202,18 @@ class SignalsTest {
     }
 
     @Test
+    void aRecheckOfOneClaimAsksForThatOneOnly() {
+        bench.queue(flow, "k");
+        bench.queue(TestSubscriber.create(), "l");
+        store.log.clear();
+
+        store.push(new Signal.RecheckClaim("of nobody"));
+        store.push(new Signal.RecheckClaim(store.ids.get(0)));
+
+        assertThat(store.log).containsExactly("claim .0");
+    }
+
+    @Test
     void aRecheckThatMeetsAQuestionInFlightIsAskedBehindIt() {
         bench.client.acquire("k").subscribe(flow);
         store.push(new Signal.Recheck("k"));

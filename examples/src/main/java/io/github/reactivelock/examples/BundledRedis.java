@@ -2,6 +2,7 @@ package io.github.reactivelock.examples;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 import redis.embedded.core.ExecutableProvider;
@@ -16,10 +17,18 @@ final class BundledRedis {
 
     /** Fails with {@link IllegalStateException}, which names a remedy, if there is none to start. */
     static Mono<LocalServer> start() {
-        return start(directory -> ExecutableProvider.newJarResourceProvider(directory.toFile())
-                        .get()
-                        .getPath())
-                .onErrorResume(bundled -> start(directory -> "redis-server")
+        return Mono.fromCallable(LocalServer::freePort).flatMap(port -> startAt(port));
+    }
+
+    /** As {@link #start()}, on a certain port and with further settings. */
+    static Mono<LocalServer> startAt(int port, String... settings) {
+        return start(
+                        port,
+                        settings,
+                        directory -> ExecutableProvider.newJarResourceProvider(directory.toFile())
+                                .get()
+                                .getPath())
+                .onErrorResume(bundled -> start(port, settings, directory -> "redis-server")
                         .onErrorMap(own -> new IllegalStateException(
                                 "no Redis could be started.\n  The bundled one says: " + bundled.getMessage()
                                         + "\n  redis-server on the PATH says: " + own.getMessage()
@@ -28,18 +37,23 @@ final class BundledRedis {
                                 own)));
     }
 
-    private static Mono<LocalServer> start(Program program) {
-        return LocalServer.start(
-                (directory, port) -> List.of(
-                        program.in(directory),
-                        "--port",
-                        "" + port,
-                        "--bind",
-                        "127.0.0.1",
-                        "--save",
-                        "",
-                        "--dir",
-                        "" + directory),
+    private static Mono<LocalServer> start(int port, String[] settings, Program program) {
+        return LocalServer.startAt(
+                port,
+                (directory, at) -> {
+                    List<String> command = new ArrayList<>(List.of(
+                            program.in(directory),
+                            "--port",
+                            "" + at,
+                            "--bind",
+                            "127.0.0.1",
+                            "--save",
+                            "",
+                            "--dir",
+                            "" + directory));
+                    command.addAll(List.of(settings));
+                    return command;
+                },
                 "Ready to accept connections");
     }
 

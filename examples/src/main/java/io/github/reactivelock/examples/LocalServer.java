@@ -26,10 +26,10 @@ final class LocalServer {
     private final Process process;
     private final Thread atExit = new Thread(this::kill);
 
-    private LocalServer(Path directory, Command command) throws IOException {
+    private LocalServer(Path directory, int port, Command command) throws IOException {
         this.directory = directory;
         this.log = directory.resolve("server.log");
-        this.port = freePort();
+        this.port = port;
         this.process = new ProcessBuilder(command.in(directory, port))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
@@ -39,10 +39,15 @@ final class LocalServer {
 
     /** Emits the server when its log says the given words. What it says if it ends before is the error's message. */
     static Mono<LocalServer> start(Command command, String readyWords) {
+        return Mono.fromCallable(LocalServer::freePort).flatMap(port -> startAt(port, command, readyWords));
+    }
+
+    /** As {@link #start}, where another one listened before. */
+    static Mono<LocalServer> startAt(int port, Command command, String readyWords) {
         return Mono.fromCallable(() -> {
                     Path directory = Files.createTempDirectory("examples-server");
                     try {
-                        return new LocalServer(directory, command);
+                        return new LocalServer(directory, port, command);
                     } catch (IOException | RuntimeException e) {
                         delete(directory);
                         throw e;
@@ -70,6 +75,17 @@ final class LocalServer {
                 })
                 .repeatWhenEmpty(again -> again.delayElements(Duration.ofMillis(20), Schedulers.boundedElastic()))
                 .timeout(START_LIMIT);
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Ends it as {@code kill -9} does; {@link #stop} is still to be called. */
+    Mono<Void> crash() {
+        return Mono.fromRunnable(process::destroyForcibly)
+                .then(Mono.fromFuture(process::onExit))
+                .then();
     }
 
     Mono<Void> stop() {

@@ -3,11 +3,15 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -23,73 +27,98 @@ final class Nodes {
 
     record Pushed<T>(int node, T value) {}
 
+    private static final Duration LONGEST_FAREWELL = Duration.ofMillis(600);
+
     private final List<QuorumNode> all;
+    private final List<Integer> everyone;
     private final Duration timeout;
+    private final Set<Mono<?>> underWay;
 
     Nodes(List<QuorumNode> all, Duration timeout) {
+        this(all, timeout, ConcurrentHashMap.newKeySet());
+    }
+
+    private Nodes(List<QuorumNode> all, Duration timeout, Set<Mono<?>> underWay) {
         this.all = all;
+        this.underWay = underWay;
+        this.everyone = IntStream.range(0, all.size()).boxed().toList();
         this.timeout = timeout;
     }
 
     Nodes withTimeout(Duration changed) {
-        return new Nodes(all, changed);
+        return new Nodes(all, changed, underWay);
+    }
+
+    /** The same nodes, each given less time if a lease is too short to wait for them. */
+    Nodes hastenedFor(Duration lease) {
+        Duration quarter = lease.dividedBy(4);
+        return quarter.compareTo(timeout) < 0 ? withTimeout(quarter) : this;
     }
 
     int size() {
         return all.size();
     }
 
-    QuorumNode get(int node) {
-        return all.get(node);
-    }
-
     boolean isMajority(long count) {
         return count > all.size() / 2;
     }
 
-    <T> Mono<T> bounded(Mono<T> question) {
-        return question.timeout(
-                timeout, Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")));
+    /** Asks all nodes; see {@link #ask}. */
+    <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
+        return ask(everyone, question);
     }
 
     /**
-     * Asks all nodes, and only then lets their answers be heard. Whoever has heard enough cancels, which stops the
-     * listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard of them in
-     * another order than the others, would contradict them.
+     * Asks several nodes at once, and only then lets their answers be heard. Whoever has heard enough cancels, which
+     * stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard
+     * of them in another order than the others, would contradict them.
      */
-    <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
+    <T> Flux<Answer<T>> ask(Collection<Integer> asked, Function<QuorumNode, Mono<T>> question) {
         return Flux.defer(() -> {
-            Sinks.Many<Answer<T>> answers = Sinks.many().unicast().onBackpressureBuffer();
-            AtomicInteger silent = new AtomicInteger(all.size());
-            Consumer<Answer<T>> hear = answer -> {
-                answers.emitNext(answer, Sinks.EmitFailureHandler.busyLooping(timeout));
-                if (silent.decrementAndGet() == 0) {
-                    answers.emitComplete(Sinks.EmitFailureHandler.busyLooping(timeout));
-                }
-            };
-            for (int i = 0; i < all.size(); i++) {
-                int node = i;
-                Disposable unused = bounded(question.apply(all.get(node)))
-                        .subscribe(
-                                value -> hear.accept(new Answer<>(node, value, null)),
-                                failure -> hear.accept(new Answer<>(node, null, failure)));
+            List<Mono<Answer<T>>> answers = new ArrayList<>(asked.size());
+            for (int node : asked) {
+                answers.add(begin(node, question));
             }
-            return answers.asFlux();
+            return Flux.merge(answers);
         });
     }
 
-    /** What the nodes answered that did answer. */
-    <T> Mono<List<T>> onAll(Function<QuorumNode, Mono<T>> question) {
-        return this.<T>askAll(question).mapNotNull(answer -> answer.value()).collectList();
+    private <T> Mono<Answer<T>> begin(int node, Function<QuorumNode, Mono<T>> question) {
+        Sinks.One<Answer<T>> answer = Sinks.one();
+        Mono<Answer<T>> heard = answer.asMono();
+        underWay.add(heard);
+        Disposable unused = Mono.defer(() -> question.apply(all.get(node)))
+                .timeout(
+                        timeout,
+                        Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")))
+                .doFinally(signal -> underWay.remove(heard))
+                .subscribe(
+                        value -> tell(answer, new Answer<>(node, value, null)),
+                        failure -> tell(answer, new Answer<>(node, null, failure)),
+                        () -> tell(answer, null));
+        return heard;
+    }
+
+    /** The first one counts: what completes after its answer has said all. */
+    private static <T> void tell(Sinks.One<Answer<T>> sink, @Nullable Answer<T> answer) {
+        Sinks.EmitResult unused = sink.tryEmitValue(answer);
+    }
+
+    /** What the nodes answered that did answer, as soon as that is enough, at the latest when all had their time. */
+    <T> Mono<List<T>> onEnough(Function<QuorumNode, Mono<T>> question, Predicate<List<T>> isEnough) {
+        return Mono.defer(() -> {
+            List<T> answers = new ArrayList<>(all.size());
+            return askAll(question)
+                    .mapNotNull(answer -> answer.value())
+                    .doOnNext(answers::add)
+                    .takeUntil(answer -> isEnough.test(answers))
+                    .then(Mono.just(answers));
+        });
     }
 
     /** Whether a majority answered, as soon as it did. */
-    Mono<Boolean> onMajority(Function<QuorumNode, Mono<Boolean>> question) {
-        return askAll(question)
-                .filter(answer -> answer.value() != null)
-                .take(all.size() / 2 + 1)
-                .count()
-                .map(this::isMajority);
+    <T> Mono<Boolean> onMajority(Function<QuorumNode, Mono<T>> question) {
+        return onEnough(question, answers -> isMajority(answers.size())).map(answers -> isMajority(answers.size()));
     }
 
     /** What all nodes push, each listened to again after a failure. */
@@ -102,9 +131,15 @@ final class Nodes {
                         all.size());
     }
 
+    /** What was asked and not waited for, a release at the slower nodes say, is given its time. */
     Mono<Void> close() {
-        return Flux.fromIterable(all)
+        Mono<Void> closed = Flux.fromIterable(all)
                 .flatMapDelayError(LockBackend::close, all.size(), 1)
                 .then();
+        return Flux.defer(() -> Flux.fromIterable(underWay))
+                .flatMap(answer -> answer, Integer.MAX_VALUE)
+                .then()
+                .timeout(LONGEST_FAREWELL, Mono.empty())
+                .then(closed);
     }
 }

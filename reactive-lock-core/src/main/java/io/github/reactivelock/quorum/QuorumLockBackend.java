@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -16,41 +15,57 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A lock that a majority of independent stores keeps: the Redlock algorithm
- * (<a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">description</a>) with direct
- * grants and fencing.
+ * A lock that a majority of independent stores keeps: the Redlock algorithm, with direct grants and fencing.
  *
  * <ol>
  *   <li><b>Claim.</b> All nodes are asked at once, each for at most the node timeout. The claim has the lock when a
- *       majority granted it <em>in this round</em>. Each of those leases began after the round did, so the engine's
- *       count from the round's beginning is right for all of them, however unevenly they were granted before.
- *   <li><b>Restarted nodes.</b> A vote carries the node's uptime. A node that came up less than the longest lease ago
- *       may have forgotten a grant and is not counted.
- *   <li><b>Split.</b> A claim that has some votes waits a random moment for more. If none came, it gives its votes back
- *       and stays queued elsewhere; nodes pass a vote on to the next claim they know.
+ *       majority granted it <em>in this round</em>. Each of those leases began, or began anew, after the round did, so
+ *       the engine's count (from the round's beginning, lease less margin) is right for all of them, however unevenly
+ *       they were granted before.
+ *   <li><b>Restarted nodes.</b> A vote carries the node's run id and uptime. A node that came up less than the longest
+ *       lease ago may have forgotten a grant and is not counted. One server under two names is refused.
+ *   <li><b>Split.</b> A claim that has some votes but no majority gives back at once those that an older claim waits
+ *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
+ *       asks anew. Nodes pass a vote on to the oldest claim they know.
  *   <li><b>Token.</b> The highest of the majority's tokens, written back to a majority before the grant counts. The next
  *       majority shares a node with that one, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
- *   <li><b>Renewal, release.</b> Both go to all nodes; a renewal holds when a majority confirmed it in this round.
+ *   <li><b>Renewal.</b> Goes to all nodes and holds when a majority confirmed it in this round. It does not copy a hold
+ *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost, with
+ *       the signal.
+ *   <li><b>Release.</b> Goes to all nodes, behind the claim on the same connection, so that a node that has not answered
+ *       yet carries out both.
  * </ol>
  *
- * <p>Guarantees: mutual exclusion while clocks run at about the same speed, also when a minority of nodes dies or
- * restarts empty. It is <em>not</em> given when the clock of nodes of a majority jumps ahead; then, as always, the
- * fencing token is the protection at the resource. For the argument see
- * <a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">M. Kleppmann</a> and
- * <a href="http://antirez.com/news/101">S. Sanfilippo's answer</a>.
+ * <p><b>Guarantees.</b> Mutual exclusion while clocks run at about the same speed (the engine's margin, 1 % and 2 ms by
+ * default, is what they may differ by), also when any minority of nodes dies or restarts empty, and nodes of a majority
+ * restart one after the other. With a majority gone nobody gets the lock, and who has it loses it in time.
+ *
+ * <p><b>Not given.</b> Mutual exclusion when clocks of nodes <em>jump</em>. A node that jumps ahead ends its leases
+ * early and believes that it has been up for longer. A jump of a minority takes nothing away by itself, as long as the
+ * holder has the others; jumps or losses that add up to a majority let a second holder in until the first one's next
+ * renewal. Neither may nodes forget on their own: no eviction, no {@code FLUSHALL}, no fail-over to a replica behind a
+ * node's address. And like every lock with a lease it cannot stop a process that was paused between looking at its hold
+ * and acting.
+ *
+ * <p><b>What the token adds.</b> Redlock as described has none. With it a resource that refuses lower tokens than it has
+ * seen is safe in all of these cases, as far as tokens rise; they rise over any loss of a minority, and over the loss of
+ * more as long as the clocks of the nodes that vote are not behind the token they forgot (it is a time).
+ *
+ * <p><b>Sources.</b> The algorithm: "Distributed Locks with Redis", in the Redis documentation. Why leases and clocks do
+ * not suffice: "How to do distributed locking" by Martin Kleppmann (2016). The answer to that: "Is Redlock safe?" by
+ * Salvatore Sanfilippo, antirez (2016). Waiting for a lease after a restart is in the first; the tokens are what the
+ * second asks for.
  */
 public final class QuorumLockBackend implements LockBackend {
-
-    private static final int SHORTEST_SPLIT_MS = 5;
-    private static final int LONGEST_SPLIT_MS = 50;
 
     private final Nodes nodes;
     private final Duration longestLease;
@@ -90,8 +105,8 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * Sets how long one node may take to answer before the others decide without it. Keep it well under the client's
-     * command timeout.
+     * Sets how long one node may take to answer before the others decide without it; never more than a quarter of the
+     * lease in question. Keep it well under the client's command timeout.
      *
      * @param nodeTimeout positive
      * @return a changed copy; use one of the two
@@ -117,14 +132,17 @@ public final class QuorumLockBackend implements LockBackend {
                         new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
-            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(claim.key()));
-            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round));
+            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy());
+            int givenBack = candidacy.timesGivenBack();
+            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round, givenBack));
         });
     }
 
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
-        Round round = new Round(nodes.size(), longestLease);
-        return nodes.askAll(node -> node.vote(claim, candidacy.ticket()))
+        Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
+        return nodes.hastenedFor(claim.lease())
+                .askAll(node -> node.vote(claim, candidacy.ticket())
+                        .delayUntil(vote -> isWithdrawn(claim, candidacy) ? node.release(claim) : Mono.empty()))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -136,75 +154,83 @@ public final class QuorumLockBackend implements LockBackend {
                 .then(Mono.just(round));
     }
 
-    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round) {
-        if (round.isGranted()) {
-            return confirm(claim, candidacy, round);
-        }
-        if (round.isUnanswered()) {
-            return Mono.error(round.failure());
-        }
-        if (claim.mode() == Claim.Mode.TRY) {
-            candidacies.remove(claim.id());
-            return nodes.onAll(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
-        }
-        Mono<Long> givenBack = Mono.just(0L);
-        Duration pause = round.untilFree();
-        if (round.isSplit()) {
-            pause = moment();
-            if (candidacy.giveBackNow()) {
-                givenBack = Flux.fromIterable(round.votes())
-                        .flatMap(i -> nodes.bounded(nodes.get(i).release(claim)).onErrorComplete())
-                        .count();
-            } else {
-                candidacy.keep(round.votes());
-            }
-        } else {
-            candidacy.keep(Set.of());
-        }
-        return givenBack.thenReturn(new ClaimResult.Queued(pause));
+    /** A vote that comes after the release may have been overtaken by it. */
+    private boolean isWithdrawn(Claim claim, Candidacy candidacy) {
+        return candidacies.get(claim.id()) != candidacy;
     }
 
-    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, Round round) {
-        candidacy.keep(Set.of());
-        long known = candidacy.fencingToken();
-        if (known != 0) {
-            return Mono.just(new ClaimResult.Granted(known, claim.lease()));
+    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round, int givenBack) {
+        if (round.isGranted()) {
+            return confirm(claim, candidacy, round.highestToken(), givenBack);
         }
-        long token = round.highestToken();
-        return nodes.onMajority(node -> node.raise(claim, token).thenReturn(true))
-                .flatMap(confirmed -> {
-                    if (!confirmed) {
-                        return Mono.error(new IllegalStateException(
-                                "the fencing token could not be written back to a majority of nodes"));
-                    }
-                    candidacy.fence(token);
-                    return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-                });
+        boolean trying = claim.mode() == Claim.Mode.TRY;
+        if (round.isUnanswered() || (trying && round.isTooEarly())) {
+            return Mono.error(round.failure());
+        }
+        if (trying) {
+            candidacies.remove(claim.id());
+            return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
+        }
+        if (!round.isSplit()) {
+            candidacy.waitOn();
+            return Mono.just(new ClaimResult.Queued(round.untilFree()));
+        }
+        if (!round.votesOwedToOlder().isEmpty()) {
+            return giveBack(claim, candidacy, round.votesOwedToOlder(), round.votesOwedToOlder())
+                    .thenReturn(new ClaimResult.Queued(Candidacy.moment()));
+        }
+        ClaimResult later = new ClaimResult.Queued(candidacy.growingMoment());
+        return candidacy.isOutOfPatience(round.votes())
+                ? giveBack(claim, candidacy, round.possibleVotes(), round.votes())
+                        .thenReturn(later)
+                : Mono.just(later);
+    }
+
+    /** Releases at several nodes and waits for those that are sure to have something to give back. */
+    private Mono<Void> giveBack(Claim claim, Candidacy candidacy, Set<Integer> at, Set<Integer> sure) {
+        return candidacy.mayGiveBack()
+                ? nodes.ask(at, node -> node.release(claim))
+                        .filter(answer -> sure.contains(answer.node()))
+                        .take(sure.size())
+                        .then()
+                : Mono.empty();
+    }
+
+    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest, int givenBack) {
+        long known = candidacy.fencingToken();
+        // If an answer was lost these may still be the votes of then.
+        Mono<Boolean> written = highest <= known
+                ? Mono.just(true)
+                : nodes.onMajority(node -> node.raise(claim, highest).thenReturn(true));
+        long token = Math.max(highest, known);
+        return written.flatMap(confirmed -> {
+            if (!confirmed) {
+                return Mono.error(new IllegalStateException(
+                        "the fencing token could not be written back to a majority of nodes"));
+            }
+            return Mono.just(
+                    candidacy.win(token, givenBack)
+                            ? new ClaimResult.Granted(token, claim.lease())
+                            : new ClaimResult.Queued(Candidacy.moment()));
+        });
     }
 
     // ---- renew, release
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return nodes.onAll(node -> node.renew(held)).map(answers -> {
-            Set<String> renewed = new HashSet<>();
-            Map<String, LossReason> lost = new HashMap<>();
-            for (Claim claim : held) {
-                String id = claim.id();
-                if (nodes.isMajority(
-                        answers.stream().filter(a -> a.renewed().contains(id)).count())) {
-                    renewed.add(id);
-                } else {
-                    List<LossReason> reasons = answers.stream()
-                            .filter(a -> a.lost().containsKey(id))
-                            .map(a -> a.lost().get(id))
-                            .toList();
-                    if (nodes.isMajority(reasons.size())) {
-                        lost.put(id, reasons.contains(LossReason.TAKEN_OVER) ? LossReason.TAKEN_OVER : reasons.get(0));
-                    }
-                }
-            }
-            return new RenewalResult(renewed, lost);
+        return Mono.defer(() -> {
+            Tally tally = new Tally(held, nodes.size());
+            Duration shortest =
+                    held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);
+            return nodes.hastenedFor(shortest)
+                    .<RenewalResult>askAll(node -> node.renew(held))
+                    .mapNotNull(answer -> answer.value())
+                    .doOnNext(tally::add)
+                    .takeUntil(answer -> tally.isDecided())
+                    .collectList()
+                    .flatMap(this::asMany)
+                    .map(answers -> tally.result());
         });
     }
 
@@ -212,30 +238,43 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             candidacies.remove(claim.id());
-            return nodes.onAll(node -> node.release(claim)).flatMap(this::verdict);
+            return endedOnAll(node -> node.release(claim));
         });
     }
 
     @Override
     public Mono<Boolean> forceRelease(String key) {
-        return nodes.onAll(node -> node.forceRelease(key)).flatMap(this::verdict);
+        return endedOnAll(node -> node.forceRelease(key));
     }
 
-    private Mono<Boolean> verdict(List<Boolean> answers) {
-        if (!nodes.isMajority(answers.size())) {
-            return Mono.error(new IllegalStateException("only " + answers.size() + " of " + nodes.size()
-                    + " nodes answered; the others keep what they have until its lease is over"));
-        }
+    private Mono<Boolean> endedOnAll(Function<QuorumNode, Mono<Boolean>> end) {
+        return nodes.onEnough(end, this::isClear)
+                .flatMap(answers -> asMany(answers).map(some -> {
+                    long owned = answers.stream().filter(yes -> yes).count();
+                    int silent = nodes.size() - answers.size(); // each may have been part of the majority
+                    return owned > 0 && nodes.isMajority(owned + silent);
+                }));
+    }
+
+    private boolean isClear(List<Boolean> answers) {
         long owned = answers.stream().filter(yes -> yes).count();
-        int silent = nodes.size() - answers.size(); // each may have been part of the majority
-        return Mono.just(owned > 0 && nodes.isMajority(owned + silent));
+        return nodes.isMajority(owned) || nodes.isMajority(answers.size() - owned);
+    }
+
+    /** Fails unless a majority answered. */
+    private <T> Mono<List<T>> asMany(List<T> answers) {
+        return nodes.isMajority(answers.size())
+                ? Mono.just(answers)
+                : Mono.error(new IllegalStateException("only " + answers.size() + " of " + nodes.size()
+                        + " nodes answered; look whether the others are up and reachable"));
     }
 
     // ---- signals
 
     @Override
     public Flux<Signal> signals() {
-        return nodes.pushed(QuorumNode::signals).flatMap(pushed -> translate(pushed.node(), pushed.value()));
+        return nodes.pushed(QuorumNode::signals)
+                .flatMap(pushed -> translate(pushed.node(), pushed.value()), Integer.MAX_VALUE);
     }
 
     /** A node's grant is only a vote: it makes the claim ask all nodes, at once if there are enough votes, else in a moment. */
@@ -244,39 +283,37 @@ public final class QuorumLockBackend implements LockBackend {
             return Mono.just(signal);
         }
         Candidacy candidacy = candidacies.get(grant.claimId());
-        if (candidacy == null) {
+        if (candidacy == null || !candidacy.isWaiting()) {
             return Mono.empty();
         }
-        Mono<Signal> recheck = Mono.just(new Signal.Recheck(candidacy.key()));
-        return nodes.isMajority(candidacy.add(node)) ? recheck : recheck.delayElement(moment());
-    }
-
-    /** Random, so that of several claims with some votes each one gives way first. */
-    private static Duration moment() {
-        return Duration.ofMillis(ThreadLocalRandom.current().nextLong(SHORTEST_SPLIT_MS, LONGEST_SPLIT_MS));
+        Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
+        return nodes.isMajority(candidacy.add(node))
+                ? recheck
+                : Mono.delay(Candidacy.moment()).flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
     }
 
     // ---- looking
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return nodes.onAll(node -> node.inspect(key)).flatMap(answers -> {
-            if (!nodes.isMajority(answers.size())) {
-                return Mono.error(new IllegalStateException(
-                        "only " + answers.size() + " of " + nodes.size() + " nodes answered"));
+        return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
+                .flatMap(this::asMany)
+                .map(answers -> {
+                    LockInfo agreed = agreed(key, answers);
+                    return agreed == null ? new LockInfo.Free(key) : agreed;
+                });
+    }
+
+    /** What a majority shows, if one is of one mind. */
+    private @Nullable LockInfo agreed(String key, List<LockInfo> answers) {
+        Map<Long, Integer> counts = new HashMap<>();
+        for (LockInfo answer : answers) {
+            long token = answer instanceof LockInfo.Held held ? held.fencingToken() : 0;
+            if (nodes.isMajority(counts.merge(token, 1, Integer::sum))) {
+                return token == 0 ? new LockInfo.Free(key) : answer;
             }
-            List<LockInfo.Held> held = answers.stream()
-                    .filter(LockInfo.Held.class::isInstance)
-                    .map(LockInfo.Held.class::cast)
-                    .toList();
-            return Mono.just(held.stream()
-                    .filter(h -> nodes.isMajority(held.stream()
-                            .filter(o -> o.fencingToken() == h.fencingToken())
-                            .count()))
-                    .<LockInfo>map(h -> h)
-                    .findFirst()
-                    .orElse(new LockInfo.Free(key)));
-        });
+        }
+        return null;
     }
 
     @Override

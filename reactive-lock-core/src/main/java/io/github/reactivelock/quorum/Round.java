@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +21,11 @@ final class Round {
 
     private final int nodes;
     private final Duration longestLease;
+    private final long ticket;
+    private final Set<Integer> olderWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
     private final Set<Integer> grantedTooYoung = new HashSet<>();
+    private final Set<Integer> withoutUs = new HashSet<>();
     private final Set<String> incarnations = new HashSet<>();
     private final List<Failure> failures = new ArrayList<>();
     private final List<Duration> waits = new ArrayList<>();
@@ -28,8 +33,9 @@ final class Round {
     private long highestToken;
     private @Nullable String sameServer;
 
-    Round(int nodes, Duration longestLease) {
+    Round(int nodes, Duration longestLease, long ticket) {
         this.nodes = nodes;
+        this.ticket = ticket;
         this.longestLease = longestLease;
     }
 
@@ -44,11 +50,17 @@ final class Round {
         }
         if (vote.result() instanceof ClaimResult.Granted grant) {
             (counts ? granted : grantedTooYoung).add(node);
+            if (vote.firstWaiting() < ticket) {
+                olderWait.add(node);
+            }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
             }
-        } else if (vote.result() instanceof ClaimResult.Queued queued && counts) {
-            waits.add(queued.recheckAfter());
+        } else {
+            withoutUs.add(node);
+            if (vote.result() instanceof ClaimResult.Queued queued && counts) {
+                waits.add(queued.recheckAfter());
+            }
         }
     }
 
@@ -60,8 +72,13 @@ final class Round {
         return nodes / 2 + 1;
     }
 
+    private int silent() {
+        return nodes - failures.size() - granted.size() - grantedTooYoung.size() - withoutUs.size();
+    }
+
+    /** What is still to come cannot change the outcome. */
     boolean isDecided() {
-        return sameServer != null || isGranted() || failures.size() >= majority();
+        return isGranted() || isUnanswered() || granted.size() + silent() < majority();
     }
 
     boolean isGranted() {
@@ -73,14 +90,32 @@ final class Round {
         return sameServer != null || failures.size() >= majority();
     }
 
-    /** Some votes, but not enough: others may have the rest. */
-    boolean isSplit() {
-        return !isGranted() && !(granted.isEmpty() && grantedTooYoung.isEmpty());
+    /** So many nodes have restarted of late, or failed, that nobody can win before they count. */
+    boolean isTooEarly() {
+        return nodes - failures.size() - tooYoung < majority();
     }
 
+    /** Some votes, but not enough: others may have the rest. */
+    boolean isSplit() {
+        return !isGranted() && !isTooEarly() && !granted.isEmpty();
+    }
+
+    /** The nodes that gave us their vote while an older claim waits for it. */
+    Set<Integer> votesOwedToOlder() {
+        return olderWait;
+    }
+
+    /** The nodes that gave us their vote. */
     Set<Integer> votes() {
         Set<Integer> all = new HashSet<>(granted);
         all.addAll(grantedTooYoung);
+        return all;
+    }
+
+    /** The nodes that have given us their vote or may have; the others are sure to have kept it. */
+    Set<Integer> possibleVotes() {
+        Set<Integer> all = IntStream.range(0, nodes).boxed().collect(Collectors.toSet());
+        all.removeAll(withoutUs);
         return all;
     }
 
@@ -98,14 +133,12 @@ final class Round {
         if (sameServer != null) {
             return new IllegalStateException(sameServer);
         }
-        StringBuilder text = new StringBuilder("only " + (nodes - failures.size()) + " of " + nodes
-                + " nodes answered and " + majority() + " are needed");
+        int answered = nodes - failures.size();
+        StringBuilder text = new StringBuilder(answered < majority() ? "only " : "")
+                .append(answered + " of " + nodes + " nodes answered and " + majority() + " are needed");
         if (tooYoung > 0) {
-            text.append(", ")
-                    .append(tooYoung)
-                    .append(" of them started less than ")
-                    .append(longestLease.toMillis())
-                    .append(" ms ago and not counted yet");
+            text.append(", but " + tooYoung + " of them started less than " + longestLease.toMillis()
+                    + " ms ago and cannot be counted yet");
         }
         for (Failure failure : failures) {
             text.append("; node ")

@@ -19,6 +19,13 @@ public sealed interface Signal {
     record Recheck(String key) implements Signal {}
 
     /**
+     * One waiting claim should ask again, where a store knows which.
+     *
+     * @param claimId the claim's id
+     */
+    record RecheckClaim(String claimId) implements Signal {}
+
+    /**
      * A held claim was probably lost; the engine asks the store before it believes it.
      *
      * @param claimId the claim's id

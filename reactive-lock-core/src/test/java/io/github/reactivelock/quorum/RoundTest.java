@@ -11,9 +11,10 @@ import org.junit.jupiter.api.Test;
 class RoundTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final long TICKET = 100;
     private static final Duration LONG_UP = Duration.ofHours(1);
 
-    private final Round round = new Round(5, LEASE);
+    private final Round round = new Round(5, LEASE, TICKET);
 
     private static Vote granted(int node, long token, Duration uptime) {
         return new Vote(new ClaimResult.Granted(token << 12, LEASE), "server-" + node, uptime);
@@ -43,7 +44,6 @@ class RoundTest {
         round.add(2, granted(2, 99, LEASE.minusMillis(1)));
 
         assertThat(round.isGranted()).isFalse();
-        assertThat(round.isSplit()).isTrue();
         assertThat(round.votes()).containsExactlyInAnyOrder(0, 1, 2);
         assertThat(round.highestToken()).isEqualTo(7L << 12);
     }
@@ -94,5 +94,44 @@ class RoundTest {
         assertThat(round.isGranted()).isFalse();
         assertThat(round.isUnanswered()).isTrue();
         assertThat(round.failure()).hasMessageContaining("node 3 is the same server as another node");
+    }
+
+    @Test
+    void whatCanNoLongerBeWonIsDecidedBeforeTheLastHaveAnswered() {
+        round.add(0, queued(0, 5));
+        round.add(1, queued(1, 5));
+        assertThat(round.isDecided()).isFalse();
+
+        round.add(2, queued(2, 5));
+
+        assertThat(round.isDecided()).isTrue();
+        assertThat(round.isSplit()).isFalse();
+        assertThat(round.possibleVotes()).containsExactlyInAnyOrder(3, 4);
+    }
+
+    @Test
+    void withTwoNodesSilentAndOneJustUpItIsTooEarlyForAnybody() {
+        round.addFailure(0, new TimeoutException("no answer"));
+        round.addFailure(1, new TimeoutException("no answer"));
+        round.add(2, granted(2, 7, Duration.ZERO));
+        round.add(3, granted(3, 7, LONG_UP));
+        round.add(4, granted(4, 7, LONG_UP));
+
+        assertThat(round.isGranted()).isFalse();
+        assertThat(round.isTooEarly()).isTrue();
+        assertThat(round.isSplit()).isFalse();
+        assertThat(round.untilFree()).isEqualTo(LEASE);
+        assertThat(round.failure())
+                .hasMessageContaining("1 of them started less than 30000 ms ago and cannot be counted yet");
+    }
+
+    @Test
+    void aVoteThatAnOlderClaimWaitsForIsOwedToIt() {
+        ClaimResult granted = new ClaimResult.Granted(7L << 12, LEASE);
+        round.add(0, new Vote(granted, "server-0", LONG_UP, TICKET - 1));
+        round.add(1, new Vote(granted, "server-1", LONG_UP, TICKET + 1));
+        round.add(2, queued(2, 5));
+
+        assertThat(round.votesOwedToOlder()).containsExactly(0);
     }
 }

@@ -47,7 +47,12 @@ final class RedisReplies {
 
     static Vote vote(Claim claim, List<Object> reply) {
         ClaimResult result = claim(claim, reply);
-        return new Vote(result, String.valueOf(reply.get(2)), Duration.ofSeconds(number(reply, 3)));
+        long firstWaiting = number(reply, 4);
+        return new Vote(
+                result,
+                String.valueOf(reply.get(2)),
+                Duration.ofSeconds(number(reply, 3)),
+                firstWaiting < 0 ? Vote.NOBODY : firstWaiting);
     }
 
     static RenewalResult renewal(List<Claim> held, List<Object> reply) {

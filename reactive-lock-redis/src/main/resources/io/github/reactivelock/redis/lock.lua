@@ -187,13 +187,14 @@ if verb == 'claim' then
   return claim()
 end
 
--- For a quorum: the answer, and how long this server has had its memory. Uptime is a difference of whole seconds of the
+-- For a quorum: the answer, how long this server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the
 -- wall clock, so it may be one too many.
 if verb == 'vote' then
   local answer, server = claim(), call('INFO', 'server')
   answer[2] = answer[2] or 0
   answer[3] = string.match(server, 'run_id:(%x+)')
   answer[4] = math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0)
+  answer[5] = tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1)
   return answer
 end
 
