@@ -109,7 +109,11 @@ final class RedisFixture implements AutoCloseable {
     }
 
     static void eventually(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        eventually(what, PATIENCE, condition);
+    }
+
+    static void eventually(String what, Duration patience, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as(what).isLessThan(deadline);
             try {
