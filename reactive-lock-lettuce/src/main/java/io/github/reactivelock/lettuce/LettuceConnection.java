@@ -88,6 +88,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     @Override
+    public boolean hasShardedChannels() {
+        return source instanceof Cluster cluster && cluster.sharded();
+    }
+
+    @Override
     public void listen(RedisListener listener) {
         this.listener = listener;
     }
@@ -100,7 +105,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     private void ask(String channel) {
         channels.use(
-                connection -> connection.async().subscribe(channel).whenComplete((done, error) -> {
+                connection -> source.subscribe(connection, channel).whenComplete((done, error) -> {
                     if (error != null) {
                         listener.failed(channel, error);
                     }
@@ -112,7 +117,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     public void unsubscribe(String channel) {
         wanted.remove(channel);
         channels.useIfWanted(connection -> {
-            var unused = connection.async().unsubscribe(channel);
+            var unused = source.unsubscribe(connection, channel);
         });
     }
 
@@ -130,7 +135,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
-        return source.scripts(connection).scriptLoad(RedisScript.lock().body()).handle((sha, error) -> {
+        return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection);
             watch(connection, source.scripts(connection));
             return connection;
@@ -148,6 +153,24 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             @Override
             public void message(String channel, String message) {
                 listener.message(channel, message);
+            }
+
+            @Override
+            public void ssubscribed(String channel, long count) {
+                listener.subscribed(channel);
+            }
+
+            @Override
+            public void smessage(String channel, String message) {
+                listener.message(channel, message);
+            }
+
+            @Override
+            public void sunsubscribed(String channel, long count) {
+                // Its slot moved, unless it was us.
+                if (wanted.contains(channel)) {
+                    ask(channel);
+                }
             }
         });
         watch(connection, connection.async());

@@ -84,7 +84,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectCluster(List<String> uris, RedisLockOptions options) {
-        return new LettuceLockBackend(OwnClient.ofCluster(uris), options);
+        return new LettuceLockBackend(OwnClient.ofCluster(uris, options.hasShardedChannels()), options);
     }
 
     /**
@@ -130,6 +130,6 @@ public final class LettuceLockBackend extends RedisLockBackend {
      */
     public static LettuceLockBackend using(RedisClusterClient client, RedisLockOptions options) {
         return new LettuceLockBackend(
-                new LettuceConnection<>(new Cluster(client, "cluster", false), Mono.empty()), options);
+                new LettuceConnection<>(new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()), options);
     }
 }

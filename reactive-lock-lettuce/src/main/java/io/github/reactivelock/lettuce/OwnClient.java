@@ -51,7 +51,7 @@ final class OwnClient {
         return connection(new OneServer(client, client.primary(), name, true), client, resources);
     }
 
-    static LettuceConnection<?> ofCluster(List<String> uris) {
+    static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
         List<RedisURI> seeds = parse(uris);
         ClientResources resources = resources();
         RedisClusterClient client = RedisClusterClient.create(resources, seeds);
@@ -62,7 +62,7 @@ final class OwnClient {
                         .enablePeriodicRefresh(TOPOLOGY_PERIOD)
                         .build())
                 .build());
-        return connection(new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true), client, resources);
+        return connection(new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
     }
 
     private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(

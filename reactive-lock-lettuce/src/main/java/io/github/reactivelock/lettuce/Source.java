@@ -15,13 +15,30 @@ interface Source<C extends StatefulConnection<String, String>> {
     /** What runs scripts on a connection of {@link #commands}. */
     RedisClusterAsyncCommands<String, String> scripts(C connection);
 
+    /** Makes the servers know a script, as far as they can be reached soon. */
+    default CompletionStage<String> load(C connection, String script) {
+        return scripts(connection).scriptLoad(script);
+    }
+
     /** Opens a connection for channels. */
     CompletionStage<StatefulRedisPubSubConnection<String, String>> channels();
 
     /** Whether a silent connection is better opened anew, because another server may be asked then. */
     boolean hasOthers();
 
-    /** Emits when other servers than before have the data, though the connection for channels may not have noticed. */
+    /** Asks for a channel. */
+    default CompletionStage<Void> subscribe(
+            StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        return connection.async().subscribe(channel);
+    }
+
+    /** Asks for no more messages of a channel. */
+    default CompletionStage<Void> unsubscribe(
+            StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        return connection.async().unsubscribe(channel);
+    }
+
+    /** Emits when channels are to be asked for again: other servers have the data, and perhaps nothing else showed it. */
     Flux<?> moves();
 
     /** As {@link io.github.reactivelock.redis.RedisConnection#server()}. */

@@ -22,6 +22,9 @@ class ClusterContractTest extends LockBackendContract {
     static void start() {
         cluster = RedisCluster.start(3, 1);
         client = RedisClusterClient.create(cluster.uris().get(0));
+        LockBackend first = LettuceLockBackend.connectCluster(cluster.uris());
+        assertThat(first.inspect("warm up").block()).isNotNull();
+        first.close().block();
     }
 
     @AfterAll

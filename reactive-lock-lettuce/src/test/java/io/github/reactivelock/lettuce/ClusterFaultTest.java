@@ -2,10 +2,12 @@ package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.redis.RedisLockOptions;
 import io.github.reactivelock.testkit.RedisCluster;
 import io.github.reactivelock.testkit.RedisServer;
 import java.time.Duration;
@@ -18,6 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -89,9 +93,19 @@ class ClusterFaultTest {
         waiting.dispose();
     }
 
-    @Test
-    void aSlotThatMovesWhileContendedExcludesAndLosesNobody() {
+    @ParameterizedTest
+    @ValueSource(strings = {"by the bus", "by the shard"})
+    void aSlotThatMovesWhileContendedExcludesAndLosesNobody(String channels) {
         cluster = RedisCluster.start(3, 0);
+        boolean sharded = channels.equals("by the shard");
+        assumeTrue(
+                !sharded
+                        || !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
+                                .contains("redis_version:6."),
+                "sharded channels came with Redis 7");
+        RedisLockOptions options = sharded
+                ? RedisLockOptions.defaults().withShardedChannels()
+                : RedisLockOptions.defaults();
         String key = "contended";
         int slot = slot(key);
         AtomicBoolean stop = new AtomicBoolean();
@@ -99,10 +113,10 @@ class ClusterFaultTest {
         AtomicInteger rounds = new AtomicInteger();
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
         List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
-        LockHandle held = client().acquire("bystander").block(PATIENCE);
+        LockHandle held = client(options).acquire("bystander").block(PATIENCE);
         Disposable contending = Flux.range(0, 4)
                 .flatMap(i -> {
-                    LockClient lock = client();
+                    LockClient lock = client(options);
                     return lock.withLock(
                                     key,
                                     handle -> Mono.fromRunnable(() -> {
@@ -124,10 +138,10 @@ class ClusterFaultTest {
                     .filter(node -> node != from)
                     .findFirst()
                     .orElseThrow();
-            to.command("CONFIG", "RESETSTAT");
+            cluster.nodes().forEach(node -> node.command("CONFIG", "RESETSTAT"));
             cluster.beginMove(slot, to);
-            eventually("claims were turned away", PATIENCE, () -> String.valueOf(to.command("INFO", "errorstats"))
-                    .contains("errorstat_TRYAGAIN"));
+            eventually("claims were turned away", PATIENCE, () -> cluster.nodes().stream()
+                    .anyMatch(node -> String.valueOf(node.command("INFO", "errorstats")).contains("TRYAGAIN")));
             cluster.finishMove(slot, to);
             int before = rounds.get();
             eventually("they go on", PATIENCE, () -> rounds.get() > before + 50 || !wrong.isEmpty());
@@ -141,7 +155,13 @@ class ClusterFaultTest {
     }
 
     private LockClient client() {
-        LockClient made = LockClient.create(LettuceLockBackend.connectCluster(cluster.uris()));
+        return client(RedisLockOptions.defaults());
+    }
+
+    private LockClient client(RedisLockOptions options) {
+        LettuceLockBackend backend = LettuceLockBackend.connectCluster(cluster.uris(), options);
+        assertThat(backend.inspect("warm up").block(PATIENCE)).isNotNull();
+        LockClient made = LockClient.create(backend);
         clients.add(made);
         return made;
     }

@@ -222,6 +222,7 @@ class FailoverTest {
     }
 
     private LockClient client(LettuceLockBackend backend) {
+        assertThat(backend.inspect("warm up").onErrorReturn(new LockInfo.Free("")).block(PATIENCE)).isNotNull();
         LockClient made = LockClient.create(backend);
         clients.add(made);
         return made;

@@ -74,6 +74,15 @@ public interface RedisConnection {
     }
 
     /**
+     * Whether channels are those of a shard, which only its nodes pass on ({@code SSUBSCRIBE}).
+     *
+     * @return false unless overridden
+     */
+    default boolean hasShardedChannels() {
+        return false;
+    }
+
+    /**
      * Sets the one receiver of everything that arrives on channels. Called once, before any {@link #subscribe}.
      *
      * @param listener called on any thread, which it never blocks

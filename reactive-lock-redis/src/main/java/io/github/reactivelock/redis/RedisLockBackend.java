@@ -36,7 +36,8 @@ import reactor.util.retry.Retry;
  *       channel of its client. Whoever is not the owner leaves the queue.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
- *       is dropped. A confirmed subscription is {@link Signal.Reconnected}.
+ *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
+ *       RedisLockOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
  *   <li><b>Replicas.</b> With {@link RedisLockOptions#withReplicas}, a claim that was granted is renewed once more and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :watch} exists. A watcher subscribes, then sets the
@@ -67,6 +68,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisLockOptions options;
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
+    private final @Nullable ShardGrants shards;
 
     /**
      * A backend over a connection, which it closes with itself.
@@ -77,14 +79,21 @@ public abstract class RedisLockBackend implements QuorumNode {
     protected RedisLockBackend(RedisConnection connection, RedisLockOptions options) {
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
-        this.names = new RedisNames(prefix, connection.database());
+        this.names = options.hasShardedChannels()
+                ? RedisNames.ofShards(prefix)
+                : new RedisNames(prefix, connection.database());
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
             throw new IllegalArgumentException("replicas cannot be waited for on " + connection.server()
                     + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
         }
+        if (options.hasShardedChannels() && !connection.hasShardedChannels()) {
+            throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
+                    + ": leave RedisLockOptions.withShardedChannels out, or connect through Lettuce to a cluster");
+        }
         this.options = options;
+        this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
         this.replicas =
                 options.replicas() == 0 ? null : new RedisReplicas(this::renewBatch, options.replicaTimeout());
         this.renewals = new RedisRenewals(connection, names, replicas == null ? this::renewBatch : replicas::renew);
@@ -102,6 +111,17 @@ public abstract class RedisLockBackend implements QuorumNode {
                         claim.mode().name(),
                         claim.owner())
                 .map(reply -> RedisReplies.claim(claim, reply));
+        if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
+            ShardGrants waiting = shards;
+            return Mono.defer(() -> {
+                waiting.asked(claim);
+                return answer.doOnNext(result -> {
+                    if (result instanceof ClaimResult.Queued) {
+                        waiting.queued(claim);
+                    }
+                });
+            });
+        }
         return replicas == null ? answer : replicas.asked(claim, answer);
     }
 
@@ -130,6 +150,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         if (replicas != null) {
             replicas.forget(claim);
         }
+        if (shards != null) {
+            shards.released(claim);
+        }
         return run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
     }
 
@@ -153,6 +176,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         Flux<Signal> signals = channels.listen(names.grants(client))
                 .mapNotNull(
                         push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
+        if (shards != null) {
+            return signals.mergeWith(shards.signals());
+        }
         return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
     }
 
@@ -197,8 +223,7 @@ public abstract class RedisLockBackend implements QuorumNode {
                 .filter(RedisFailure::isPassing)
                 .onRetryExhaustedThrow((retry, last) -> last.failure());
         return Mono.delay(PASSING_PAUSE)
-                .then(connection.eval(script, keys, arguments))
-                .retryWhen(retries)
+                .then(connection.eval(script, keys, arguments).retryWhen(retries))
                 .onErrorResume(last -> explained(keys, last));
     }
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 /** How locks are kept in Redis. Immutable; every {@code with…} method returns a changed copy. */
 public final class RedisLockOptions {
 
-    private static final RedisLockOptions DEFAULTS = new RedisLockOptions("reactivelock", 0, Duration.ZERO);
+    private static final RedisLockOptions DEFAULTS = new RedisLockOptions("reactivelock", 0, Duration.ZERO, false);
     private static final String ALLOWED = "[A-Za-z0-9._-]{1,64}";
 
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
@@ -13,11 +13,13 @@ public final class RedisLockOptions {
     private final String prefix;
     private final int replicas;
     private final Duration replicaTimeout;
+    private final boolean shardedChannels;
 
-    private RedisLockOptions(String prefix, int replicas, Duration replicaTimeout) {
+    private RedisLockOptions(String prefix, int replicas, Duration replicaTimeout, boolean shardedChannels) {
         this.prefix = prefix;
         this.replicas = replicas;
         this.replicaTimeout = replicaTimeout;
+        this.shardedChannels = shardedChannels;
     }
 
     /**
@@ -50,7 +52,7 @@ public final class RedisLockOptions {
             throw new IllegalArgumentException("prefix must be 1 to 64 letters, digits, '.', '_' or '-' but is '"
                     + prefix + "'; a colon would let two prefixes name the same lock");
         }
-        return new RedisLockOptions(prefix, replicas, replicaTimeout);
+        return new RedisLockOptions(prefix, replicas, replicaTimeout, shardedChannels);
     }
 
     /**
@@ -90,6 +92,27 @@ public final class RedisLockOptions {
             throw new IllegalArgumentException(
                     "the timeout of replicas must be 1 millisecond to 10 seconds but is " + timeout);
         }
-        return new RedisLockOptions(prefix, replicas, timeout);
+        return new RedisLockOptions(prefix, replicas, timeout, shardedChannels);
+    }
+
+    /**
+     * Whether a cluster's messages stay in the shard of their lock.
+     *
+     * @return false by default
+     */
+    public boolean hasShardedChannels() {
+        return shardedChannels;
+    }
+
+    /**
+     * Keeps a cluster's messages in the shard of their lock (sharded channels, Redis 7), instead of having them passed on
+     * to every node: for clusters of many nodes. In return a wait costs a subscription and a second question, and a hold
+     * that never waited hears of a forced release only when it is renewed. All processes that share a lock have to agree;
+     * those that do not are served late.
+     *
+     * @return a copy with sharded channels
+     */
+    public RedisLockOptions withShardedChannels() {
+        return new RedisLockOptions(prefix, replicas, replicaTimeout, true);
     }
 }
