@@ -11,25 +11,50 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /** A Redis Cluster: scripts go to the primary of their slot, channels to any node, which hears the messages of
  * all, or as sharded channels to a node of their slot. */
-record Cluster(RedisClusterClient client, String server, boolean hasOthers, boolean sharded)
-        implements Source<StatefulRedisClusterConnection<String, String>> {
+final class Cluster implements Source<StatefulRedisClusterConnection<String, String>> {
 
-    private static final Duration LOADING = Duration.ofMillis(500);
+    private final RedisClusterClient client;
+    private final String server;
+    private final boolean hasOthers;
+    private final boolean sharded;
+    private final AtomicReference<@Nullable CompletionStage<Void>> topology = new AtomicReference<>();
+
+    Cluster(RedisClusterClient client, String server, boolean hasOthers, boolean sharded) {
+        this.client = client;
+        this.server = server;
+        this.hasOthers = hasOthers;
+        this.sharded = sharded;
+    }
+
+    boolean sharded() {
+        return sharded;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    @Override
+    public boolean hasOthers() {
+        return hasOthers;
+    }
+
 
     @Override
     public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
-        // Without this the client would ask for the topology by blocking.
-        return client.refreshPartitionsAsync().thenCompose(known -> client.connectAsync(StringCodec.UTF8));
+        return topology().thenCompose(known -> client.connectAsync(StringCodec.UTF8));
     }
 
     @Override
@@ -39,19 +64,15 @@ record Cluster(RedisClusterClient client, String server, boolean hasOthers, bool
     }
 
     @Override
-    public CompletionStage<String> load(StatefulRedisClusterConnection<String, String> connection, String script) {
-        // Goes to every node; one that is down must not hold up the first use of the others.
-        return connection
-                .async()
-                .scriptLoad(script)
-                .thenApply(digest -> digest)
-                .toCompletableFuture()
-                .completeOnTimeout("", LOADING.toMillis(), TimeUnit.MILLISECONDS);
+    public CompletionStage<?> load(StatefulRedisClusterConnection<String, String> connection, String script) {
+        // It would take a connection to every node, the replicas included, and wait for those that are down. Whoever
+        // comes to a node first sends the script along.
+        return CompletableFuture.completedFuture(script);
     }
 
     @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
-        return client.refreshPartitionsAsync()
+        return topology()
                 .thenCompose(known -> client.connectPubSubAsync(StringCodec.UTF8))
                 .thenApply(connection -> {
                     // What arrives on the connections to single nodes is for us as well.
@@ -88,6 +109,16 @@ record Cluster(RedisClusterClient client, String server, boolean hasOthers, bool
     @Override
     public int slot(String key) {
         return SlotHash.getSlot(key);
+    }
+
+    /** Asked for ahead, because the client would ask for it by blocking. */
+    private CompletionStage<Void> topology() {
+        CompletionStage<Void> known = topology.get();
+        if (known == null || known.toCompletableFuture().isCompletedExceptionally()) {
+            known = client.refreshPartitionsAsync();
+            topology.set(known);
+        }
+        return known;
     }
 
     /** Lettuce asks again for all sharded channels of a node at once, which fails if they are of several slots. */

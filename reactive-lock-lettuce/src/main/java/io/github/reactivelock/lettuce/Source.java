@@ -15,8 +15,8 @@ interface Source<C extends StatefulConnection<String, String>> {
     /** What runs scripts on a connection of {@link #commands}. */
     RedisClusterAsyncCommands<String, String> scripts(C connection);
 
-    /** Makes the servers know a script, as far as they can be reached soon. */
-    default CompletionStage<String> load(C connection, String script) {
+    /** Makes the server know a script before its first use. */
+    default CompletionStage<?> load(C connection, String script) {
         return scripts(connection).scriptLoad(script);
     }
 

@@ -28,10 +28,13 @@ class SentinelContractTest extends LockBackendContract {
         set.close();
     }
 
+    /** Connected, since some cases allow their questions little time. */
     @Override
     protected LockBackend newBackend() {
-        return LettuceLockBackend.connect(
+        LockBackend backend = LettuceLockBackend.connect(
                 set.uri(), RedisLockOptions.defaults().withReplicas(2, Duration.ofMillis(300)));
+        assertThat(backend.inspect("warm up").block(Duration.ofSeconds(20))).isNotNull();
+        return backend;
     }
 
     /** What is pushed counts only when the claim has asked again. */

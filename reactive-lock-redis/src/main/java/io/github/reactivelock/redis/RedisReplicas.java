@@ -58,7 +58,9 @@ final class RedisReplicas {
     /** Lets a grant count only when replicas have it; the engine gives back one that never does. */
     Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
         return Mono.defer(() -> {
-            waiting.put(claim.id(), claim.key());
+            if (claim.mode() == Claim.Mode.QUEUE) {
+                waiting.put(claim.id(), claim.key());
+            }
             return answer.flatMap(result ->
                     result instanceof ClaimResult.Granted ? confirmed(claim).thenReturn(result) : Mono.just(result));
         });
