@@ -130,6 +130,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      */
     public static LettuceLockBackend using(RedisClusterClient client, RedisLockOptions options) {
         return new LettuceLockBackend(
-                new LettuceConnection<>(new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()), options);
+                new LettuceConnection<>(
+                        new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()),
+                options);
     }
 }

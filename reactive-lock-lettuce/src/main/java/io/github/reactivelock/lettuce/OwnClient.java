@@ -62,7 +62,8 @@ final class OwnClient {
                         .enablePeriodicRefresh(TOPOLOGY_PERIOD)
                         .build())
                 .build());
-        return connection(new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+        return connection(
+                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
     }
 
     private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(

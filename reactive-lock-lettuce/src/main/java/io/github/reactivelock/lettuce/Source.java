@@ -27,8 +27,7 @@ interface Source<C extends StatefulConnection<String, String>> {
     boolean hasOthers();
 
     /** Asks for a channel. */
-    default CompletionStage<Void> subscribe(
-            StatefulRedisPubSubConnection<String, String> connection, String channel) {
+    default CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
         return connection.async().subscribe(channel);
     }
 

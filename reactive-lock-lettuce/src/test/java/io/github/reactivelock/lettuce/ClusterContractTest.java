@@ -36,7 +36,10 @@ class ClusterContractTest extends LockBackendContract {
     @Override
     protected LockBackend newBackend() {
         LockBackend backend = LettuceLockBackend.using(client);
-        Flux.range(0, 12).flatMap(i -> backend.inspect("warm up " + i)).blockLast(Duration.ofSeconds(20));
+        assertThat(Flux.range(0, 12)
+                        .flatMap(i -> backend.inspect("warm up " + i))
+                        .blockLast(Duration.ofSeconds(20)))
+                .isNotNull();
         return backend;
     }
 

@@ -103,9 +103,8 @@ class ClusterFaultTest {
                         || !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
                                 .contains("redis_version:6."),
                 "sharded channels came with Redis 7");
-        RedisLockOptions options = sharded
-                ? RedisLockOptions.defaults().withShardedChannels()
-                : RedisLockOptions.defaults();
+        RedisLockOptions options =
+                sharded ? RedisLockOptions.defaults().withShardedChannels() : RedisLockOptions.defaults();
         String key = "contended";
         int slot = slot(key);
         AtomicBoolean stop = new AtomicBoolean();
@@ -140,8 +139,12 @@ class ClusterFaultTest {
                     .orElseThrow();
             cluster.nodes().forEach(node -> node.command("CONFIG", "RESETSTAT"));
             cluster.beginMove(slot, to);
-            eventually("claims were turned away", PATIENCE, () -> cluster.nodes().stream()
-                    .anyMatch(node -> String.valueOf(node.command("INFO", "errorstats")).contains("TRYAGAIN")));
+            eventually(
+                    "claims were turned away",
+                    PATIENCE,
+                    () -> cluster.nodes().stream()
+                            .anyMatch(node -> String.valueOf(node.command("INFO", "errorstats"))
+                                    .contains("TRYAGAIN")));
             cluster.finishMove(slot, to);
             int before = rounds.get();
             eventually("they go on", PATIENCE, () -> rounds.get() > before + 50 || !wrong.isEmpty());

@@ -222,7 +222,10 @@ class FailoverTest {
     }
 
     private LockClient client(LettuceLockBackend backend) {
-        assertThat(backend.inspect("warm up").onErrorReturn(new LockInfo.Free("")).block(PATIENCE)).isNotNull();
+        assertThat(backend.inspect("warm up")
+                        .onErrorReturn(new LockInfo.Free(""))
+                        .block(PATIENCE))
+                .isNotNull();
         LockClient made = LockClient.create(backend);
         clients.add(made);
         return made;

@@ -31,7 +31,8 @@ class ShardedChannelsContractTest extends LockBackendContract {
         cluster = RedisCluster.start(3, 0);
         client = RedisClusterClient.create(cluster.uris().get(0));
         assumeTrue(
-                !String.valueOf(cluster.nodes().get(0).command("INFO", "server")).contains("redis_version:6."),
+                !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
+                        .contains("redis_version:6."),
                 "sharded channels came with Redis 7");
     }
 
@@ -45,7 +46,10 @@ class ShardedChannelsContractTest extends LockBackendContract {
     @Override
     protected LockBackend newBackend() {
         LockBackend backend = LettuceLockBackend.using(client, SHARDED);
-        Flux.range(0, 12).flatMap(i -> backend.inspect("warm up " + i)).blockLast(Duration.ofSeconds(20));
+        assertThat(Flux.range(0, 12)
+                        .flatMap(i -> backend.inspect("warm up " + i))
+                        .blockLast(Duration.ofSeconds(20)))
+                .isNotNull();
         return backend;
     }
 

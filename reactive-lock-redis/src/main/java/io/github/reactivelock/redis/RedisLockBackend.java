@@ -85,8 +85,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
-            throw new IllegalArgumentException("replicas cannot be waited for on " + connection.server()
-                    + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
+            throw new IllegalArgumentException(
+                    "replicas cannot be waited for on " + connection.server()
+                            + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
         }
         if (options.hasShardedChannels() && !connection.hasShardedChannels()) {
             throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
@@ -94,8 +95,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         }
         this.options = options;
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
-        this.replicas =
-                options.replicas() == 0 ? null : new RedisReplicas(this::renewBatch, options.replicaTimeout());
+        this.replicas = options.replicas() == 0 ? null : new RedisReplicas(this::renewBatch, options.replicaTimeout());
         this.renewals = new RedisRenewals(connection, names, replicas == null ? this::renewBatch : replicas::renew);
         connection.listen(channels);
     }

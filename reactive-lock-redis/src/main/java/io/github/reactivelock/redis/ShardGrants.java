@@ -54,7 +54,8 @@ final class ShardGrants {
             if (!asked.contains(claim.id())) {
                 return present;
             }
-            Listening joined = present == null ? new Listening(ConcurrentHashMap.newKeySet(), Disposables.swap()) : present;
+            Listening joined =
+                    present == null ? new Listening(ConcurrentHashMap.newKeySet(), Disposables.swap()) : present;
             joined.claims.add(claim.id());
             return joined;
         });
@@ -81,8 +82,8 @@ final class ShardGrants {
 
     private Disposable listen(String key) {
         return channels.listen(names.grants(key, client))
-                .mapNotNull(push ->
-                        push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Recheck(key))
+                .mapNotNull(
+                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Recheck(key))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
                         .transientErrors(true))
