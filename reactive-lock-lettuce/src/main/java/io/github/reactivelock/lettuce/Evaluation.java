@@ -3,8 +3,10 @@ package io.github.reactivelock.lettuce;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,8 +27,9 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
     private final String[] args;
     private final MonoSink<List<Object>> sink;
     private final AtomicInteger unanswered;
+    private final Runnable demoted;
     private volatile boolean forgotten;
-    private @Nullable StatefulRedisConnection<String, String> connection;
+    private @Nullable RedisClusterAsyncCommands<String, String> commands;
     private boolean withBody;
 
     Evaluation(
@@ -34,21 +37,24 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
             List<String> keys,
             List<String> args,
             MonoSink<List<Object>> sink,
-            AtomicInteger unanswered) {
+            AtomicInteger unanswered,
+            Runnable demoted) {
         this.script = script;
         this.keys = keys.toArray(NONE);
         this.args = args.toArray(NONE);
         this.sink = sink;
         this.unanswered = unanswered;
+        this.demoted = demoted;
     }
 
-    void start(LazyConnection<StatefulRedisConnection<String, String>> commands, Outbox outbox) {
+    <C extends StatefulConnection<String, String>> void start(
+            LazyConnection<C> connection, Source<C> source, Outbox outbox) {
         if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
             fail(new RedisException(MOST_UNANSWERED + " commands wait for an answer already"));
         } else {
-            commands.use(
+            connection.use(
                     open -> {
-                        connection = open;
+                        commands = source.scripts(open);
                         outbox.send(this);
                     },
                     this::fail);
@@ -58,8 +64,7 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
     /** Called by the outbox. */
     void send() {
         try {
-            Objects.requireNonNull(connection)
-                    .async()
+            Objects.requireNonNull(commands)
                     .<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
                     .whenComplete(this);
         } catch (RuntimeException e) {
@@ -69,11 +74,9 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
 
     @Override
     public void accept(@Nullable List<Object> reply, @Nullable Throwable error) {
-        if (error instanceof RedisNoScriptException && !withBody && connection != null) {
+        if (error instanceof RedisNoScriptException && !withBody && commands != null) {
             withBody = true;
-            connection
-                    .async()
-                    .<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
+            commands.<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
                     .whenComplete(this);
             return;
         }
@@ -87,6 +90,9 @@ final class Evaluation implements BiConsumer<List<Object>, Throwable>, Disposabl
 
     private void fail(Throwable error) {
         unanswered.decrementAndGet();
+        if (error instanceof RedisReadOnlyException) {
+            demoted.run();
+        }
         if (!forgotten) {
             sink.error(error);
         }

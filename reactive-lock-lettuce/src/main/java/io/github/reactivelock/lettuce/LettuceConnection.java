@@ -3,15 +3,20 @@ package io.github.reactivelock.lettuce;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -19,14 +24,19 @@ import reactor.core.publisher.Mono;
  * answered, and subscribes again. Its async interface is used and its futures are never cancelled: a cancelled command
  * that waits for a reconnection is dropped there, and the release behind it would find nothing to undo.
  */
-final class LettuceConnection implements RedisConnection {
+final class LettuceConnection<C extends StatefulConnection<String, String>> implements RedisConnection {
 
-    private final RedisURI uri;
+    private static final Logger log = LoggerFactory.getLogger(LettuceConnection.class);
+
+    private final Source<C> source;
     private final Mono<Void> closeClient;
-    private final LazyConnection<StatefulRedisConnection<String, String>> commands;
+    private final LazyConnection<C> commands;
     private final LazyConnection<StatefulRedisPubSubConnection<String, String>> channels;
     private final Outbox outbox = new Outbox();
     private final AtomicInteger unanswered = new AtomicInteger();
+    private final Set<String> wanted = ConcurrentHashMap.newKeySet();
+    private final ReplicaWait<C> replicas;
+    private final Disposable.Composite watches = Disposables.composite();
     private RedisListener listener = new Silent();
 
     /**
@@ -34,35 +44,52 @@ final class LettuceConnection implements RedisConnection {
      *
      * @param closeClient what is left to do when both connections are closed
      */
-    LettuceConnection(RedisClient client, RedisURI uri, Mono<Void> closeClient) {
-        this.uri = uri;
+    LettuceConnection(Source<C> source, Mono<Void> closeClient) {
+        this.source = source;
         this.closeClient = closeClient;
-        this.commands = new LazyConnection<>(
-                () -> client.connectAsync(StringCodec.UTF8, uri).thenCompose(this::withScript));
-        this.channels = new LazyConnection<>(
-                () -> client.connectPubSubAsync(StringCodec.UTF8, uri).thenApply(this::withListener));
+        this.replicas = new ReplicaWait<>(source);
+        this.commands = new LazyConnection<>(() -> source.commands().thenCompose(this::withScript));
+        this.channels = new LazyConnection<>(() -> source.channels().thenApply(this::withListener));
     }
 
     @Override
     public int database() {
-        return uri.getDatabase();
+        return source.database();
     }
 
     @Override
     public String server() {
-        if (uri.getSentinelMasterId() != null) {
-            return "sentinel primary " + uri.getSentinelMasterId();
-        }
-        return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
+        return source.server();
+    }
+
+    @Override
+    public int slot(String key) {
+        return source.slot(key);
     }
 
     @Override
     public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
         return Mono.create(sink -> {
-            Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered);
+            Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered, this::demoted);
             var unused = sink.onCancel(evaluation);
-            evaluation.start(commands, outbox);
+            evaluation.start(commands, source, outbox);
         });
+    }
+
+    @Override
+    public Mono<List<Object>> evalAndWait(
+            RedisScript script, List<String> keys, List<String> args, int count, Duration timeout) {
+        return replicas.eval(script, keys, args, count, timeout);
+    }
+
+    @Override
+    public boolean waitsForReplicas() {
+        return !(source instanceof Cluster);
+    }
+
+    @Override
+    public boolean hasShardedChannels() {
+        return source instanceof Cluster cluster && cluster.sharded();
     }
 
     @Override
@@ -72,8 +99,13 @@ final class LettuceConnection implements RedisConnection {
 
     @Override
     public void subscribe(String channel) {
+        wanted.add(channel);
+        ask(channel);
+    }
+
+    private void ask(String channel) {
         channels.use(
-                connection -> connection.async().subscribe(channel).whenComplete((done, error) -> {
+                connection -> source.subscribe(connection, channel).whenComplete((done, error) -> {
                     if (error != null) {
                         listener.failed(channel, error);
                     }
@@ -83,23 +115,29 @@ final class LettuceConnection implements RedisConnection {
 
     @Override
     public void unsubscribe(String channel) {
+        wanted.remove(channel);
         channels.useIfWanted(connection -> {
-            var unused = connection.async().unsubscribe(channel);
+            var unused = source.unsubscribe(connection, channel);
         });
     }
 
     @Override
     public Mono<Void> close() {
-        return Mono.defer(() -> Mono.whenDelayError(
-                        Mono.fromCompletionStage(commands.close()), Mono.fromCompletionStage(channels.close()))
-                .then(closeClient));
+        return Mono.defer(() -> {
+            watches.dispose();
+            return Mono.whenDelayError(
+                            Mono.fromCompletionStage(commands.close()),
+                            Mono.fromCompletionStage(channels.close()),
+                            Mono.fromCompletionStage(replicas.close()))
+                    .then(closeClient);
+        });
     }
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
-    private CompletionStage<StatefulRedisConnection<String, String>> withScript(
-            StatefulRedisConnection<String, String> connection) {
-        return connection.async().scriptLoad(RedisScript.lock().body()).handle((sha, error) -> {
+    private CompletionStage<C> withScript(C connection) {
+        return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection);
+            watch(connection, source.scripts(connection));
             return connection;
         });
     }
@@ -116,8 +154,45 @@ final class LettuceConnection implements RedisConnection {
             public void message(String channel, String message) {
                 listener.message(channel, message);
             }
+
+            @Override
+            public void ssubscribed(String channel, long count) {
+                listener.subscribed(channel);
+            }
+
+            @Override
+            public void smessage(String channel, String message) {
+                listener.message(channel, message);
+            }
+
+            @Override
+            public void sunsubscribed(String channel, long count) {
+                // Its slot moved, unless it was us.
+                if (wanted.contains(channel)) {
+                    ask(channel);
+                }
+            }
         });
+        watch(connection, connection.async());
+        // A channel confirmed again makes everybody who listens look again at what they wait for and hold.
+        watches.add(source.moves()
+                .subscribe(
+                        move -> wanted.forEach(this::ask),
+                        error -> log.warn("changes of the cluster are not heard of any more", error)));
         return connection;
+    }
+
+    /** The server has become a replica, and does not end its connections by itself. */
+    private void demoted() {
+        commands.useIfWanted(connection -> Pulse.drop(connection, source.scripts(connection)));
+        channels.useIfWanted(connection -> Pulse.drop(connection, connection.async()));
+    }
+
+    private void watch(
+            StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
+        if (source.hasOthers()) {
+            watches.add(Pulse.of(connection, commands));
+        }
     }
 
     private static final class Silent implements RedisListener {

@@ -2,21 +2,11 @@ package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.redis.RedisLockBackend;
 import io.github.reactivelock.redis.RedisLockOptions;
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.metrics.CommandLatencyRecorder;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.NettyCustomizer;
-import io.netty.channel.Channel;
-import io.netty.handler.flush.FlushConsolidationHandler;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.util.List;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Redis locks over Lettuce; the protocol and its guarantees are those of {@link RedisLockBackend}. Nothing is opened
@@ -26,10 +16,7 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class LettuceLockBackend extends RedisLockBackend {
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
-
-    private LettuceLockBackend(LettuceConnection connection, RedisLockOptions options) {
+    private LettuceLockBackend(LettuceConnection<?> connection, RedisLockOptions options) {
         super(connection, options);
     }
 
@@ -52,29 +39,52 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(String uri, RedisLockOptions options) {
-        RedisURI parsed = parse(uri);
-        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
-                || parsed.getTimeout().isZero()) {
-            parsed.setTimeout(CONNECT_TIMEOUT);
-        }
-        ClientResources resources = ClientResources.builder()
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
-                .reconnectDelay(
-                        Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(new FewFlushes())
-                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-                .build();
-        RedisClient client = RedisClient.create(resources);
-        client.setOptions(ClientOptions.builder()
-                // The engine times its commands itself; a timer for each one more would cost and change nothing.
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-                .socketOptions(SocketOptions.builder()
-                        .connectTimeout(parsed.getTimeout())
-                        .keepAlive(true)
-                        .build())
-                .build());
-        return new LettuceLockBackend(new LettuceConnection(client, parsed, shutdown(client, resources)), options);
+        return new LettuceLockBackend(OwnClient.ofServer(uri), options);
+    }
+
+    /**
+     * A backend on a primary and its replicas without sentinels, with a client of its own, closed with it.
+     *
+     * @param uris all servers that may ever be the primary, in the form of {@link #connect(String)}
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectPrimary(List<String> uris) {
+        return connectPrimary(uris, RedisLockOptions.defaults());
+    }
+
+    /**
+     * A backend on a primary and its replicas without sentinels, with a client of its own, closed with it. Every server
+     * is asked for its role whenever a connection is opened; the one that says that it is the primary is used. Two that
+     * say so are refused until one of them is a replica again.
+     *
+     * @param uris as in {@link #connectPrimary(List)}; user, password and database are those of the first
+     * @param options how locks are kept
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectPrimary(List<String> uris, RedisLockOptions options) {
+        return new LettuceLockBackend(OwnClient.ofPrimary(uris), options);
+    }
+
+    /**
+     * A backend on a Redis Cluster with a client of its own, closed with it.
+     *
+     * @param uris some of its nodes, in the form of {@link #connect(String)}; the others are found through them
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectCluster(List<String> uris) {
+        return connectCluster(uris, RedisLockOptions.defaults());
+    }
+
+    /**
+     * A backend on a Redis Cluster with a client of its own, closed with it. It follows the cluster's slots: at once
+     * when a node says that they moved or cannot be reached, and in any case every ten seconds.
+     *
+     * @param uris as in {@link #connectCluster(List)}
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectCluster(List<String> uris, RedisLockOptions options) {
+        return new LettuceLockBackend(OwnClient.ofCluster(uris, options.hasShardedChannels()), options);
     }
 
     /**
@@ -98,35 +108,30 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend using(RedisClient client, RedisURI uri, RedisLockOptions options) {
-        return new LettuceLockBackend(new LettuceConnection(client, uri, Mono.empty()), options);
+        return new LettuceLockBackend(new LettuceConnection<>(OneServer.of(client, uri), Mono.empty()), options);
     }
 
-    private static RedisURI parse(String uri) {
-        try {
-            return RedisURI.create(uri);
-        } catch (IllegalArgumentException e) {
-            // Neither the text nor the cause is passed on: both may contain the password.
-            throw new IllegalArgumentException(
-                    "not a Redis URI of the form redis://[user:password@]host[:port][/database]; "
-                            + "the text is not repeated because it may hold a password; special characters in it need %-escapes");
-        }
+    /**
+     * A backend on a Redis Cluster over a client of the application, as {@link #using(RedisClient, RedisURI)}.
+     *
+     * @param client the application's client; how soon it learns of slots that moved is up to its options
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend using(RedisClusterClient client) {
+        return using(client, RedisLockOptions.defaults());
     }
 
-    // The resources stop their timer by waiting for its thread, which no event loop should do.
-    private static Mono<Void> shutdown(RedisClient client, ClientResources resources) {
-        return Mono.fromFuture(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS))
-                .then(Mono.<Void>create(sink ->
-                                resources.shutdown(0, 2, TimeUnit.SECONDS).addListener(done -> sink.success()))
-                        .subscribeOn(Schedulers.boundedElastic()));
-    }
-
-    /** Writes what one turn of the event loop sent with one system call, which saves a quarter of a busy client's work. */
-    private static final class FewFlushes implements NettyCustomizer {
-        @Override
-        public void afterChannelInitialized(Channel channel) {
-            channel.pipeline()
-                    .addFirst(new FlushConsolidationHandler(
-                            FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true));
-        }
+    /**
+     * A backend on a Redis Cluster over a client of the application, as {@link #using(RedisClusterClient)}.
+     *
+     * @param client the application's client
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend using(RedisClusterClient client, RedisLockOptions options) {
+        return new LettuceLockBackend(
+                new LettuceConnection<>(
+                        new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()),
+                options);
     }
 }

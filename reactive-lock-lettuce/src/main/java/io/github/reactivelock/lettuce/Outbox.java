@@ -1,6 +1,6 @@
 package io.github.reactivelock.lettuce;
 
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.StatefulConnection;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.internal.ThreadExecutorMap;
@@ -22,7 +22,7 @@ final class Outbox implements Runnable {
     private volatile EventExecutor loop = ImmediateEventExecutor.INSTANCE;
 
     /** Called once there is a connection, and before anything is sent, on the connection's event loop if possible. */
-    void open(StatefulRedisConnection<String, String> connection) {
+    void open(StatefulConnection<?, ?> connection) {
         EventExecutor current = ThreadExecutorMap.currentExecutor();
         loop = current == null ? connection.getResources().eventExecutorGroup().next() : current;
     }

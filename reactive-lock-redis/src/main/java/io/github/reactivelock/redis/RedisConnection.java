@@ -1,5 +1,6 @@
 package io.github.reactivelock.redis;
 
+import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -45,6 +46,41 @@ public interface RedisConnection {
      * @return the array that the script answers with, of {@code Long}, {@code String} and nested lists; never empty
      */
     Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args);
+
+    /**
+     * Runs a script as {@link #eval} and then waits for replicas, on a connection of its own, so that nothing else is
+     * held up. If that connection was interrupted in between, the answer is an error, because it may be another
+     * server's. Called again only after the answer.
+     *
+     * @param script what to run
+     * @param keys the keys it touches
+     * @param args its arguments
+     * @param replicas how many to wait for
+     * @param timeout how long to wait for them
+     * @return the array that the script answers with, followed by the number of replicas that have what it wrote
+     */
+    default Mono<List<Object>> evalAndWait(
+            RedisScript script, List<String> keys, List<String> args, int replicas, Duration timeout) {
+        return Mono.error(() -> new UnsupportedOperationException("this connection cannot wait for replicas"));
+    }
+
+    /**
+     * Whether {@link #evalAndWait} works.
+     *
+     * @return false unless overridden
+     */
+    default boolean waitsForReplicas() {
+        return false;
+    }
+
+    /**
+     * Whether channels are those of a shard, which only its nodes pass on ({@code SSUBSCRIBE}).
+     *
+     * @return false unless overridden
+     */
+    default boolean hasShardedChannels() {
+        return false;
+    }
 
     /**
      * Sets the one receiver of everything that arrives on channels. Called once, before any {@link #subscribe}.

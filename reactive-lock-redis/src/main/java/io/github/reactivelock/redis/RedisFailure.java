@@ -31,6 +31,15 @@ final class RedisFailure extends RuntimeException {
         return new RedisFailure("Redis at " + connection.server() + " " + said, error);
     }
 
+    static RedisFailure replicas(RedisConnection connection, long have, RedisLockOptions options) {
+        return new RedisFailure(
+                "Redis at " + connection.server() + " could not replicate: " + have + " of the " + options.replicas()
+                        + " replicas asked for acknowledged within "
+                        + options.replicaTimeout().toMillis()
+                        + " ms; look whether they are up, or ask for fewer with RedisLockOptions.withReplicas",
+                new IllegalStateException("too few replicas"));
+    }
+
     static RedisFailure foreign(RedisConnection connection, String key, String type, Throwable error) {
         return new RedisFailure(
                 "Redis at " + connection.server() + " has something that is not a lock under the key '" + key + "' (a "
@@ -50,6 +59,12 @@ final class RedisFailure extends RuntimeException {
         return text(error).contains("WRONGTYPE");
     }
 
+    /** Whether the server said that somebody will serve again soon: a slot on the move, a fail-over. */
+    static boolean isPassing(Throwable error) {
+        String text = text(error);
+        return text.startsWith("TRYAGAIN") || text.startsWith("CLUSTERDOWN") || text.startsWith("READONLY");
+    }
+
     private static String advice(String prefix, Throwable error, String text) {
         if (text.contains("NOAUTH")) {
             return "asks for a password (NOAUTH): put user and password into the URI";
@@ -63,6 +78,12 @@ final class RedisFailure extends RuntimeException {
         }
         if (text.contains("OOM ")) {
             return "is out of memory (OOM): raise maxmemory or remove data; nothing was taken";
+        }
+        if (text.contains("TRYAGAIN")) {
+            return "is moving this lock's slot to another node (TRYAGAIN): it can be taken again when that is over";
+        }
+        if (text.contains("CLUSTERDOWN")) {
+            return "does not serve this lock's slot (CLUSTERDOWN): look whether a primary failed that no replica replaced";
         }
         if (text.contains("READONLY")) {
             return "is a read-only replica (READONLY): connect to the primary";

@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
@@ -12,15 +11,12 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import reactor.core.Exceptions;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Locks in Redis 6.2 or later, or Valkey, over any {@link RedisConnection}. A module that brings a client library extends this class.
@@ -38,9 +34,12 @@ import reactor.core.publisher.Mono;
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease becomes the owner with its own lease and the next token, and the grant is published on the
  *       channel of its client. Whoever is not the owner leaves the queue.
- *   <li><b>Renewal.</b> Up to {@value #RENEWED_AT_ONCE} claims of one slot a script call, each answered for itself.
+ *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
- *       is dropped. A confirmed subscription is {@link Signal.Reconnected}.
+ *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
+ *       RedisLockOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
+ *   <li><b>Replicas.</b> With {@link RedisLockOptions#withReplicas}, a claim that was granted is renewed once more and that
+ *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :watch} exists. A watcher subscribes, then sets the
  *       mark and takes its snapshot in one step, and renews the mark; a mark that was missing means a new snapshot.
  * </ol>
@@ -53,8 +52,8 @@ import reactor.core.publisher.Mono;
  */
 public abstract class RedisLockBackend implements QuorumNode {
 
-    private static final int RENEWED_AT_ONCE = 500;
-    private static final int BATCHES_AT_ONCE = 16;
+    private static final Duration PASSING = Duration.ofMillis(1500);
+    private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
     private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
     // What each of the five keys holds, in the order of RedisNames.all.
     private static final List<String> TYPES = List.of("string", "string", "zset", "hash", "string");
@@ -66,6 +65,10 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final String prefix;
     private final String client = RandomId.next();
     private final RedisChannels channels;
+    private final RedisLockOptions options;
+    private final RedisRenewals renewals;
+    private final @Nullable RedisReplicas replicas;
+    private final @Nullable ShardGrants shards;
 
     /**
      * A backend over a connection, which it closes with itself.
@@ -76,15 +79,30 @@ public abstract class RedisLockBackend implements QuorumNode {
     protected RedisLockBackend(RedisConnection connection, RedisLockOptions options) {
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
-        this.names = new RedisNames(prefix, connection.database());
+        this.names = options.hasShardedChannels()
+                ? RedisNames.ofShards(prefix)
+                : new RedisNames(prefix, connection.database());
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
+        if (options.replicas() > 0 && !connection.waitsForReplicas()) {
+            throw new IllegalArgumentException(
+                    "replicas cannot be waited for on " + connection.server()
+                            + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
+        }
+        if (options.hasShardedChannels() && !connection.hasShardedChannels()) {
+            throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
+                    + ": leave RedisLockOptions.withShardedChannels out, or connect through Lettuce to a cluster");
+        }
+        this.options = options;
+        this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
+        this.replicas = options.replicas() == 0 ? null : new RedisReplicas(this::renewBatch, options.replicaTimeout());
+        this.renewals = new RedisRenewals(connection, names, replicas == null ? this::renewBatch : replicas::renew);
         connection.listen(channels);
     }
 
     @Override
     public final Mono<ClaimResult> claim(Claim claim) {
-        return run(
+        Mono<ClaimResult> answer = run(
                         claim.key(),
                         "claim",
                         claim.id(),
@@ -93,6 +111,18 @@ public abstract class RedisLockBackend implements QuorumNode {
                         claim.mode().name(),
                         claim.owner())
                 .map(reply -> RedisReplies.claim(claim, reply));
+        if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
+            ShardGrants waiting = shards;
+            return Mono.defer(() -> {
+                waiting.asked(claim);
+                return answer.doOnNext(result -> {
+                    if (result instanceof ClaimResult.Queued) {
+                        waiting.queued(claim);
+                    }
+                });
+            });
+        }
+        return replicas == null ? answer : replicas.asked(claim, answer);
     }
 
     @Override
@@ -117,6 +147,12 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Boolean> release(Claim claim) {
+        if (replicas != null) {
+            replicas.forget(claim);
+        }
+        if (shards != null) {
+            shards.released(claim);
+        }
         return run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
     }
 
@@ -132,33 +168,18 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<RenewalResult> renew(List<Claim> held) {
-        List<List<Claim>> batches = batches(held);
-        if (batches.size() == 1) {
-            return renewBatch(batches.get(0));
-        }
-        return Mono.defer(() -> {
-            Set<String> renewed = new HashSet<>();
-            Map<String, LossReason> lost = new HashMap<>();
-            Mono<RenewalResult> result = Mono.fromSupplier(() -> new RenewalResult(renewed, lost));
-            return Flux.fromIterable(batches)
-                    .flatMapDelayError(this::renewBatch, BATCHES_AT_ONCE, 1)
-                    .doOnNext(batch -> {
-                        renewed.addAll(batch.renewed());
-                        lost.putAll(batch.lost());
-                    })
-                    .then(result)
-                    // A batch that failed says nothing about the others, unless there is no other.
-                    .onErrorResume(errors -> renewed.isEmpty() && lost.isEmpty()
-                            ? Mono.error(Exceptions.unwrapMultiple(errors).get(0))
-                            : result);
-        });
+        return renewals.renew(held);
     }
 
     @Override
     public final Flux<Signal> signals() {
-        return channels.listen(names.grants(client))
+        Flux<Signal> signals = channels.listen(names.grants(client))
                 .mapNotNull(
                         push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
+        if (shards != null) {
+            return signals.mergeWith(shards.signals());
+        }
+        return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
     }
 
     @Override
@@ -189,7 +210,21 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private Mono<List<Object>> run(String key, String verb, String... args) {
         List<String> keys = names.all(key);
-        return connection.eval(script, keys, arguments(verb, args)).onErrorResume(error -> explained(keys, error));
+        List<String> arguments = arguments(verb, args);
+        return connection.eval(script, keys, arguments).onErrorResume(error -> again(keys, arguments, error));
+    }
+
+    /** Slots on the move and shards that fail over serve again soon; claims that wait may well ask then. */
+    private Mono<List<Object>> again(List<String> keys, List<String> arguments, Throwable error) {
+        if (!RedisFailure.isPassing(error)) {
+            return explained(keys, error);
+        }
+        Retry retries = Retry.fixedDelay(PASSING.dividedBy(PASSING_PAUSE), PASSING_PAUSE)
+                .filter(RedisFailure::isPassing)
+                .onRetryExhaustedThrow((retry, last) -> last.failure());
+        return Mono.delay(PASSING_PAUSE)
+                .then(connection.eval(script, keys, arguments).retryWhen(retries))
+                .onErrorResume(last -> explained(keys, last));
     }
 
     private List<String> arguments(String verb, String... args) {
@@ -227,25 +262,21 @@ public abstract class RedisLockBackend implements QuorumNode {
             args[2 * keys.size() + 1] = millis(claim);
             keys.add(names.owner(claim.key()));
         }
-        return connection
-                .eval(script, keys, arguments("renew", args))
-                .onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
+        List<String> arguments = arguments("renew", args);
+        Mono<List<Object>> answer = replicas == null
+                ? connection.eval(script, keys, arguments)
+                : connection
+                        .evalAndWait(script, keys, arguments, options.replicas(), options.replicaTimeout())
+                        .doOnNext(this::checkReplicas);
+        return answer.onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
                 .map(reply -> RedisReplies.renewal(batch, reply));
     }
 
-    private List<List<Claim>> batches(List<Claim> held) {
-        Map<Integer, List<Claim>> bySlot = new HashMap<>();
-        for (Claim claim : held) {
-            bySlot.computeIfAbsent(connection.slot(names.owner(claim.key())), slot -> new ArrayList<>())
-                    .add(claim);
+    private void checkReplicas(List<Object> reply) {
+        long have = RedisReplies.last(reply);
+        if (have < options.replicas()) {
+            throw RedisFailure.replicas(connection, have, options);
         }
-        List<List<Claim>> batches = new ArrayList<>();
-        for (List<Claim> claims : bySlot.values()) {
-            for (int from = 0; from < claims.size(); from += RENEWED_AT_ONCE) {
-                batches.add(claims.subList(from, Math.min(claims.size(), from + RENEWED_AT_ONCE)));
-            }
-        }
-        return batches;
     }
 
     private static LockEvent snapshot(String key, List<Object> reply) {

@@ -17,8 +17,17 @@ final class RedisNames {
     private final String space;
 
     RedisNames(String prefix, int database) {
+        this(prefix, prefix + ":" + database);
+    }
+
+    private RedisNames(String prefix, String space) {
         this.opening = "{" + prefix + ":";
-        this.space = prefix + ":" + database;
+        this.space = space;
+    }
+
+    /** With channels in the slots of their locks; the script knows them by this ending. */
+    static RedisNames ofShards(String prefix) {
+        return new RedisNames(prefix, prefix + ":shard");
     }
 
     /** What every channel begins with. */
@@ -38,6 +47,11 @@ final class RedisNames {
 
     String grants(String client) {
         return space + ":grants:" + client;
+    }
+
+    /** A channel in the lock's slot. */
+    String grants(String key, String client) {
+        return space + ":grants:" + owner(key) + ":" + client;
     }
 
     String events(String key) {

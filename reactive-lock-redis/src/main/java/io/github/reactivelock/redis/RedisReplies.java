@@ -76,6 +76,11 @@ final class RedisReplies {
         return number(reply, 0) == 1;
     }
 
+    /** What stands behind the script's own answer. */
+    static long last(List<Object> reply) {
+        return number(reply, reply.size() - 1);
+    }
+
     static LockInfo info(String key, List<Object> reply) {
         if (reply.size() == 1) {
             return new LockInfo.Free(key);
@@ -125,7 +130,7 @@ final class RedisReplies {
     }
 
     private static long number(List<Object> reply, int index) {
-        if (index < reply.size() && reply.get(index) instanceof Long number) {
+        if (index >= 0 && index < reply.size() && reply.get(index) instanceof Long number) {
             return number;
         }
         throw strange(reply);

@@ -104,12 +104,18 @@ if verb == 'force' then
   call('DEL', OWNER)
 end
 
+local sharded = string.sub(space, -6) == ':shard' -- channels in the slot of their lock
+
 local function tell(to, message)
-  call('PUBLISH', space .. ':grants:' .. to, message)
+  if sharded then
+    call('SPUBLISH', space .. ':grants:' .. OWNER .. ':' .. to, message)
+  else
+    call('PUBLISH', space .. ':grants:' .. to, message)
+  end
 end
 
 local function announce(message)
-  call('PUBLISH', space .. ':events:' .. OWNER, message)
+  call(sharded and 'SPUBLISH' or 'PUBLISH', space .. ':events:' .. OWNER, message)
 end
 
 -- Takes the first waiter that is alive out of the queue, and the dead ones before it.

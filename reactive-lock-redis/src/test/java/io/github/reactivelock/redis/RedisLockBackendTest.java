@@ -103,7 +103,7 @@ class RedisLockBackendTest {
     void renewalIsAnErrorIfNoBatchWasAnswered() {
         connection.reply = Mono.error(new IllegalArgumentException("gone"));
         List<Claim> held =
-                Collections.nCopies(700, new Claim("k", "id", "me", Duration.ofSeconds(1), Claim.Mode.QUEUE));
+                Collections.nCopies(700, new Claim("k", "id", "me", Duration.ofMinutes(1), Claim.Mode.QUEUE));
 
         StepVerifier.create(backend.renew(held))
                 .verifyErrorMatches(error -> error.getMessage().contains("gone"));

@@ -185,12 +185,12 @@ abstract class CancellationCases extends Cases {
 
     @Test
     void duringTheWork() {
+        AtomicBoolean workBegun = new AtomicBoolean();
         AtomicBoolean workCancelled = new AtomicBoolean();
-        LockClient client = client();
-        LockClient observer = client();
-        Disposable flow = client.withLock(key, Mono.never().doOnCancel(() -> workCancelled.set(true)))
-                .subscribe();
-        Await.until("the work is under way", () -> !isFree(observer, key));
+        Mono<Object> work =
+                Mono.never().doOnSubscribe(begun -> workBegun.set(true)).doOnCancel(() -> workCancelled.set(true));
+        Disposable flow = client().withLock(key, work).subscribe();
+        Await.until("the work is under way", workBegun::get);
 
         flow.dispose();
 

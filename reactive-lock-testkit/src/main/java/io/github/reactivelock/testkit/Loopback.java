@@ -24,6 +24,25 @@ final class Loopback {
         return new InetSocketAddress(address(), port);
     }
 
+    /** A port that nobody listens on at the moment, nor on the one 10,000 above it, where a Redis cluster's bus is. */
+    static int freePortWithBus() {
+        while (true) {
+            int port = freePort();
+            if (port < 55_000 && isFree(port + 10_000)) {
+                return port;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.bind(port(port));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** A port that nobody listens on at the moment. */
     static int freePort() {
         try (ServerSocket socket = new ServerSocket()) {

@@ -59,6 +59,25 @@ abstract sealed class RedisProgram {
 
     abstract Running start(Path directory, int port, List<String> config);
 
+    /** One that others on this machine can reach under its own port, and which may begin with a configuration file. */
+    abstract Running startMember(Path directory, int port, List<String> config);
+
+    /** A file must come first, and a sentinel knows nothing of persistence. */
+    private static List<String> member(String program, Path directory, int port, List<String> config) {
+        List<String> command = new ArrayList<>(List.of(program));
+        boolean isSentinel = !config.get(0).startsWith("--");
+        if (isSentinel) {
+            command.add(config.get(0));
+        }
+        command.addAll(List.of("--port", Integer.toString(port)));
+        command.addAll(List.of("--bind", "127.0.0.1", "--dir", directory.toString()));
+        if (!isSentinel) {
+            command.addAll(List.of("--save", "", "--appendonly", "no", "--repl-diskless-sync-delay", "0"));
+        }
+        command.addAll(config.subList(isSentinel ? 1 : 0, config.size()));
+        return command;
+    }
+
     private static Optional<RedisProgram> onPath() {
         String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
         return Stream.of(path.split(File.pathSeparator))
@@ -128,6 +147,11 @@ abstract sealed class RedisProgram {
         }
 
         @Override
+        Running startMember(Path directory, int port, List<String> config) {
+            return ServerProcess.start("redis", directory, port, member(file.toString(), directory, port, config));
+        }
+
+        @Override
         public String toString() {
             return file + ", " + version;
         }
@@ -143,6 +167,11 @@ abstract sealed class RedisProgram {
             command.addAll(List.of("--save", "", "--appendonly", "no", "--enable-debug-command", "yes"));
             command.addAll(config);
             return ServerContainer.start(IMAGE, directory, port, command);
+        }
+
+        @Override
+        Running startMember(Path directory, int port, List<String> config) {
+            return ServerContainer.startOnHost(IMAGE, directory, member("redis-server", directory, port, config));
         }
 
         @Override

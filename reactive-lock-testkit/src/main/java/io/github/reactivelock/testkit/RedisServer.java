@@ -16,14 +16,18 @@ public final class RedisServer implements AutoCloseable {
 
     private static final Duration READY_LIMIT = Duration.ofSeconds(20);
 
-    private final Path directory = Scratch.directory("redis");
-    private final int port = Loopback.freePort();
+    private final Path directory;
+    private final int port;
     private final List<String> config;
+    private final boolean isMember;
     private Running running;
 
-    private RedisServer(List<String> config) {
+    private RedisServer(Path directory, int port, List<String> config, boolean isMember) {
+        this.directory = directory;
+        this.port = port;
         this.config = config;
-        this.running = RedisProgram.found().start(directory, port, config);
+        this.isMember = isMember;
+        this.running = run();
         awaitReady();
     }
 
@@ -35,7 +39,12 @@ public final class RedisServer implements AutoCloseable {
      * @return a server that answers
      */
     public static RedisServer start(String... config) {
-        return new RedisServer(List.of(config));
+        return new RedisServer(Scratch.directory("redis"), Loopback.freePort(), List.of(config), false);
+    }
+
+    /** Starts one of several servers that have to reach one another. */
+    static RedisServer member(Path directory, int port, List<String> config) {
+        return new RedisServer(directory, port, config, true);
     }
 
     /**
@@ -120,7 +129,7 @@ public final class RedisServer implements AutoCloseable {
             command("SAVE");
             running.stop();
         }
-        running = RedisProgram.found().start(directory, port, config);
+        running = run();
         awaitReady();
     }
 
@@ -141,6 +150,11 @@ public final class RedisServer implements AutoCloseable {
             running.kill();
         }
         Scratch.delete(directory);
+    }
+
+    private Running run() {
+        RedisProgram program = RedisProgram.found();
+        return isMember ? program.startMember(directory, port, config) : program.start(directory, port, config);
     }
 
     /** A server that loads its data answers only that. */

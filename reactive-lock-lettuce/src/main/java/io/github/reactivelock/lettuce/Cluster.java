@@ -1,0 +1,145 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+
+/** A Redis Cluster: scripts go to the primary of their slot, channels to any node, which hears the messages of
+ * all, or as sharded channels to a node of their slot. */
+final class Cluster implements Source<StatefulRedisClusterConnection<String, String>> {
+
+    private final RedisClusterClient client;
+    private final String server;
+    private final boolean hasOthers;
+    private final boolean sharded;
+    private final AtomicReference<@Nullable CompletionStage<Void>> topology = new AtomicReference<>();
+
+    Cluster(RedisClusterClient client, String server, boolean hasOthers, boolean sharded) {
+        this.client = client;
+        this.server = server;
+        this.hasOthers = hasOthers;
+        this.sharded = sharded;
+    }
+
+    boolean sharded() {
+        return sharded;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    @Override
+    public boolean hasOthers() {
+        return hasOthers;
+    }
+
+
+    @Override
+    public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
+        return topology().thenCompose(known -> client.connectAsync(StringCodec.UTF8));
+    }
+
+    @Override
+    public RedisClusterAsyncCommands<String, String> scripts(
+            StatefulRedisClusterConnection<String, String> connection) {
+        return connection.async();
+    }
+
+    @Override
+    public CompletionStage<?> load(StatefulRedisClusterConnection<String, String> connection, String script) {
+        // It would take a connection to every node, the replicas included, and wait for those that are down. Whoever
+        // comes to a node first sends the script along.
+        return CompletableFuture.completedFuture(script);
+    }
+
+    @Override
+    public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
+        return topology()
+                .thenCompose(known -> client.connectPubSubAsync(StringCodec.UTF8))
+                .thenApply(connection -> {
+                    // What arrives on the connections to single nodes is for us as well.
+                    connection.setNodeMessagePropagation(sharded);
+                    return connection;
+                });
+    }
+
+    @Override
+    public CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        return sharded ? connection.async().ssubscribe(channel) : Source.super.subscribe(connection, channel);
+    }
+
+    @Override
+    public CompletionStage<Void> unsubscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        return sharded ? connection.async().sunsubscribe(channel) : Source.super.unsubscribe(connection, channel);
+    }
+
+    @Override
+    public Flux<?> moves() {
+        Flux<?> changes = client.getResources()
+                .eventBus()
+                .get()
+                .ofType(ClusterTopologyChangedEvent.class)
+                .filter(change -> !owners(change.before()).equals(owners(change.after())));
+        return sharded ? Flux.merge(changes, reconnections()) : changes;
+    }
+
+    @Override
+    public int database() {
+        return 0;
+    }
+
+    @Override
+    public int slot(String key) {
+        return SlotHash.getSlot(key);
+    }
+
+    /** Asked for ahead, because the client would ask for it by blocking. */
+    private CompletionStage<Void> topology() {
+        CompletionStage<Void> known = topology.get();
+        if (known == null || known.toCompletableFuture().isCompletedExceptionally()) {
+            known = client.refreshPartitionsAsync();
+            topology.set(known);
+        }
+        return known;
+    }
+
+    /** Lettuce asks again for all sharded channels of a node at once, which fails if they are of several slots. */
+    private Flux<Object> reconnections() {
+        return Flux.create(sink -> {
+            RedisConnectionStateListener listener = new RedisConnectionStateListener() {
+                @Override
+                public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                    if (connection instanceof StatefulRedisPubSubConnection) {
+                        var unused = sink.next(connection);
+                    }
+                }
+            };
+            client.addListener(listener);
+            var unused = sink.onDispose(() -> client.removeListener(listener));
+        });
+    }
+
+    private static Map<String, List<Integer>> owners(List<RedisClusterNode> nodes) {
+        return nodes.stream()
+                .filter(node -> !node.getSlots().isEmpty())
+                .collect(Collectors.toMap(RedisClusterNode::getNodeId, RedisClusterNode::getSlots, (a, b) -> a));
+    }
+}

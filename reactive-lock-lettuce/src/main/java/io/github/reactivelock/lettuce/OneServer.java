@@ -1,0 +1,57 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.concurrent.CompletionStage;
+import reactor.core.publisher.Flux;
+
+/** A server, or whichever of several is the primary: the client looks for it at every connection. */
+record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOthers)
+        implements Source<StatefulRedisConnection<String, String>> {
+
+    @Override
+    public CompletionStage<StatefulRedisConnection<String, String>> commands() {
+        return client.connectAsync(StringCodec.UTF8, uri);
+    }
+
+    @Override
+    public RedisClusterAsyncCommands<String, String> scripts(StatefulRedisConnection<String, String> connection) {
+        return connection.async();
+    }
+
+    @Override
+    public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
+        return client.connectPubSubAsync(StringCodec.UTF8, uri);
+    }
+
+    @Override
+    public Flux<?> moves() {
+        return Flux.never();
+    }
+
+    /** The client is somebody else's, who decides how it deals with silence. */
+    static OneServer of(RedisClient client, RedisURI uri) {
+        return new OneServer(client, uri, name(uri), false);
+    }
+
+    static String name(RedisURI uri) {
+        if (uri.getSentinelMasterId() != null) {
+            return "sentinel primary " + uri.getSentinelMasterId();
+        }
+        return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
+    }
+
+    @Override
+    public int database() {
+        return uri.getDatabase();
+    }
+
+    @Override
+    public int slot(String key) {
+        return 0;
+    }
+}

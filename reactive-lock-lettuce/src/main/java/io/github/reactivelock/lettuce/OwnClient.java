@@ -1,0 +1,137 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** Clients that a backend makes for itself, with two threads, quick to reconnect, and closed with it. */
+final class OwnClient {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+    // A shard that failed over is found by whoever cannot reach it; the period is for what shows in no other way.
+    private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(10);
+    private static final Duration TOPOLOGY_PAUSE = Duration.ofMillis(500);
+
+    private OwnClient() {}
+
+    static LettuceConnection<?> ofServer(String uri) {
+        RedisURI parsed = parse(uri);
+        ClientResources resources = resources();
+        RedisClient client = RedisClient.create(resources);
+        client.setOptions(options(parsed));
+        boolean hasOthers = parsed.getSentinelMasterId() != null;
+        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+    }
+
+    static LettuceConnection<?> ofPrimary(List<String> uris) {
+        List<RedisURI> servers = parse(uris);
+        ClientResources resources = resources();
+        PrimaryClient client = new PrimaryClient(resources, servers);
+        client.setOptions(options(servers.get(0)));
+        String name = "primary of " + PrimaryClient.hosts(servers);
+        return connection(new OneServer(client, client.primary(), name, true), client, resources);
+    }
+
+    static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
+        List<RedisURI> seeds = parse(uris);
+        ClientResources resources = resources();
+        RedisClusterClient client = RedisClusterClient.create(resources, seeds);
+        client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
+                        .refreshTriggersReconnectAttempts(2)
+                        .enablePeriodicRefresh(TOPOLOGY_PERIOD)
+                        .build())
+                .build());
+        return connection(
+                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+    }
+
+    private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(
+            Source<C> source, AbstractRedisClient client, ClientResources resources) {
+        return new LettuceConnection<>(source, shutdown(client, resources));
+    }
+
+    private static ClientResources resources() {
+        return ClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
+                .reconnectDelay(
+                        Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
+                .nettyCustomizer(new FewFlushes())
+                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                .build();
+    }
+
+    private static ClientOptions options(RedisURI uri) {
+        return ClientOptions.builder()
+                // The engine times its commands itself; a timer for each one more would cost and change nothing.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(uri.getTimeout())
+                        .keepAlive(true)
+                        .build())
+                .build();
+    }
+
+    private static List<RedisURI> parse(List<String> uris) {
+        if (uris.isEmpty()) {
+            throw new IllegalArgumentException("at least one Redis URI is needed");
+        }
+        return uris.stream().map(OwnClient::parse).toList();
+    }
+
+    private static RedisURI parse(String uri) {
+        RedisURI parsed;
+        try {
+            parsed = RedisURI.create(uri);
+        } catch (IllegalArgumentException e) {
+            // Neither the text nor the cause is passed on: both may contain the password.
+            throw new IllegalArgumentException(
+                    "not a Redis URI of the form redis://[user:password@]host[:port][/database]; "
+                            + "the text is not repeated because it may hold a password; special characters in it need %-escapes");
+        }
+        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
+                || parsed.getTimeout().isZero()) {
+            parsed.setTimeout(CONNECT_TIMEOUT);
+        }
+        return parsed;
+    }
+
+    // The resources stop their timer by waiting for its thread, which no event loop should do.
+    private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
+        return Mono.fromFuture(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS))
+                .then(Mono.<Void>create(sink ->
+                                resources.shutdown(0, 2, TimeUnit.SECONDS).addListener(done -> sink.success()))
+                        .subscribeOn(Schedulers.boundedElastic()));
+    }
+
+    /** Writes what one turn of the event loop sent with one system call, which saves a quarter of a busy client's work. */
+    private static final class FewFlushes implements NettyCustomizer {
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline()
+                    .addFirst(new FlushConsolidationHandler(
+                            FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.resource.ClientResources;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A client that finds out at every connection to {@link #primary} which of several servers is the primary now, by asking
+ * all of them. Two that say so are refused, because nobody can tell which of them will keep what it is told.
+ */
+final class PrimaryClient extends RedisClient {
+
+    private final List<RedisURI> servers;
+    private final RedisURI primary;
+
+    PrimaryClient(ClientResources resources, List<RedisURI> servers) {
+        super(resources, servers.get(0));
+        this.servers = servers;
+        this.primary = RedisURI.builder(servers.get(0)).build();
+    }
+
+    /** Stands for whichever server is the primary. */
+    RedisURI primary() {
+        return primary;
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality") // a server that is asked for its role may have an equal URI
+    protected Mono<SocketAddress> getSocketAddress(RedisURI uri) {
+        return uri == primary ? find() : super.getSocketAddress(uri);
+    }
+
+    private Mono<SocketAddress> find() {
+        return Flux.fromIterable(servers)
+                .filterWhen(this::isPrimary)
+                .collectList()
+                .flatMap(found -> found.size() == 1
+                        ? super.getSocketAddress(found.get(0))
+                        : Mono.error(new RedisConnectionException(
+                                found.isEmpty()
+                                        ? "no primary among " + hosts(servers)
+                                        : "more than one primary: " + hosts(found)
+                                                + "; make all but one of them replicas")));
+    }
+
+    private Mono<Boolean> isPrimary(RedisURI server) {
+        return Mono.usingWhen(
+                        Mono.fromCompletionStage(() -> connectAsync(StringCodec.UTF8, server)),
+                        connection -> Mono.fromCompletionStage(
+                                        () -> connection.async().role())
+                                .map(role -> "master".equals(role.get(0))),
+                        connection -> Mono.fromCompletionStage(connection::closeAsync))
+                .timeout(server.getTimeout())
+                .onErrorReturn(false);
+    }
+
+    static String hosts(List<RedisURI> uris) {
+        return uris.stream().map(uri -> uri.getHost() + ":" + uri.getPort()).collect(Collectors.joining(", "));
+    }
+}

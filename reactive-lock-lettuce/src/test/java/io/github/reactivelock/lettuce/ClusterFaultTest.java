@@ -1,0 +1,188 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.testkit.RedisCluster;
+import io.github.reactivelock.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class ClusterFaultTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private final List<LockClient> clients = new ArrayList<>();
+    private RedisCluster cluster;
+
+    @AfterEach
+    void stop() {
+        Flux.fromIterable(clients).flatMap(LockClient::close).blockLast(PATIENCE);
+        cluster.close();
+    }
+
+    @Test
+    void aDeadShardKeepsNobodyElseFromRenewing() {
+        cluster = RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no");
+        LockClient lock = client();
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        RedisServer dead = cluster.nodes().get(1);
+        List<String> keys = IntStream.range(0, 3000)
+                .mapToObj(i -> "renewed" + i)
+                .filter(key -> cluster.primary(slot(key)) != dead)
+                .limit(1000)
+                .toList();
+        List<String> doomed = IntStream.range(0, 1000)
+                .mapToObj(i -> "doomed" + i)
+                .filter(key -> cluster.primary(slot(key)) == dead)
+                .limit(100)
+                .toList();
+        List<LockHandle> lost = acquire(lock, doomed, options);
+        List<LockHandle> held = acquire(lock, keys, options);
+
+        dead.pause();
+        eventually(
+                "those of the dead shard are lost",
+                PATIENCE,
+                () -> lost.stream().noneMatch(LockHandle::isHeld));
+        // By now the others would be over as well, had nobody renewed them.
+        long later = System.nanoTime() + options.lease().toNanos();
+        eventually("another lease has passed", PATIENCE, () -> System.nanoTime() - later > 0);
+
+        assertThat(held).hasSize(1000).allMatch(LockHandle::isHeld);
+        dead.resume();
+    }
+
+    @Test
+    void aShardThatFailsOverServesItsWaiters() {
+        cluster = RedisCluster.start(3, 1);
+        LockClient holder = client();
+        LockClient waiter = client();
+        String key = "contended";
+        RedisServer primary = cluster.primary(slot(key));
+        LockHandle held = holder.acquire(key).block(PATIENCE);
+        AtomicInteger served = new AtomicInteger();
+        Disposable waiting = Flux.range(0, 20)
+                .flatMap(i -> waiter.withLock(key, Mono.fromRunnable(served::incrementAndGet)), 20)
+                .subscribe();
+        eventually("somebody waits", PATIENCE, () -> waiters(holder, key) == 1);
+
+        primary.kill();
+        Mono<Void> released = held.release();
+        released.onErrorComplete().block(PATIENCE);
+
+        eventually("all are served", PATIENCE, () -> served.get() == 20);
+        waiting.dispose();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"by the bus", "by the shard"})
+    void aSlotThatMovesWhileContendedExcludesAndLosesNobody(String channels) {
+        cluster = RedisCluster.start(3, 0);
+        boolean sharded = channels.equals("by the shard");
+        assumeTrue(
+                !sharded
+                        || !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
+                                .contains("redis_version:6."),
+                "sharded channels came with Redis 7");
+        RedisLockOptions options =
+                sharded ? RedisLockOptions.defaults().withShardedChannels() : RedisLockOptions.defaults();
+        String key = "contended";
+        int slot = slot(key);
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger rounds = new AtomicInteger();
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        LockHandle held = client(options).acquire("bystander").block(PATIENCE);
+        Disposable contending = Flux.range(0, 4)
+                .flatMap(i -> {
+                    LockClient lock = client(options);
+                    return lock.withLock(
+                                    key,
+                                    handle -> Mono.fromRunnable(() -> {
+                                        if (inside.incrementAndGet() != 1) {
+                                            wrong.add("two at once");
+                                        }
+                                        tokens.add(handle.fencingToken());
+                                        rounds.incrementAndGet();
+                                        inside.decrementAndGet();
+                                    }))
+                            .repeat(() -> !stop.get());
+                })
+                .subscribe(done -> {}, error -> wrong.add(error.toString()));
+        eventually("they contend", PATIENCE, () -> rounds.get() > 50);
+
+        for (int move = 0; move < 4; move++) {
+            RedisServer from = cluster.primary(slot);
+            RedisServer to = cluster.nodes().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            cluster.nodes().forEach(node -> node.command("CONFIG", "RESETSTAT"));
+            cluster.beginMove(slot, to);
+            eventually(
+                    "claims were turned away",
+                    PATIENCE,
+                    () -> cluster.nodes().stream()
+                            .anyMatch(node -> String.valueOf(node.command("INFO", "errorstats"))
+                                    .contains("TRYAGAIN")));
+            cluster.finishMove(slot, to);
+            int before = rounds.get();
+            eventually("they go on", PATIENCE, () -> rounds.get() > before + 50 || !wrong.isEmpty());
+        }
+        stop.set(true);
+        contending.dispose();
+
+        assertThat(wrong).isEmpty();
+        assertThat(tokens).isSorted().doesNotHaveDuplicates();
+        assertThat(held.isHeld()).isTrue();
+    }
+
+    private LockClient client() {
+        return client(RedisLockOptions.defaults());
+    }
+
+    private LockClient client(RedisLockOptions options) {
+        LettuceLockBackend backend = LettuceLockBackend.connectCluster(cluster.uris(), options);
+        assertThat(backend.inspect("warm up").block(PATIENCE)).isNotNull();
+        LockClient made = LockClient.create(backend);
+        clients.add(made);
+        return made;
+    }
+
+    private int slot(String key) {
+        return cluster.slot("{reactivelock:" + key + "}");
+    }
+
+    private static List<LockHandle> acquire(LockClient lock, List<String> keys, LockOptions options) {
+        return Flux.fromIterable(keys)
+                .flatMap(key -> lock.with(options).acquire(key), 50)
+                .collectList()
+                .block(PATIENCE);
+    }
+
+    private static long waiters(LockClient lock, String key) {
+        return lock.inspect(key).block(PATIENCE) instanceof io.github.reactivelock.spi.LockInfo.Held held
+                ? held.waiters()
+                : 0;
+    }
+}

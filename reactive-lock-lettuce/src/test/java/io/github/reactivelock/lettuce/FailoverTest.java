@@ -1,0 +1,237 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.testkit.RedisSentinel;
+import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testkit.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What happens to locks when another server becomes the primary. */
+class FailoverTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final RedisLockOptions ONE_REPLICA =
+            RedisLockOptions.defaults().withReplicas(1, Duration.ofMillis(300));
+
+    private final List<LockClient> clients = new ArrayList<>();
+    private final List<AutoCloseable> servers = new ArrayList<>();
+
+    @AfterEach
+    void stop() throws Exception {
+        Flux.fromIterable(clients).flatMap(LockClient::close).blockLast(PATIENCE);
+        for (AutoCloseable server : servers) {
+            server.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"killed", "paused"})
+    void whenThePrimaryIsReplacedBySentinelsEveryWaiterIsServedAndHoldsGoOn(String how) {
+        RedisSentinel set = closing(RedisSentinel.start(2));
+        LockClient holder = client(LettuceLockBackend.connect(set.uri()));
+        LockClient waiter = client(LettuceLockBackend.connect(set.uri()));
+        LockHandle held = holder.acquire("a").block(PATIENCE);
+        LockHandle kept = holder.acquire("kept").block(PATIENCE);
+        List<Long> tokens = new ArrayList<>();
+        AtomicInteger served = new AtomicInteger();
+        Disposable waiting = Flux.range(0, 20)
+                .flatMap(
+                        i -> waiter.withLock(
+                                "a",
+                                handle -> Mono.fromRunnable(() -> {
+                                    tokens.add(handle.fencingToken());
+                                    served.incrementAndGet();
+                                })),
+                        20)
+                .subscribe();
+        eventually("somebody waits", PATIENCE, () -> waiters(holder, "a") == 1);
+        RedisServer first = set.primary();
+        assertThat(first.command("WAIT", "2", "5000")).isEqualTo(2L);
+
+        if (how.equals("killed")) {
+            first.kill();
+        } else {
+            first.pause();
+        }
+        eventually("a replica is the primary", PATIENCE, () -> set.primary() != first);
+        held.release().onErrorComplete().block(PATIENCE);
+
+        eventually("all are served", PATIENCE, () -> served.get() == 20);
+        assertThat(tokens)
+                .isSorted()
+                .first()
+                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.LONG)
+                .isGreaterThan(held.fencingToken());
+        eventually(
+                "the other hold is confirmed by the new primary",
+                PATIENCE,
+                () -> Boolean.TRUE.equals(
+                        kept.renew().thenReturn(true).onErrorReturn(false).block(PATIENCE)));
+        assertThat(kept.isHeld()).isTrue();
+        waiting.dispose();
+    }
+
+    @Test
+    void aHoldThatThePromotedReplicaNeverSawIsLostAtOnceAndTheTokenStillRises() {
+        Pair pair = new Pair();
+        LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris()));
+        LockClient other = client(LettuceLockBackend.connectPrimary(pair.uris()));
+        LockHandle before = lock.acquire("a").block(PATIENCE);
+        before.release().block(PATIENCE);
+        pair.untilInStep();
+
+        pair.link.cut();
+        AtomicReference<LockLostException> lost = new AtomicReference<>();
+        LockHandle held = lock.acquire("a").block(PATIENCE);
+        Disposable listening = held.lost().subscribe(lost::set);
+        assertThat(held.fencingToken()).isGreaterThan(before.fencingToken());
+        long heldSince = System.nanoTime();
+        pair.promote();
+
+        eventually("the loss is signalled", PATIENCE, () -> lost.get() != null);
+        assertThat(lost.get().reason()).isEqualTo(LossReason.EXPIRED);
+        // Long before the first renewal of this lease would have found out.
+        assertThat(Duration.ofNanos(System.nanoTime() - heldSince))
+                .isLessThan(LockOptions.defaults().lease().dividedBy(3));
+        LockHandle next = other.acquire("a").block(PATIENCE);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        listening.dispose();
+    }
+
+    @Test
+    void aGrantThatNoReplicaAcknowledgesIsGivenBackAndSaysWhy() {
+        Pair pair = new Pair();
+        LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris(), ONE_REPLICA));
+        LockHandle first = lock.acquire("a").block(PATIENCE);
+        first.release().block(PATIENCE);
+
+        pair.link.freeze();
+        assertThatThrownBy(() -> lock.tryAcquire("a").block(PATIENCE))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("0 of the 1 replicas")
+                .hasMessageContaining("withReplicas");
+        assertThatThrownBy(() -> lock.acquire("a").block(PATIENCE)).isInstanceOf(LockUnavailableException.class);
+        eventually("it was given back", PATIENCE, () -> lock.inspect("a").block(PATIENCE) instanceof LockInfo.Free);
+
+        pair.link.mend();
+        pair.untilInStep();
+        assertThat(lock.acquire("a").block(PATIENCE).fencingToken()).isGreaterThan(first.fencingToken());
+    }
+
+    @Test
+    void aHoldWhoseRenewalsAreNotAcknowledgedIsLostBeforeThePromotedReplicaForgetsIt() {
+        Pair pair = new Pair();
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(3));
+        LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris(), ONE_REPLICA));
+        LockClient other = client(LettuceLockBackend.connect(pair.replica.uri()));
+        LockHandle held = lock.with(options).acquire("a").block(PATIENCE);
+
+        pair.link.cut();
+        pair.replica.command("REPLICAOF", "NO", "ONE");
+        LockHandle next = other.acquire("a").block(PATIENCE);
+
+        assertThat(held.isHeld()).isFalse();
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+    }
+
+    @Test
+    void aPrimaryThatBecomesAReplicaWithoutEndingItsConnectionsIsLeft() {
+        Pair pair = new Pair();
+        LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris()));
+        LockHandle held = lock.acquire("a").block(PATIENCE);
+        pair.untilInStep();
+
+        pair.replica.command("REPLICAOF", "NO", "ONE");
+        pair.primary.command("REPLICAOF", "127.0.0.1", Integer.toString(pair.replica.port()));
+
+        LockHandle second = lock.acquire("b").block(PATIENCE);
+        assertThat(pair.replica.command("EXISTS", "{reactivelock:b}")).isEqualTo(1L);
+        held.release().block(PATIENCE);
+        second.release().block(PATIENCE);
+        assertThat(pair.replica.command("EXISTS", "{reactivelock:a}")).isEqualTo(0L);
+    }
+
+    @Test
+    void twoPrimariesAreRefused() {
+        RedisServer one = closing(RedisServer.start());
+        RedisServer two = closing(RedisServer.start());
+        LockClient lock = client(LettuceLockBackend.connectPrimary(List.of(one.uri(), two.uri())));
+
+        assertThatThrownBy(() -> lock.acquire("a").block(PATIENCE))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasStackTraceContaining(
+                        "more than one primary: 127.0.0.1:" + one.port() + ", 127.0.0.1:" + two.port());
+    }
+
+    /** A primary and a replica whose link can be cut. */
+    private final class Pair {
+
+        final RedisServer primary = closing(RedisServer.start());
+        final TcpProxy link = closing(TcpProxy.to(primary.port()));
+        final RedisServer replica = closing(
+                RedisServer.start("--replicaof", "127.0.0.1 " + link.port(), "--repl-diskless-sync-delay", "0"));
+
+        Pair() {
+            untilInStep();
+        }
+
+        List<String> uris() {
+            return List.of(primary.uri(), replica.uri());
+        }
+
+        void untilInStep() {
+            eventually(
+                    "the replica is in step",
+                    PATIENCE,
+                    () -> "1".equals(String.valueOf(primary.command("WAIT", "1", "100")))
+                            && ((List<?>) replica.command("ROLE")).contains("connected"));
+        }
+
+        /** The primary dies and the replica takes its place. */
+        void promote() {
+            primary.kill();
+            replica.command("REPLICAOF", "NO", "ONE");
+        }
+    }
+
+    private <T extends AutoCloseable> T closing(T server) {
+        servers.add(0, server);
+        return server;
+    }
+
+    private LockClient client(LettuceLockBackend backend) {
+        assertThat(backend.inspect("warm up")
+                        .onErrorReturn(new LockInfo.Free(""))
+                        .block(PATIENCE))
+                .isNotNull();
+        LockClient made = LockClient.create(backend);
+        clients.add(made);
+        return made;
+    }
+
+    private static long waiters(LockClient lock, String key) {
+        return lock.inspect(key).block(PATIENCE) instanceof LockInfo.Held held ? held.waiters() : 0;
+    }
+}

@@ -1,0 +1,78 @@
+package io.github.reactivelock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.Feature;
+import io.github.reactivelock.testkit.LockBackendContract;
+import io.github.reactivelock.testkit.RedisCluster;
+import io.github.reactivelock.testkit.RedisServer;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import reactor.core.publisher.Flux;
+
+/** Three primaries, whose messages stay in the shard of their lock. */
+class ShardedChannelsContractTest extends LockBackendContract {
+
+    private static final RedisLockOptions SHARDED = RedisLockOptions.defaults().withShardedChannels();
+
+    private static RedisCluster cluster;
+    private static RedisClusterClient client;
+
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.start(3, 0);
+        client = RedisClusterClient.create(cluster.uris().get(0));
+        assumeTrue(
+                !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
+                        .contains("redis_version:6."),
+                "sharded channels came with Redis 7");
+    }
+
+    @AfterAll
+    static void stop() {
+        client.shutdown();
+        cluster.close();
+    }
+
+    /** Connected to every primary, since some cases allow their questions little time. */
+    @Override
+    protected LockBackend newBackend() {
+        LockBackend backend = LettuceLockBackend.using(client, SHARDED);
+        assertThat(Flux.range(0, 12)
+                        .flatMap(i -> backend.inspect("warm up " + i))
+                        .blockLast(Duration.ofSeconds(20)))
+                .isNotNull();
+        return backend;
+    }
+
+    /** A hold that never waited listens to nothing. */
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.PUSHED_LOSS);
+    }
+
+    @Override
+    protected Optional<Lent> lent() {
+        return Optional.of(new Lent(
+                LettuceLockBackend.using(client, SHARDED),
+                () -> client.connect().sync().ping().equals("PONG")));
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        for (RedisServer primary : cluster.nodes().subList(0, 3)) {
+            List<?> left = (List<?>) primary.command("KEYS", "*");
+            assertThat(left.stream().map(String::valueOf))
+                    .filteredOn(name -> !name.endsWith("}:token") && !name.endsWith("}:watch"))
+                    .isEmpty();
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.reactivelock.redis;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.util.concurrent.Queues;
+
+/**
+ * Has grants and renewals acknowledged by replicas. A grant is renewed once more, with {@code WAIT} behind that renewal,
+ * because a grant that was pushed was written on another client's connection. One such question is under way at a time,
+ * and what comes meanwhile shares the next, so waiting for replicas never holds up anything else.
+ */
+final class RedisReplicas {
+
+    private record Request(List<Claim> claims, MonoSink<RenewalResult> sink) {}
+
+    private static final Logger log = LoggerFactory.getLogger(RedisReplicas.class);
+    // What the question may take beside the waiting.
+    private static final Duration ROUND_TRIPS = Duration.ofSeconds(2);
+
+    private final Function<List<Claim>, Mono<RenewalResult>> question;
+    private final Duration limit;
+    private final Map<String, String> waiting = new ConcurrentHashMap<>();
+    private final Queue<Request> requests =
+            Queues.<Request>unboundedMultiproducer().get();
+    private final AtomicInteger unserved = new AtomicInteger();
+
+    /** The question renews claims and fails unless enough replicas have it in time. */
+    RedisReplicas(Function<List<Claim>, Mono<RenewalResult>> question, Duration timeout) {
+        this.question = question;
+        this.limit = timeout.plus(ROUND_TRIPS);
+    }
+
+    /** Renews claims of one slot. */
+    Mono<RenewalResult> renew(List<Claim> claims) {
+        return Mono.create(sink -> {
+            requests.offer(new Request(claims, sink));
+            if (unserved.getAndIncrement() == 0) {
+                serve();
+            }
+        });
+    }
+
+    /** Lets a grant count only when replicas have it; the engine gives back one that never does. */
+    Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
+        return Mono.defer(() -> {
+            if (claim.mode() == Claim.Mode.QUEUE) {
+                waiting.put(claim.id(), claim.key());
+            }
+            return answer.flatMap(result ->
+                    result instanceof ClaimResult.Granted ? confirmed(claim).thenReturn(result) : Mono.just(result));
+        });
+    }
+
+    private Mono<RenewalResult> confirmed(Claim claim) {
+        return renew(List.of(claim))
+                .filter(known -> known.renewed().contains(claim.id()))
+                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the grant was forgotten by a fail-over")));
+    }
+
+    void forget(Claim claim) {
+        waiting.remove(claim.id());
+    }
+
+    /** A pushed grant does not count yet: its claim is to ask. */
+    Mono<Signal> unconfirmed(Signal signal) {
+        return signal instanceof Signal.Grant grant
+                ? Mono.justOrEmpty(waiting.get(grant.claimId())).map(Signal.Recheck::new)
+                : Mono.just(signal);
+    }
+
+    /** Called by whoever brought the count from zero, and then by the end of each question. */
+    private void serve() {
+        List<Request> round = new ArrayList<>();
+        List<Claim> claims = new ArrayList<>();
+        int there = unserved.get();
+        while (round.size() < there && claims.size() < RedisRenewals.AT_ONCE) {
+            Request next = requests.poll();
+            round.add(next);
+            claims.addAll(next.claims());
+        }
+        Disposable unused = question.apply(claims)
+                .timeout(limit)
+                .doFinally(end -> {
+                    if (unserved.addAndGet(-round.size()) != 0) {
+                        serve();
+                    }
+                })
+                .subscribe(answer -> round.forEach(request -> request.sink().success(answer)), error -> {
+                    log.debug("a question to replicas failed", error);
+                    round.forEach(request -> request.sink().error(error));
+                });
+    }
+}

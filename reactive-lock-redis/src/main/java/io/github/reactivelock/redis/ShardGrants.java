@@ -1,0 +1,99 @@
+package io.github.reactivelock.redis;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.util.retry.Retry;
+
+/**
+ * Hears of grants on sharded channels, which must be in the slot of their lock: one for each lock that claims of this
+ * backend wait for, for as long as they do. Whenever a channel begins to be heard, the claims are told to ask again.
+ * Who waits is changed under the map's lock for the key, and nothing foreign is called there.
+ */
+final class ShardGrants {
+
+    private record Listening(Set<String> claims, Disposable.Swap subscription) {}
+
+    private static final Logger log = LoggerFactory.getLogger(ShardGrants.class);
+
+    private final RedisChannels channels;
+    private final RedisNames names;
+    private final String client;
+    private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    private final Map<String, Listening> byKey = new ConcurrentHashMap<>();
+    private final AtomicReference<@Nullable FluxSink<Signal>> sink = new AtomicReference<>();
+
+    ShardGrants(RedisChannels channels, RedisNames names, String client) {
+        this.channels = channels;
+        this.names = names;
+        this.client = client;
+    }
+
+    Flux<Signal> signals() {
+        return Flux.create(sink::set);
+    }
+
+    void asked(Claim claim) {
+        asked.add(claim.id());
+    }
+
+    /** The claim waits, unless it was released meanwhile. */
+    void queued(Claim claim) {
+        Listening listening = byKey.compute(claim.key(), (key, present) -> {
+            if (!asked.contains(claim.id())) {
+                return present;
+            }
+            Listening joined =
+                    present == null ? new Listening(ConcurrentHashMap.newKeySet(), Disposables.swap()) : present;
+            joined.claims.add(claim.id());
+            return joined;
+        });
+        if (listening != null && listening.subscription.get() == null) {
+            listening.subscription.update(listen(claim.key()));
+        }
+    }
+
+    void released(Claim claim) {
+        AtomicReference<@Nullable Listening> over = new AtomicReference<>();
+        byKey.compute(claim.key(), (key, present) -> {
+            asked.remove(claim.id());
+            if (present != null && present.claims.remove(claim.id()) && present.claims.isEmpty()) {
+                over.set(present);
+                return null;
+            }
+            return present;
+        });
+        Listening ended = over.get();
+        if (ended != null) {
+            ended.subscription.dispose();
+        }
+    }
+
+    private Disposable listen(String key) {
+        return channels.listen(names.grants(key, client))
+                .mapNotNull(
+                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Recheck(key))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                        .maxBackoff(Duration.ofSeconds(1))
+                        .transientErrors(true))
+                .subscribe(this::emit, error -> log.warn("grants of '{}' are not heard of any more", key, error));
+    }
+
+    private void emit(Signal signal) {
+        FluxSink<Signal> subscriber = sink.get();
+        if (subscriber != null) {
+            var unused = subscriber.next(signal);
+        }
+    }
+}
