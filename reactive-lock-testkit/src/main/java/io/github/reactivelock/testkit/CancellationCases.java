@@ -185,12 +185,16 @@ abstract class CancellationCases extends Cases {
 
     @Test
     void duringTheWork() {
+        AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean workCancelled = new AtomicBoolean();
         LockClient client = client();
-        LockClient observer = client();
-        Disposable flow = client.withLock(key, Mono.never().doOnCancel(() -> workCancelled.set(true)))
+        Disposable flow = client.withLock(
+                        key,
+                        Mono.never()
+                                .doOnSubscribe(subscription -> begun.set(true))
+                                .doOnCancel(() -> workCancelled.set(true)))
                 .subscribe();
-        Await.until("the work is under way", () -> !isFree(observer, key));
+        Await.until("the work is under way", begun::get);
 
         flow.dispose();
 

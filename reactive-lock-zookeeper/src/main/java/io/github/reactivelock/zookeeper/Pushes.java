@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.curator.framework.state.ConnectionState;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -46,7 +47,8 @@ final class Pushes {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
-        return Flux.merge(pushed, connections().switchMap(connected -> noticed(forced)));
+        return Flux.merge(
+                pushed, connections().switchMap(connected -> Flux.concat(Mono.just(connected), noticed(forced))));
     }
 
     void close(Throwable reason) {
@@ -57,24 +59,30 @@ final class Pushes {
         return nodes.delete(notice).then();
     }
 
-    /** Emits at once, and each time the connection is there again: after an interruption, with or without its session. */
-    private Flux<Boolean> connections() {
+    /** Emits when the connection is there, and each time it is there again, with or without its session. */
+    private Flux<Signal> connections() {
         return Flux.create(sink -> {
             Consumer<ConnectionState> listener = state -> {
                 if (state.isConnected()) {
-                    FluxSink<Boolean> unused = sink.next(true);
+                    FluxSink<Signal> unused = sink.next(new Signal.Reconnected());
                 }
             };
-            FluxSink<Boolean> unused = sink.onDispose(() -> connection.noLonger(listener));
             connection.onChange(listener);
-            FluxSink<Boolean> unusedToo = sink.next(true);
+            if (connection.isConnected()) {
+                listener.accept(ConnectionState.CONNECTED);
+            }
+            Disposable opening = Detached.run("connecting to ZooKeeper", connection.session());
+            FluxSink<Signal> unused = sink.onDispose(() -> {
+                opening.dispose();
+                connection.noLonger(listener);
+            });
         });
     }
 
     private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
         return nodes.makeNotice(notice)
                 .then(watches.watch(notice))
-                .flatMapMany(change -> Flux.concat(Mono.just(new Signal.Reconnected()), told(change, forced)))
+                .flatMapMany(change -> told(change, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)

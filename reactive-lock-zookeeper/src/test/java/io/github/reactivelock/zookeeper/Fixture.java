@@ -62,8 +62,7 @@ abstract class Fixture {
         backends.forEach(backend -> backend.close().block(ZooKeepers.LIMIT));
         clients.clear();
         backends.clear();
-        ZooKeepers.until(
-                "no claim is left", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        ZooKeepers.until("no claim is left", () -> ZooKeepers.claims(zookeeper).isEmpty());
     }
 
     /** Patient, so that a busy machine looks like nothing else than a slow one. */
