@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -13,6 +14,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.x.async.AsyncCuratorFramework;
+import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -59,8 +61,8 @@ final class Connection {
 
     /** An error that says why, if there is no answer in the time that a command may take. */
     <T> Mono<T> within(Mono<T> answer) {
-        return answer.timeout(options.commandTimeout(), Mono.defer(() -> Mono.error(silence())))
-                .onErrorMap(this::explain);
+        return answer.timeout(options.commandTimeout(), Mono.error(TimeoutException::new))
+                .onErrorResume(this::explained);
     }
 
     /** The id of the present session, or zero if there is none yet. */
@@ -133,8 +135,12 @@ final class Connection {
         return fresh;
     }
 
-    private ZooKeeperFailure silence() {
-        return ZooKeeperFailure.silent(source.servers(), isConnected());
+    private <T> Mono<T> explained(Throwable error) {
+        if (error instanceof TimeoutException || error instanceof KeeperException.ConnectionLossException) {
+            return Diagnosis.of(source.servers())
+                    .flatMap(said -> Mono.error(ZooKeeperFailure.silent(source.servers(), isConnected(), said, error)));
+        }
+        return Mono.error(explain(error));
     }
 
     private ZooKeeperFailure explain(Throwable error) {

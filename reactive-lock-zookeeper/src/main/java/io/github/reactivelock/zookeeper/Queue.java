@@ -182,14 +182,16 @@ final class Queue {
     void keep(Standing standing, Node node) {
         Claim claim = standing.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
-            Mono<?> end = Mono.delay(claim.lease()).then(Mono.defer(() -> {
-                if (!standing.vanished(node, LossReason.EXPIRED)) {
-                    return Mono.empty();
-                }
-                pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
-                return finishing(claim, nodes.delete(node.path()));
-            }));
+            Mono<?> end = Mono.delay(claim.lease()).doOnNext(now -> expire(standing, node));
             standing.endBy(Detached.run("ending a hold whose lease ran out", end));
+        }
+    }
+
+    private void expire(Standing standing, Node node) {
+        if (standing.vanished(node, LossReason.EXPIRED)) {
+            Claim claim = standing.claim;
+            pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
+            Disposable unused = Detached.run("removing an expired hold", finishing(claim, nodes.delete(node.path())));
         }
     }
 

@@ -20,7 +20,10 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Watches on nodes, each taken back when nobody waits for it any more. */
+/**
+ * Watches on nodes, each taken back when nobody waits for it any more. The server then still knows that this session
+ * wants to hear of the node, once for all its watches there; nobody listens when it does.
+ */
 final class Watches {
 
     /** What {@link #below} emits when the watch is in force. */
@@ -43,40 +46,30 @@ final class Watches {
     /** Emits when the watch is in force: a Mono that completes with the next change. */
     Mono<Mono<Void>> watch(String path) {
         return Mono.defer(() -> {
-            Once watcher = new Once(path);
-            return connection
-                    .ask(async -> read(async.unwrap(), path, watcher))
-                    .map(there -> there ? watcher.change() : Mono.<Void>empty())
-                    .doOnCancel(watcher::takeBack);
+            Once watcher = new Once();
+            Mono<Boolean> begun =
+                    connection.ask(async -> read(async.unwrap(), path, watcher)).cache();
+            Runnable takeBack = () -> {
+                if (watcher.over.compareAndSet(false, true)) {
+                    takeBack(path, watcher, begun);
+                }
+            };
+            return begun.map(there -> there ? watcher.changed.asMono().doOnCancel(takeBack) : Mono.<Void>empty())
+                    .doOnCancel(takeBack);
         });
     }
 
-    /** A watch that ends with the first change, or by being taken back. */
-    private final class Once implements Watcher {
+    /** Ends with the first change, or by being taken back. */
+    private static final class Once implements Watcher {
 
-        private final String path;
-        private final Sinks.Empty<Void> changed = Sinks.empty();
-        private final AtomicBoolean over = new AtomicBoolean();
-
-        Once(String path) {
-            this.path = path;
-        }
+        final Sinks.Empty<Void> changed = Sinks.empty();
+        final AtomicBoolean over = new AtomicBoolean();
 
         @Override
         public void process(WatchedEvent event) {
             if (event.getType() != EventType.None) {
                 over.set(true);
                 Sinks.EmitResult unused = changed.tryEmitEmpty();
-            }
-        }
-
-        Mono<Void> change() {
-            return changed.asMono().doOnCancel(this::takeBack);
-        }
-
-        void takeBack() {
-            if (over.compareAndSet(false, true)) {
-                Watches.this.takeBack(path, this);
             }
         }
     }
@@ -103,13 +96,14 @@ final class Watches {
         return answer;
     }
 
-    private void takeBack(String path, Watcher watcher) {
-        if (!connection.isClosed()) {
-            Disposable unused = Detached.run(
-                    "taking back a watch",
-                    connection.ask(
-                            async -> async.removeWatches().removing(watcher).forPath(path)));
-        }
+    /** Not before the answer has come: ZooKeeper's client knows a watch only from then on. */
+    private void takeBack(String path, Watcher watcher, Mono<?> begun) {
+        Mono<Void> removal = Mono.defer(() -> connection.isClosed()
+                ? Mono.empty()
+                : connection.ask(
+                        async -> async.removeWatches().removing(watcher).forPath(path)));
+        Disposable unused = Detached.run(
+                "taking back a watch", begun.then().onErrorComplete().then(removal));
     }
 
     /** All that comes and goes below a node, after {@link #BEGUN}. Any interruption is an error. */
@@ -126,15 +120,15 @@ final class Watches {
                 }
             };
             connection.onChange(broken);
-            Disposable begun = connection
-                    .ask(async -> begin(async, path, watcher))
-                    .subscribe(done -> {}, sink::error, () -> {
-                        FluxSink<WatchedEvent> unused = sink.next(BEGUN);
-                    });
+            Mono<Void> begun =
+                    connection.ask(async -> begin(async, path, watcher)).cache();
+            Disposable beginning = begun.subscribe(done -> {}, sink::error, () -> {
+                FluxSink<WatchedEvent> unused = sink.next(BEGUN);
+            });
             FluxSink<WatchedEvent> unused = sink.onDispose(() -> {
-                begun.dispose();
+                beginning.dispose();
                 connection.noLonger(broken);
-                takeBack(path, watcher);
+                takeBack(path, watcher, begun);
             });
         });
     }

@@ -1,7 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
 /** Why ZooKeeper could not be asked, in words for the user: what happened and what to do, without any secret. */
@@ -17,14 +16,11 @@ final class ZooKeeperFailure extends RuntimeException {
         return new ZooKeeperFailure("this ZooKeeper lock backend is closed", new IllegalStateException());
     }
 
-    static ZooKeeperFailure silent(String servers, boolean connected) {
+    static ZooKeeperFailure silent(String servers, boolean connected, String diagnosis, Throwable cause) {
         return new ZooKeeperFailure(
-                "ZooKeeper at " + servers
-                        + (connected
-                                ? " did not answer in time: has it lost the majority of its servers?"
-                                : " cannot be reached: is it running there with a majority of its servers, and is the"
-                                        + " way to it open?"),
-                new TimeoutException());
+                "ZooKeeper at " + servers + (connected ? " did not answer in time" : " cannot be reached") + " ("
+                        + diagnosis + ")",
+                cause);
     }
 
     /** Puts an error of Curator or ZooKeeper into words. */
@@ -48,8 +44,7 @@ final class ZooKeeperFailure extends RuntimeException {
                 "denies this client the nodes below " + root + ": log in as the user who made them, or allow it there"
                         + " with 'setAcl' (" + text + ")";
             case AUTHFAILED, SESSIONCLOSEDREQUIRESASLAUTH -> "refuses the user or the password (" + text + ")";
-            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
-                "did not answer in time: the connection broke (" + text + ")";
+            case OPERATIONTIMEOUT, REQUESTTIMEOUT -> "did not answer in time: the connection broke (" + text + ")";
             case SESSIONEXPIRED, SESSIONMOVED -> "ended the session before it answered (" + text + ")";
             case NONODE ->
                 "has no node for the locks: does the path at the end of the connect string exist? (" + text + ")";

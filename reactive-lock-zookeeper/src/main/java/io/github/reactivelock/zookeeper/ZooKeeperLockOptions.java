@@ -14,7 +14,7 @@ public final class ZooKeeperLockOptions {
     private static final Duration LONGEST_SESSION = Duration.ofHours(1);
     private static final String ALLOWED = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}";
     private static final ZooKeeperLockOptions DEFAULTS =
-            new ZooKeeperLockOptions("reactivelock", Duration.ofMillis(1_800), Duration.ofSeconds(20), null);
+            new ZooKeeperLockOptions("reactivelock", Duration.ofMillis(1_600), Duration.ofSeconds(20), null);
 
     private final String prefix;
     private final Duration commandTimeout;
@@ -30,7 +30,8 @@ public final class ZooKeeperLockOptions {
     }
 
     /**
-     * The prefix {@code reactivelock}, a command timeout of 1.8 seconds, just under that of a lock client, a session
+     * The prefix {@code reactivelock}, a command timeout of 1.6 seconds, under that of a lock client by the time it takes
+     * to find out what is wrong, a session
      * timeout of 20 seconds, and no user.
      *
      * @return the defaults

@@ -2,17 +2,24 @@ package io.github.reactivelock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.server.ServerMetrics;
 import reactor.core.publisher.Mono;
 
 /** What tests ask ZooKeeper itself, and how they wait. */
@@ -108,6 +115,46 @@ final class ZooKeepers {
 
     static void assertNoClaims(CuratorFramework client) {
         assertThat(claims(client)).isEmpty();
+    }
+
+    static void untilCaughtUp(CuratorFramework client) {
+        get(AsyncCuratorFramework.wrap(client).sync().forPath("/").toCompletableFuture());
+    }
+
+    /** Ends a client's session at the server, as if it had been silent for too long. */
+    static void expire(CuratorFramework client, String connectString) throws Exception {
+        ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
+        CompletableFuture<Boolean> connected = new CompletableFuture<>();
+        ZooKeeper twin = new ZooKeeper(
+                connectString,
+                10_000,
+                event -> {
+                    if (event.getState() == KeeperState.SyncConnected) {
+                        connected.complete(true);
+                    }
+                },
+                handle.getSessionId(),
+                handle.getSessionPasswd());
+        get(connected);
+        twin.close();
+    }
+
+    /** The nodes that a client watches for changes, as its ZooKeeper handle knows them. */
+    static List<?> watched(CuratorFramework client) {
+        try {
+            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
+            watches.setAccessible(true);
+            return (List<?>) watches.invoke(client.getZookeeperClient().getZooKeeper());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** How many watchers were told of a deletion, by any server of this JVM. */
+    static long deletionsTold() {
+        Map<String, Object> all = new HashMap<>();
+        ServerMetrics.getMetrics().getMetricsProvider().dump(all::put);
+        return ((Number) all.get("sum_node_deleted_watch_count")).longValue();
     }
 
     static void delete(CuratorFramework client, String path) {
