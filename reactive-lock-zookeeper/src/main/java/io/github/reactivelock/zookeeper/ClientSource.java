@@ -4,6 +4,7 @@ import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ConnectStringParser;
@@ -24,6 +25,9 @@ sealed interface ClientSource {
     record Users(CuratorFramework client) implements ClientSource {
         @Override
         public CuratorFramework open() {
+            if (client.getState() != CuratorFrameworkState.STARTED) {
+                throw new IllegalStateException("the CuratorFramework given to 'using' must be started and not closed");
+            }
             return client;
         }
 

@@ -45,7 +45,8 @@ final class ZooKeeperFailure extends RuntimeException {
                         + " with 'setAcl' (" + text + ")";
             case AUTHFAILED, SESSIONCLOSEDREQUIRESASLAUTH -> "refuses the user or the password (" + text + ")";
             case OPERATIONTIMEOUT, REQUESTTIMEOUT -> "did not answer in time: the connection broke (" + text + ")";
-            case SESSIONEXPIRED, SESSIONMOVED -> "ended the session before it answered (" + text + ")";
+            case SESSIONEXPIRED, SESSIONMOVED ->
+                "ended the session, or its client was closed, before it answered (" + text + ")";
             case NONODE ->
                 "has no node for the locks: does the path at the end of the connect string exist? (" + text + ")";
             case UNIMPLEMENTED -> "is too old: these locks need version 3.6 or later (" + text + ")";
