@@ -56,13 +56,17 @@ abstract class Fixture {
 
     @AfterEach
     void nothingIsLeft() throws InterruptedException {
+        closeAll();
+        ZooKeepers.until("no claim is left", () -> ZooKeepers.claims(zookeeper).isEmpty());
+    }
+
+    final void closeAll() {
         listening.forEach(Disposable::dispose);
         listening.clear();
         clients.forEach(client -> client.close().block(ZooKeepers.LIMIT));
         backends.forEach(backend -> backend.close().block(ZooKeepers.LIMIT));
         clients.clear();
         backends.clear();
-        ZooKeepers.until("no claim is left", () -> ZooKeepers.claims(zookeeper).isEmpty());
     }
 
     /** Patient, so that a busy machine looks like nothing else than a slow one. */

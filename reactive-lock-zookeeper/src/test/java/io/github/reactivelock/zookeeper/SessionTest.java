@@ -34,6 +34,8 @@ class SessionTest extends Fixture {
 
     @AfterEach
     void removeTheProxy() {
+        // Those behind it end their sessions through it.
+        closeAll();
         proxy.close();
     }
 
