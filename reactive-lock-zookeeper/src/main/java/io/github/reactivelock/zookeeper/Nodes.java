@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LossReason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -43,6 +44,11 @@ final class Nodes {
         /** Whether a node is the one that was known, and the present session still keeps it. */
         boolean keeps(int index, Node known) {
             return found.get(index).czxid() == known.czxid() && session == known.session();
+        }
+
+        /** Why a node that is not kept is lost. */
+        LossReason loss(Node known) {
+            return session == known.session() ? LossReason.EXPIRED : LossReason.SESSION_LOST;
         }
     }
 

@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,9 +26,8 @@ final class Queue {
     private final Names names;
     private final String session;
     private final Pushes pushes;
+    private final Removals removals;
     private final Map<String, Standing> standings = new ConcurrentHashMap<>();
-    /** Claims that ended while the store could not be asked: their nodes would live as long as the session. */
-    private final Map<String, Claim> unfinished = new ConcurrentHashMap<>();
 
     Queue(Connection connection, Nodes nodes, Names names, String session, Pushes pushes) {
         this.connection = connection;
@@ -38,6 +36,7 @@ final class Queue {
         this.names = names;
         this.session = session;
         this.pushes = pushes;
+        this.removals = new Removals(connection, nodes);
         connection.onChange(this::changed);
     }
 
@@ -45,8 +44,6 @@ final class Queue {
     Standing standing(String claimId) {
         return standings.get(claimId);
     }
-
-    // ---- claim
 
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
@@ -87,13 +84,13 @@ final class Queue {
                 .doOnError(error -> {
                     standing.failed();
                     if (standings.get(claim.id()) != standing) {
-                        unfinished.put(claim.id(), claim);
-                        tidyUp();
+                        removals.later(claim);
                     }
                 })
                 .flatMap(entry -> standing.seen(entry.node())
                         ? Mono.just(entry)
-                        : finishing(claim, nodes.delete(entry.node().path())).then(Mono.error(() -> ended(standing))))
+                        : removals.finishing(claim, nodes.delete(entry.node().path()))
+                                .then(Mono.error(() -> ended(standing))))
                 .cache();
     }
 
@@ -127,7 +124,7 @@ final class Queue {
         }
         return nodes.check(List.of(node.path())).flatMap(checked -> {
             if (!checked.keeps(0, node)) {
-                boolean unused = standing.vanished(node, loss(checked, node));
+                boolean unused = standing.vanished(node, checked.loss(node));
                 return enter(standing, true);
             }
             if (standing.isOwner()) {
@@ -137,10 +134,6 @@ final class Queue {
                     ? Mono.just(new ClaimResult.Queued(standing.claim.lease()))
                     : nodes.line(standing.claim.key()).flatMap(line -> placed(standing, node, line, true));
         });
-    }
-
-    static LossReason loss(Nodes.Checked checked, Node known) {
-        return checked.session() == known.session() ? LossReason.EXPIRED : LossReason.SESSION_LOST;
     }
 
     private Mono<ClaimResult> placed(Standing standing, Node node, List<String> names, boolean mayRepeat) {
@@ -191,11 +184,10 @@ final class Queue {
         if (standing.vanished(node, LossReason.EXPIRED)) {
             Claim claim = standing.claim;
             pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
-            Disposable unused = Detached.run("removing an expired hold", finishing(claim, nodes.delete(node.path())));
+            Disposable unused =
+                    Detached.run("removing an expired hold", removals.finishing(claim, nodes.delete(node.path())));
         }
     }
-
-    // ---- wait
 
     private void follow(Standing standing, Node node, Place predecessor) {
         Disposable.Swap watch = standing.follow(predecessor.name());
@@ -235,8 +227,6 @@ final class Queue {
                 : Mono.empty();
     }
 
-    // ---- news
-
     /** Somebody gave notice of a forced release; true or not, the claim's node shows it. */
     Mono<Signal> forced(String claimId) {
         Standing standing = standings.get(claimId);
@@ -256,7 +246,7 @@ final class Queue {
                     "looking which claims went with a session",
                     connection.session().doOnNext(this::sessionIsNow));
         } else if (state.isConnected()) {
-            tidyUp();
+            removals.tidyUp();
         }
     }
 
@@ -272,66 +262,34 @@ final class Queue {
         }
     }
 
-    // ---- end
-
     Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             Standing standing = standings.remove(claim.id());
             if (standing == null) {
-                return finishing(claim, remove(claim));
+                return removals.finishing(claim, removals.remove(claim));
             }
             int interruptions = connection.interruptions();
             boolean owner = standing.leave();
             Mono<Nodes.Entry> entering = standing.entering();
             Node node = standing.node();
             if (entering != null) {
-                return finishing(
+                return removals.finishing(
                         claim,
-                        connection.within(entering.then().onErrorComplete()).then(remove(claim)));
+                        connection.within(entering.then().onErrorComplete()).then(removals.remove(claim)));
             }
             if (node == null || standing.isUncertain()) {
-                return standing.isUncertain() ? finishing(claim, remove(claim)) : Mono.just(false);
+                return standing.isUncertain() ? removals.finishing(claim, removals.remove(claim)) : Mono.just(false);
             }
-            return finishing(claim, nodes.delete(node.path()))
+            return removals.finishing(claim, nodes.delete(node.path()))
                     // Curator may have repeated a deletion whose answer was lost.
                     .map(deleted -> owner && (deleted || connection.interruptions() != interruptions));
         });
     }
 
-    /** Deletes all nodes of a claim by its id; whether it owned the lock until now. */
-    private Mono<Boolean> remove(Claim claim) {
-        return nodes.latestLine(claim.key()).flatMap(names -> {
-            Line line = Line.of(claim.id(), names);
-            if (line.own() == null) {
-                return Mono.just(false);
-            }
-            List<Place> all = new ArrayList<>(line.surplus());
-            all.add(line.own());
-            return nodes.deleteAll(claim.key(), all).thenReturn(line.predecessor() == null);
-        });
-    }
-
-    private <T> Mono<T> finishing(Claim claim, Mono<T> removal) {
-        return removal.doOnError(error -> unfinished.put(claim.id(), claim))
-                .doOnSuccess(done -> unfinished.remove(claim.id()));
-    }
-
-    private void tidyUp() {
-        if (!unfinished.isEmpty() && !connection.isClosed()) {
-            Disposable unused = Detached.run("removing nodes of claims that ended", removeUnfinished());
-        }
-    }
-
-    private Mono<Void> removeUnfinished() {
-        return Flux.fromIterable(List.copyOf(unfinished.values()))
-                .flatMap(claim -> finishing(claim, remove(claim)).onErrorComplete(), AT_ONCE)
-                .then();
-    }
-
     Mono<Void> close() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
                 .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)
-                .then(Mono.defer(this::removeUnfinished));
+                .then(Mono.defer(removals::removeUnfinished));
     }
 
     private static IllegalStateException ended(Standing standing) {

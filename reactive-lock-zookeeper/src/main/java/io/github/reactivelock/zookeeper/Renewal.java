@@ -55,7 +55,7 @@ final class Renewal {
                 queue.keep(standing, node);
                 renewed.add(standing.claim.id());
             } else {
-                boolean unused = standing.vanished(node, Queue.loss(checked, node));
+                boolean unused = standing.vanished(node, checked.loss(node));
                 LossReason known = standing.loss();
                 lost.put(standing.claim.id(), known == null ? LossReason.EXPIRED : known);
             }
