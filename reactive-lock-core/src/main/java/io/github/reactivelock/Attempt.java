@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import reactor.core.Disposable;
 
@@ -71,9 +72,11 @@ final class Attempt {
         }
     }
 
-    void pushed(long fencingToken) {
+    void pushed(Signal.Grant pushed) {
         granted = true;
-        cohort.granted(this, fencingToken, claim.lease(), ungrantedAt);
+        Duration longest = pushed.longest();
+        Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
+        cohort.granted(this, pushed.fencingToken(), lasting, ungrantedAt);
     }
 
     void tick(long now) {

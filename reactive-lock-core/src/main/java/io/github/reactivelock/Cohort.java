@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -95,10 +96,10 @@ final class Cohort extends Mailbox {
         });
     }
 
-    void pushed(String claimId, long fencingToken) {
+    void pushed(Signal.Grant pushed) {
         post(() -> {
-            if (attempt != null && attempt.claim.id().equals(claimId)) {
-                attempt.pushed(fencingToken);
+            if (attempt != null && attempt.claim.id().equals(pushed.claimId())) {
+                attempt.pushed(pushed);
             }
         });
     }

@@ -211,7 +211,7 @@ final class Engine {
         if (signal instanceof Signal.Grant grant) {
             Cohort cohort = claims.get(grant.claimId());
             if (cohort != null) {
-                cohort.pushed(grant.claimId(), grant.fencingToken());
+                cohort.pushed(grant);
             }
         } else if (signal instanceof Signal.Suspect suspect) {
             Cohort cohort = claims.get(suspect.claimId());

@@ -1,5 +1,7 @@
 package io.github.reactivelock.spi;
 
+import java.time.Duration;
+
 /** Something a store pushes to a client. A signal is a hint to look at a claim; one that names no claim is ignored. */
 public sealed interface Signal {
 
@@ -8,8 +10,20 @@ public sealed interface Signal {
      *
      * @param claimId the claim's id
      * @param fencingToken as in {@link ClaimResult.Granted}
+     * @param longest what the store grants at most, should the claim have asked for a longer lease
      */
-    record Grant(String claimId, long fencingToken) implements Signal {}
+    record Grant(String claimId, long fencingToken, Duration longest) implements Signal {
+
+        /**
+         * A grant for the lease that the claim asked for.
+         *
+         * @param claimId the claim's id
+         * @param fencingToken as in {@link ClaimResult.Granted}
+         */
+        public Grant(String claimId, long fencingToken) {
+            this(claimId, fencingToken, Duration.ofSeconds(Long.MAX_VALUE));
+        }
+    }
 
     /**
      * Claims waiting for the key should ask again.

@@ -1,0 +1,100 @@
+package io.github.reactivelock.zookeeper;
+
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.retry.RetryUntilElapsed;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.data.ACL;
+
+/** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
+sealed interface ClientSource {
+
+    /** A started client. */
+    CuratorFramework open();
+
+    /** The servers, for people. */
+    String servers();
+
+    boolean isOurs();
+
+    /** A client of the application. */
+    record Users(CuratorFramework client) implements ClientSource {
+        @Override
+        public CuratorFramework open() {
+            if (client.getState() != CuratorFrameworkState.STARTED) {
+                throw new IllegalStateException("the CuratorFramework given to 'using' must be started and not closed");
+            }
+            return client;
+        }
+
+        @Override
+        public String servers() {
+            return client.getZookeeperClient().getCurrentConnectionString();
+        }
+
+        @Override
+        public boolean isOurs() {
+            return false;
+        }
+    }
+
+    /** A client made for this backend. */
+    record Own(String servers, ZooKeeperLockOptions options) implements ClientSource {
+
+        private static final int PAUSE_BETWEEN_ATTEMPTS = 50;
+
+        /** Refuses what ZooKeeper would only refuse when it connects. */
+        public Own {
+            if (servers.isBlank() || servers.contains("://") || servers.contains("@")) {
+                throw new IllegalArgumentException("a ZooKeeper connect string looks like host:2181,other:2181/path,"
+                        + " without a scheme; user and password belong into the options. The one given does not");
+            }
+            try {
+                var unused = new ConnectStringParser(servers);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "a ZooKeeper connect string looks like host:2181,other:2181/path but is '" + servers + "'", e);
+            }
+        }
+
+        @Override
+        public boolean isOurs() {
+            return true;
+        }
+
+        @Override
+        public CuratorFramework open() {
+            int patience = (int) options.commandTimeout().toMillis();
+            CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
+                    .connectString(servers)
+                    .sessionTimeoutMs((int) options.sessionTimeout().toMillis())
+                    .connectionTimeoutMs(patience)
+                    .retryPolicy(new RetryUntilElapsed(patience, PAUSE_BETWEEN_ATTEMPTS))
+                    // The servers given are the ones to use: what they call themselves may not be reachable from here.
+                    .ensembleTracker(false);
+            if (options.digest() != null) {
+                builder.authorization("digest", Names.bytes(options.digest())).aclProvider(new Creator());
+            }
+            CuratorFramework client = builder.build();
+            client.start();
+            return client;
+        }
+    }
+
+    /** Nodes belong to whoever made them. */
+    final class Creator implements ACLProvider {
+        @Override
+        public List<ACL> getDefaultAcl() {
+            return ZooDefs.Ids.CREATOR_ALL_ACL;
+        }
+
+        @Override
+        public List<ACL> getAclForPath(String path) {
+            return ZooDefs.Ids.CREATOR_ALL_ACL;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.github.reactivelock.zookeeper;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.curator.x.async.AsyncCuratorFramework;
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Curator's client, opened by the first command. Commands leave from one thread of this connection's own, in the order
+ * in which they were subscribed, because Curator may block whoever calls it: while it makes a new ZooKeeper handle, say.
+ * Answers come on ZooKeeper's event thread. Safe for use from any thread.
+ */
+final class Connection {
+
+    private static final int FOR_NOBODY_SECONDS = 60;
+    /** Of the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
+    private static final int RELIABLE_PART = 2;
+
+    private final ClientSource source;
+    private final ZooKeeperLockOptions options;
+    private final Scheduler thread =
+            Schedulers.newBoundedElastic(1, Integer.MAX_VALUE, "reactive-lock-zookeeper", FOR_NOBODY_SECONDS, true);
+    private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
+    private final ConnectionStateListener onState = (client, state) -> changed(state);
+    private volatile @Nullable AsyncCuratorFramework opened;
+    private volatile boolean closed;
+    private final AtomicInteger interruptions = new AtomicInteger();
+
+    Connection(ClientSource source, ZooKeeperLockOptions options) {
+        this.source = source;
+        this.options = options;
+    }
+
+    /** Sends a command and gives its answer the time that a command may take. */
+    <T> Mono<T> ask(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
+        return within(send(command));
+    }
+
+    /** Sends a command whose answer may take as long as Curator goes on trying. */
+    <T> Mono<T> send(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
+        return onThread(() -> Mono.fromFuture(
+                        command.apply(client()).handle(Answer::new).toCompletableFuture(), true))
+                .flatMap(Answer::asMono);
+    }
+
+    /** An error that says why, if there is no answer in the time that a command may take. */
+    <T> Mono<T> within(Mono<T> answer) {
+        return answer.timeout(options.commandTimeout(), Mono.error(TimeoutException::new))
+                .onErrorResume(this::explained);
+    }
+
+    /** The id of the present session, or zero if there is none yet. */
+    Mono<Long> session() {
+        return onThread(() -> Mono.fromCallable(() ->
+                        client().unwrap().getZookeeperClient().getZooKeeper().getSessionId()))
+                .onErrorMap(this::explain);
+    }
+
+    private <T> Mono<T> onThread(Supplier<Mono<T>> step) {
+        return Mono.defer(step).subscribeOn(thread);
+    }
+
+    /** How long a hold may be relied upon after a question that was answered. */
+    Duration reliable() {
+        AsyncCuratorFramework client = opened;
+        int negotiated =
+                client == null ? 0 : client.unwrap().getZookeeperClient().getLastNegotiatedSessionTimeoutMs();
+        Duration session = negotiated > 0 ? Duration.ofMillis(negotiated) : options.sessionTimeout();
+        return session.dividedBy(RELIABLE_PART);
+    }
+
+    /** How often the connection broke so far: Curator may have repeated a command that saw this change. */
+    int interruptions() {
+        return interruptions.get();
+    }
+
+    /** Hears of changes; called on Curator's thread for them, so it must not block. */
+    void onChange(Consumer<ConnectionState> listener) {
+        listeners.add(listener);
+    }
+
+    void noLonger(Consumer<ConnectionState> listener) {
+        listeners.remove(listener);
+    }
+
+    boolean isConnected() {
+        AsyncCuratorFramework client = opened;
+        return client != null && client.unwrap().getZookeeperClient().isConnected();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    boolean isOurs() {
+        return source.isOurs();
+    }
+
+    private void changed(ConnectionState state) {
+        if (state == ConnectionState.SUSPENDED) {
+            interruptions.incrementAndGet();
+        }
+        listeners.forEach(listener -> listener.accept(state));
+    }
+
+    /** Called on the one thread only. */
+    private AsyncCuratorFramework client() {
+        AsyncCuratorFramework present = opened;
+        if (present != null) {
+            return present;
+        }
+        if (closed) {
+            throw ZooKeeperFailure.closed();
+        }
+        CuratorFramework client = source.open();
+        client.getConnectionStateListenable().addListener(onState);
+        AsyncCuratorFramework fresh = AsyncCuratorFramework.wrap(client);
+        opened = fresh;
+        return fresh;
+    }
+
+    private <T> Mono<T> explained(Throwable error) {
+        if (error instanceof TimeoutException || error instanceof KeeperException.ConnectionLossException) {
+            return Diagnosis.of(source.servers())
+                    .flatMap(said -> Mono.error(ZooKeeperFailure.silent(source.servers(), isConnected(), said, error)));
+        }
+        return Mono.error(explain(error));
+    }
+
+    private ZooKeeperFailure explain(Throwable error) {
+        return ZooKeeperFailure.explain(source.servers(), "/" + options.prefix(), error);
+    }
+
+    /** Ends the session if it is ours, which may block for a while, and goes on to do so if nobody waits any more. */
+    Mono<Void> close() {
+        Mono<Void> end = Mono.<Void>fromRunnable(() -> {
+                    closed = true;
+                    AsyncCuratorFramework last = opened;
+                    if (last != null) {
+                        last.unwrap().getConnectionStateListenable().removeListener(onState);
+                        if (source.isOurs()) {
+                            last.unwrap().close();
+                        }
+                    }
+                })
+                .subscribeOn(thread)
+                .doFinally(signal -> thread.dispose())
+                .cache();
+        Disposable unused = Detached.run("closing the connection to ZooKeeper", end);
+        return end;
+    }
+
+    /** A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own. */
+    private record Answer<T>(@Nullable T value, @Nullable Throwable failure) {
+        Mono<T> asMono() {
+            if (failure != null) {
+                return Mono.error(
+                        failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+            }
+            return Mono.justOrEmpty(value);
+        }
+    }
+}

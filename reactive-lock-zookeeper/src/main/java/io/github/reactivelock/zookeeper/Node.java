@@ -1,0 +1,37 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.LockBackend;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * A node as one answer of the store showed it.
+ *
+ * @param path where it is
+ * @param czxid the transaction that made it, or zero if it is not there
+ * @param session the session whose end removes it
+ */
+record Node(String path, long czxid, long session) {
+
+    private static final int EPOCHS = Long.SIZE - 1 - LockBackend.PASS_BITS;
+
+    static Node of(String path, Stat stat) {
+        return new Node(path, stat.getCzxid(), stat.getEphemeralOwner());
+    }
+
+    static Node absent(String path) {
+        return new Node(path, 0, 0);
+    }
+
+    boolean isThere() {
+        return czxid != 0;
+    }
+
+    /** The fencing token of a claim with this node. */
+    long token() {
+        if (czxid >>> EPOCHS != 0) {
+            throw new IllegalStateException("the ensemble has had more than 500,000 leaders, so its transaction ids no"
+                    + " longer fit into a fencing token: use a new ensemble");
+        }
+        return czxid << LockBackend.PASS_BITS;
+    }
+}

@@ -1,0 +1,200 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LossReason;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.apache.curator.x.async.AsyncCuratorFramework;
+import org.apache.curator.x.async.api.CreateOption;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.NoNodeException;
+import org.apache.zookeeper.KeeperException.NodeExistsException;
+import org.apache.zookeeper.data.Stat;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** What is asked of ZooKeeper about nodes, each as a cold Mono that sends its commands in one burst. */
+final class Nodes {
+
+    private static final int ATTEMPTS_TO_MAKE_PARENTS = 3;
+    private static final Set<CreateOption> PLAIN = Set.of(CreateOption.uncompress);
+    private static final byte[] NOTHING = {};
+
+    private final Connection connection;
+    private final Names names;
+
+    Nodes(Connection connection, Names names) {
+        this.connection = connection;
+        this.names = names;
+    }
+
+    /** A claim's node just made, and the names of all that were there right after. */
+    record Entry(Node node, List<String> line) {}
+
+    /** Nodes as they were when the leader had been asked, in the order of the question, and the session that asked. */
+    record Checked(List<Node> found, long session) {
+        /** Whether a node is the one that was known, and the present session still keeps it. */
+        boolean keeps(int index, Node known) {
+            return found.get(index).czxid() == known.czxid() && session == known.session();
+        }
+
+        /** Why a node that is not kept is lost. */
+        LossReason loss(Node known) {
+            return session == known.session() ? LossReason.EXPIRED : LossReason.SESSION_LOST;
+        }
+    }
+
+    /** A node with what it holds. */
+    record Read(Node node, Content content) {}
+
+    /** Makes a claim's node, and the lock's if need be. The answer may come very late. */
+    Mono<Entry> create(Claim claim, Content content) {
+        String lock = names.lock(claim.key());
+        byte[] data = content.bytes();
+        return connection
+                .send(async -> {
+                    Stat stat = new Stat();
+                    CompletionStage<String> created = async.create()
+                            .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
+                            .forPath(names.claim(claim), data);
+                    return created.thenCombine(
+                            children(async, lock), (path, line) -> new Entry(Node.of(path, stat), line));
+                })
+                .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
+                        .filter(NoNodeException.class::isInstance)
+                        .doBeforeRetryAsync(signal -> makeLock(lock))
+                        .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
+    }
+
+    /** A container goes by itself some time after its last child; it may go again before a claim is in it. */
+    private Mono<Void> makeLock(String lock) {
+        return makeContainer(lock)
+                .onErrorResume(
+                        NoNodeException.class,
+                        error -> makeContainer(names.root()).then(makeContainer(lock)));
+    }
+
+    private Mono<Void> makeContainer(String path) {
+        return connection
+                .send(async ->
+                        async.create().withOptions(PLAIN, CreateMode.CONTAINER).forPath(path, NOTHING))
+                .onErrorResume(NodeExistsException.class, error -> Mono.empty())
+                .then();
+    }
+
+    /** The names of all nodes of a lock, as the server knows them that this client is connected to. */
+    Mono<List<String>> line(String key) {
+        return connection.ask(async -> children(async, names.lock(key)));
+    }
+
+    /** As {@link #line}, after the server has caught up with the leader. */
+    Mono<List<String>> latestLine(String key) {
+        String lock = names.lock(key);
+        return connection.ask(async -> {
+            CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
+            return caughtUp.thenCombine(children(async, lock), (done, line) -> line);
+        });
+    }
+
+    /** Looks at nodes after the server has caught up with the leader, which proves that it is in touch with it. */
+    Mono<Checked> check(List<String> paths) {
+        return connection
+                .ask(async -> {
+                    Node[] found = new Node[paths.size()];
+                    List<CompletableFuture<?>> answers = new ArrayList<>(paths.size() + 1);
+                    answers.add(async.sync().forPath(names.root()).toCompletableFuture());
+                    for (int i = 0; i < found.length; i++) {
+                        int index = i;
+                        String path = paths.get(i);
+                        answers.add(async.checkExists()
+                                .forPath(path)
+                                .thenAccept(
+                                        stat -> found[index] = stat == null ? Node.absent(path) : Node.of(path, stat))
+                                .toCompletableFuture());
+                    }
+                    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                            .thenApply(done -> Arrays.asList(found));
+                })
+                .flatMap(found -> connection.session().map(session -> new Checked(found, session)));
+    }
+
+    /** Empty if the node is not there. */
+    Mono<Read> read(String path) {
+        return connection
+                .ask(async -> {
+                    Stat stat = new Stat();
+                    CompletionStage<byte[]> data =
+                            async.getData().undecompressedStoringStatIn(stat).forPath(path);
+                    return ifThere(
+                            data.thenApply(bytes -> List.of(new Read(Node.of(path, stat), Content.parse(bytes)))));
+                })
+                .flatMap(found -> Mono.justOrEmpty(found.stream().findFirst()));
+    }
+
+    /** Whether it was there. */
+    Mono<Boolean> delete(String path) {
+        return connection
+                .ask(async -> ifThere(async.delete().forPath(path).thenApply(done -> List.of(path))))
+                .map(deleted -> !deleted.isEmpty());
+    }
+
+    Mono<Void> deleteAll(String key, List<Place> places) {
+        return Flux.fromIterable(places)
+                .flatMap(place -> delete(names.claim(key, place.name())))
+                .then();
+    }
+
+    /** Makes sure that this session's notice node is there. */
+    Mono<Void> makeNotice(String path) {
+        Mono<String> make = connection.ask(
+                async -> async.create().withOptions(PLAIN, CreateMode.EPHEMERAL).forPath(path, NOTHING));
+        return make.onErrorResume(
+                        error -> isCause(error, NoNodeException.class),
+                        error -> connection.within(makeContainer(names.root())).then(make))
+                .onErrorResume(
+                        error -> isCause(error, NodeExistsException.class),
+                        error -> check(List.of(path))
+                                .flatMap(checked -> checked.found().get(0).session() == checked.session()
+                                        ? Mono.just(path)
+                                        : delete(path).then(make)))
+                .then();
+    }
+
+    /** Tells one client something, if it is there. */
+    Mono<Void> notice(String path, String text) {
+        return connection
+                .ask(async -> ifThere(async.setData()
+                        .uncompressed()
+                        .forPath(path, Names.bytes(text))
+                        .thenApply(stat -> List.of(path))))
+                .then();
+    }
+
+    private static CompletionStage<List<String>> children(AsyncCuratorFramework async, String lock) {
+        return ifThere(async.getChildren().forPath(lock));
+    }
+
+    private static <T> CompletionStage<List<T>> ifThere(CompletionStage<List<T>> answer) {
+        Function<Throwable, List<T>> nothing = error -> {
+            Throwable cause =
+                    error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+            if (cause instanceof NoNodeException) {
+                return List.of();
+            }
+            throw new CompletionException(cause);
+        };
+        return answer.exceptionally(nothing);
+    }
+
+    private static boolean isCause(Throwable error, Class<? extends KeeperException> type) {
+        return type.isInstance(error.getCause());
+    }
+}

@@ -1,0 +1,163 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
+final class Observer {
+
+    private static final Duration PAUSE = Duration.ofMillis(100);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Watches watches;
+    private final Names names;
+
+    Observer(Connection connection, Nodes nodes, Names names) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.watches = new Watches(connection);
+        this.names = names;
+    }
+
+    /** The lock as it is, and the names it was told from. */
+    private record Look(LockInfo info, List<String> line) {}
+
+    Mono<LockInfo> inspect(String key) {
+        return look(key, nodes.latestLine(key)).map(Look::info);
+    }
+
+    private Mono<Look> look(String key, Mono<List<String>> asked) {
+        return asked.flatMap(line -> {
+            Place first = Place.first(line);
+            if (first == null) {
+                return Mono.just(new Look(new LockInfo.Free(key), line));
+            }
+            long waiters = line.stream().filter(name -> Place.of(name) != null).count() - 1;
+            return nodes.read(names.claim(key, first.name()))
+                    .map(owner -> new Look(held(key, owner, waiters), line))
+                    // It went between the two questions.
+                    .switchIfEmpty(Mono.defer(() -> look(key, asked)));
+        });
+    }
+
+    private static LockInfo held(String key, Nodes.Read owner, long waiters) {
+        return new LockInfo.Held(
+                key,
+                owner.content().owner(),
+                owner.node().token(),
+                owner.content().lease(),
+                waiters);
+    }
+
+    Flux<LockEvent> events(String key) {
+        return Flux.defer(() -> {
+                    Following following = new Following(key);
+                    return watches.below(names.lock(key)).concatMap(following::happened);
+                })
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !connection.isClosed() && isPassing(error)));
+    }
+
+    private static boolean isPassing(Throwable error) {
+        return !(error.getCause() instanceof KeeperException.NoAuthException
+                || error.getCause() instanceof KeeperException.AuthFailedException);
+    }
+
+    /** Deletes the owner's node, and tells the owner's client if it listens. */
+    Mono<Boolean> forceRelease(String key) {
+        return nodes.latestLine(key).flatMap(line -> {
+            Place first = Place.first(line);
+            if (first == null) {
+                return Mono.just(false);
+            }
+            String path = names.claim(key, first.name());
+            return nodes.read(path)
+                    .flatMap(owner -> nodes.delete(path)
+                            .filter(deleted -> deleted)
+                            .flatMap(deleted -> tell(owner.content().session(), first.claimId())
+                                    .thenReturn(true)))
+                    // Another one owns it now: that is the one to release.
+                    .switchIfEmpty(Mono.defer(() -> forceRelease(key)));
+        });
+    }
+
+    private Mono<Void> tell(String session, String claimId) {
+        return session.isEmpty()
+                ? Mono.empty()
+                : nodes.notice(names.notice(session), claimId).onErrorComplete();
+    }
+
+    /** The claims on a lock as a watch has shown them so far. Used by one subscription, one event at a time. */
+    private final class Following {
+
+        private final String key;
+        private final String below;
+        private final Set<String> line = new HashSet<>();
+        private @Nullable Place owner;
+        private long token;
+
+        Following(String key) {
+            this.key = key;
+            this.below = names.lock(key) + "/";
+        }
+
+        Flux<LockEvent> happened(WatchedEvent event) {
+            if (event == Watches.BEGUN) {
+                return look(key, nodes.line(key)).map(this::begin).flux();
+            }
+            String path = event.getPath();
+            if (path == null || !path.startsWith(below)) {
+                return Flux.empty();
+            }
+            Place place = Place.of(path.substring(below.length()));
+            if (place == null) {
+                return Flux.empty();
+            }
+            if (event.getType() == EventType.NodeCreated && (owner == null || owner.isBefore(place))) {
+                line.add(place.name());
+            } else if (event.getType() == EventType.NodeDeleted) {
+                line.remove(place.name());
+            }
+            Place first = Place.first(List.copyOf(line));
+            return Objects.equals(first, owner) ? Flux.empty() : tell(first);
+        }
+
+        private LockEvent begin(Look look) {
+            line.addAll(look.line);
+            owner = Place.first(look.line);
+            token = look.info instanceof LockInfo.Held held ? held.fencingToken() : 0;
+            return new LockEvent.Snapshot(look.info);
+        }
+
+        private Flux<LockEvent> tell(@Nullable Place first) {
+            Flux<LockEvent> released = token == 0 ? Flux.empty() : Flux.just(new LockEvent.Released(key, token));
+            owner = first;
+            token = 0;
+            return first == null ? released : released.concatWith(acquired(first));
+        }
+
+        /** An owner that is gone before it could be read is passed over. */
+        private Mono<LockEvent> acquired(Place first) {
+            return nodes.read(names.claim(key, first.name())).map(read -> {
+                token = read.node().token();
+                return new LockEvent.Acquired(key, read.content().owner(), token);
+            });
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The removal of what claims leave behind. A claim that ended while the store could not be asked is remembered until its
+ * nodes are gone: they would live as long as the session. Safe for use from any thread.
+ */
+final class Removals {
+
+    private static final int AT_ONCE = 64;
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Map<String, Claim> unfinished = new ConcurrentHashMap<>();
+
+    Removals(Connection connection, Nodes nodes) {
+        this.connection = connection;
+        this.nodes = nodes;
+    }
+
+    /** Deletes all nodes of a claim by its id; whether it owned the lock until now. */
+    Mono<Boolean> remove(Claim claim) {
+        return nodes.latestLine(claim.key()).flatMap(names -> {
+            Line line = Line.of(claim.id(), names);
+            if (line.own() == null) {
+                return Mono.just(false);
+            }
+            List<Place> all = new ArrayList<>(line.surplus());
+            all.add(line.own());
+            return nodes.deleteAll(claim.key(), all).thenReturn(line.predecessor() == null);
+        });
+    }
+
+    /** Remembers the claim if its removal fails. */
+    <T> Mono<T> finishing(Claim claim, Mono<T> removal) {
+        return removal.doOnError(error -> unfinished.put(claim.id(), claim))
+                .doOnSuccess(done -> unfinished.remove(claim.id()));
+    }
+
+    /** The claim ended, and nobody knows whether it has a node. */
+    void later(Claim claim) {
+        unfinished.put(claim.id(), claim);
+        tidyUp();
+    }
+
+    /** Called when the store can be asked again. */
+    void tidyUp() {
+        if (!unfinished.isEmpty() && !connection.isClosed()) {
+            Disposable unused = Detached.run("removing nodes of claims that ended", removeUnfinished());
+        }
+    }
+
+    Mono<Void> removeUnfinished() {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(unfinished.values())))
+                .flatMap(claim -> finishing(claim, remove(claim)).onErrorComplete(), AT_ONCE)
+                .then();
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.RenewalResult;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import reactor.core.publisher.Mono;
+
+/**
+ * Renews claims by looking at their nodes, all in one burst behind one question to the leader. That the session asked is
+ * what keeps them; nothing is written.
+ */
+final class Renewal {
+
+    private record Held(Standing standing, Node node) {}
+
+    private Renewal() {}
+
+    static Mono<RenewalResult> of(List<Claim> claims, Queue queue, Nodes nodes) {
+        return Mono.defer(() -> {
+            Map<String, LossReason> lost = new HashMap<>();
+            List<Held> held = new ArrayList<>();
+            for (Claim claim : claims) {
+                Standing standing = queue.standing(claim.id());
+                Node node = standing == null ? null : standing.node();
+                if (standing != null && node != null && standing.isOwner()) {
+                    held.add(new Held(standing, node));
+                } else {
+                    LossReason known = standing == null ? null : standing.loss();
+                    lost.put(claim.id(), known == null ? LossReason.EXPIRED : known);
+                }
+            }
+            if (held.isEmpty()) {
+                return Mono.just(new RenewalResult(Set.of(), lost));
+            }
+            return nodes.check(held.stream().map(each -> each.node.path()).toList())
+                    .map(checked -> outcome(held, checked, lost, queue))
+                    // What is known to be lost is no less so because the rest could not be asked about.
+                    .onErrorResume(error -> !lost.isEmpty(), error -> Mono.just(new RenewalResult(Set.of(), lost)));
+        });
+    }
+
+    private static RenewalResult outcome(
+            List<Held> held, Nodes.Checked checked, Map<String, LossReason> lost, Queue queue) {
+        Set<String> renewed = new HashSet<>();
+        for (int i = 0; i < held.size(); i++) {
+            Standing standing = held.get(i).standing;
+            Node node = held.get(i).node;
+            if (checked.keeps(i, node) && standing.isOwner()) {
+                queue.keep(standing, node);
+                renewed.add(standing.claim.id());
+            } else {
+                boolean unused = standing.vanished(node, checked.loss(node));
+                LossReason known = standing.loss();
+                lost.put(standing.claim.id(), known == null ? LossReason.EXPIRED : known);
+            }
+        }
+        return new RenewalResult(renewed, lost);
+    }
+}

@@ -1,0 +1,175 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Locks in ZooKeeper 3.6 or later, over Curator.
+ *
+ * <ol>
+ *   <li><b>Names.</b> A lock is a container node {@code /PREFIX/KEY}, where KEY is the user's key percent-encoded; the
+ *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
+ *       {@code CLAIM:NUMBER}. It holds the client, the lease and the owner's name and is never changed.
+ *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock. Its czxid is the fencing
+ *       token.
+ *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. First among them, it owns the lock;
+ *       otherwise it waits for the one just before it, its predecessor. {@code tryAcquire} reads before it makes
+ *       anything, so that it writes nothing if the lock is held. A creation whose answer was lost is looked for by the
+ *       claim's id, after the leader has been asked, and taken for ours only if this very session made it.
+ *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
+ *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the line. A release is
+ *       one event for one client, however many wait.
+ *   <li><b>Renewal.</b> One question to the leader and a look at each node, in one burst. It counts only if the nodes are
+ *       there <i>and</i> the session that asked is the one that made them.
+ *   <li><b>Loss.</b> A session that expired ends all holds at once. A forced release puts a notice into
+ *       {@code /PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
+ *   <li><b>Release.</b> The node is deleted by its name, which holds the claim's id, so that it can only be the claim's
+ *       own. A deletion that could not be sent is made up for when the connection is back.
+ * </ol>
+ *
+ * <p><b>Leases and the session.</b> What ZooKeeper keeps alive is the session, not the claim. Therefore
+ * <ul>
+ *   <li>a hold is relied upon for the claim's lease or half the session timeout, whichever is shorter, after the sending
+ *       of the last question that was answered. A connection that is suspended for less costs nothing; after that the
+ *       hold is lost here, before the servers can have given it to another. Only half, because a leader learns of
+ *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
+ *       ones with it. {@code ClaimResult.Granted} and {@code Signal.Grant} say the time;
+ *   <li>a hold that is not renewed is deleted by this backend when its lease is over. It never lasts longer than half the
+ *       session timeout: choose that to fit;
+ *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, whatever the lease, and up
+ *       to a tick of the servers longer;
+ *   <li>a waiting claim keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
+ *       lease asked for, because ZooKeeper tells nobody how long a session has been silent.
+ * </ul>
+ *
+ * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because ZooKeeper loses
+ * no confirmed write, for clients whose clocks run at the speed of the servers'. <b>Fencing tokens</b> rise strictly, also
+ * over restarts; they overflow, with an error, after half a million leaders. <b>Order</b> is that of arrival. No
+ * <b>clock</b> is compared with another.
+ *
+ * <p>Nothing is opened before the first use. Safe for use from any thread.
+ */
+public final class ZooKeeperLockBackend implements LockBackend {
+
+    private static final Duration REMOVING = Duration.ofMillis(700);
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Queue queue;
+    private final Observer observer;
+    private final Pushes pushes;
+
+    private ZooKeeperLockBackend(ClientSource source, ZooKeeperLockOptions options) {
+        byte[] random = new byte[16];
+        new SecureRandom().nextBytes(random);
+        String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+        Names names = new Names(options.prefix());
+        this.connection = new Connection(source, options);
+        this.nodes = new Nodes(connection, names);
+        this.pushes = new Pushes(connection, nodes, names.notice(session));
+        this.queue = new Queue(connection, nodes, names, session, pushes);
+        this.observer = new Observer(connection, nodes, names);
+    }
+
+    /**
+     * A backend with a client of its own, closed with it.
+     *
+     * @param connectString servers of one ensemble, {@code host:port} with commas between, and optionally the path of an
+     *     existing node below which everything is
+     * @return a backend that has not connected yet
+     */
+    public static ZooKeeperLockBackend connect(String connectString) {
+        return connect(connectString, ZooKeeperLockOptions.defaults());
+    }
+
+    /**
+     * A backend with a client of its own, closed with it.
+     *
+     * @param connectString as for {@link #connect(String)}
+     * @param options how locks are laid out, the session timeout, and user and password
+     * @return a backend that has not connected yet
+     */
+    public static ZooKeeperLockBackend connect(String connectString, ZooKeeperLockOptions options) {
+        return new ZooKeeperLockBackend(new ClientSource.Own(connectString, options), options);
+    }
+
+    /**
+     * A backend over a client of the application, which must be started and is never closed here. Its session timeout,
+     * users, access lists and namespace are those of that client; how often commands are repeated is up to its retry
+     * policy.
+     *
+     * @param client the application's client
+     * @return a backend that has sent nothing yet
+     */
+    public static ZooKeeperLockBackend using(CuratorFramework client) {
+        return using(client, ZooKeeperLockOptions.defaults());
+    }
+
+    /**
+     * A backend over a client of the application, as {@link #using(CuratorFramework)}.
+     *
+     * @param client the application's client
+     * @param options how locks are laid out; session timeout and user are those of the client
+     * @return a backend that has sent nothing yet
+     */
+    public static ZooKeeperLockBackend using(CuratorFramework client, ZooKeeperLockOptions options) {
+        return new ZooKeeperLockBackend(new ClientSource.Users(client), options);
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        return queue.claim(claim);
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return Renewal.of(held, queue, nodes);
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return queue.release(claim);
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return pushes.signals(queue::forced);
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return observer.inspect(key);
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return observer.events(key);
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return observer.forceRelease(key);
+    }
+
+    /** Deletes what is left of this backend's nodes, by ending its session if that is its own. */
+    @Override
+    public Mono<Void> close() {
+        Mono<Void> removed = connection.isOurs() ? Mono.empty() : queue.close().then(pushes.removeNotice());
+        return removed.timeout(REMOVING, Mono.empty())
+                .onErrorComplete()
+                .then(Mono.fromRunnable(() -> pushes.close(ZooKeeperFailure.closed())))
+                .then(connection.close());
+    }
+}

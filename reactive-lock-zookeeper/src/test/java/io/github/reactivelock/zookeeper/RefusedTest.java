@@ -1,0 +1,125 @@
+package io.github.reactivelock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Users and passwords, and what is said when ZooKeeper cannot or will not answer. */
+class RefusedTest extends Fixture {
+
+    private Throwable refusal(ZooKeeperLockBackend backend) {
+        LockClient client = promptClient(backend);
+        Throwable refused = ZooKeepers.error(client.tryAcquire(key));
+        ZooKeepers.get(client.close());
+        return refused;
+    }
+
+    @Test
+    void nobodyListensThere() {
+        assertThat(refusal(ZooKeeperLockBackend.connect("127.0.0.1:1")))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("ZooKeeper at 127.0.0.1:1 cannot be reached")
+                .hasMessageContaining("Connection refused");
+    }
+
+    @Test
+    void whatIsNoConnectStringIsRefused() {
+        for (String bad : List.of("", " ", "http://localhost:2181", "me:s3cret@localhost:2181", "host:2181/a//b")) {
+            assertThatThrownBy(() -> ZooKeeperLockBackend.connect(bad))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("host:2181")
+                    .hasMessageNotContaining("s3cret");
+        }
+    }
+
+    @Test
+    void aPathThatDoesNotExistIsNamed() {
+        assertThat(refusal(ZooKeeperLockBackend.connect(server.getConnectString() + "/nowhere")))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("path at the end of the connect string");
+    }
+
+    @Test
+    void aClientThatWasNotStartedIsNamed() {
+        CuratorFramework latent = CuratorFrameworkFactory.newClient(server.getConnectString(), new RetryOneTime(10));
+
+        assertThat(refusal(ZooKeeperLockBackend.using(latent)))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("must be started");
+    }
+
+    @Test
+    void onlyTheUserWhoMadeTheLocksIsAllowedThere() {
+        ZooKeeperLockOptions options = patient().withPrefix("private");
+        ZooKeeperLockOptions login = options.withDigest("locks", "s3cret");
+        LockClient one = client(ZooKeeperLockBackend.connect(server.getConnectString(), login));
+        LockClient other = client(ZooKeeperLockBackend.connect(server.getConnectString(), login));
+        LockHandle held = ZooKeepers.get(one.acquire(key));
+        CompletableFuture<LockHandle> next = other.acquire(key).toFuture();
+
+        for (ZooKeeperLockOptions wrong : List.of(options, options.withDigest("locks", "wr0ng"))) {
+            assertThat(ZooKeepers.error(client(ZooKeeperLockBackend.connect(server.getConnectString(), wrong))
+                            .acquire(key)))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("denies this client the nodes below /private")
+                    .hasMessageNotContaining("wr0ng");
+        }
+
+        assertThat(ZooKeepers.get(other.forceRelease(key))).isTrue();
+        assertThat(ZooKeepers.get(held.lost()).fencingToken()).isEqualTo(held.fencingToken());
+        ZooKeepers.get(ZooKeepers.get(next).release());
+    }
+
+    @Test
+    void aClosedBackendLeavesNoThreadOfItsClient() throws InterruptedException {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        LockClient client = client();
+        ZooKeepers.get(ZooKeepers.get(client.acquire(key)).release());
+
+        ZooKeepers.get(client.close());
+
+        ZooKeepers.until(
+                "no thread of Curator or ZooKeeper is left",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread))
+                        .noneMatch(thread -> thread.getName().startsWith("Curator-")
+                                || thread.getName().contains("-SendThread")
+                                || thread.getName().contains("-EventThread")
+                                || thread.getName().startsWith("reactive-lock")));
+    }
+
+    @Test
+    void withoutAMajorityTheCauseIsNamed() throws Exception {
+        try (TestingCluster cluster = new TestingCluster(3)) {
+            cluster.start();
+            LockClient client = promptClient(ZooKeeperLockBackend.connect(cluster.getConnectString()));
+            LockHandle first =
+                    ZooKeepers.get(Mono.defer(() -> client.acquire(key)).retry(5));
+            ZooKeepers.get(first.release());
+            List<InstanceSpec> servers = new ArrayList<>(cluster.getInstances());
+            assertThat(cluster.killServer(servers.get(0))).isTrue();
+            assertThat(cluster.killServer(servers.get(1))).isTrue();
+
+            // The first questions may still find the connection that the kill is just cutting.
+            ZooKeepers.until("the missing majority is named", () -> {
+                Throwable refused = ZooKeepers.error(client.tryAcquire(key));
+                assertThat(refused).isInstanceOf(LockUnavailableException.class);
+                return refused.getMessage().contains("majority");
+            });
+        }
+    }
+}

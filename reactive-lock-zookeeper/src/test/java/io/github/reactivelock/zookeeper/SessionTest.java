@@ -1,0 +1,272 @@
+package io.github.reactivelock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.testkit.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.curator.framework.CuratorFramework;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.util.retry.Retry;
+
+/** Connections that break, servers that stop and come back, sessions that end. */
+class SessionTest extends Fixture {
+
+    private TcpProxy proxy;
+
+    @BeforeEach
+    void putAProxyBetween() {
+        proxy = TcpProxy.to(server.getPort());
+    }
+
+    @AfterEach
+    void removeTheProxy() {
+        // Those behind it end their sessions through it.
+        closeAll();
+        proxy.close();
+    }
+
+    private String proxied() {
+        return "127.0.0.1:" + proxy.port();
+    }
+
+    private ZooKeeperLockBackend behindProxy(Duration session) {
+        return ZooKeeperLockBackend.connect(
+                proxied(), ZooKeeperLockOptions.defaults().withSessionTimeout(session));
+    }
+
+    @Test
+    void aCutThatIsMendedInTimeCostsNothing() throws InterruptedException {
+        LockClient client = promptClient(behindProxy(Duration.ofSeconds(40)));
+        LockHandle held = ZooKeepers.get(client.acquire(key));
+        CompletableFuture<LockHandle> waiting = client().acquire(key).toFuture();
+        ZooKeepers.until("it waits", () -> ZooKeepers.claims(zookeeper).size() == 2);
+
+        proxy.cut();
+        Thread.sleep(1_500);
+        proxy.mend();
+
+        ZooKeepers.get(held.renew().retryWhen(Retry.fixedDelay(20, Duration.ofMillis(200))));
+        assertThat(held.isHeld()).isTrue();
+        assertThat(waiting).isNotDone();
+        ZooKeepers.get(held.release());
+        ZooKeepers.get(ZooKeepers.get(waiting).release());
+    }
+
+    @Test
+    void aCutThatLastsLosesTheHoldBeforeAnotherGetsTheLock() {
+        LockHandle held = ZooKeepers.get(promptClient(behindProxy(SESSION)).acquire(key));
+        CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
+
+        proxy.freeze();
+
+        assertThat(ZooKeepers.get(held.lost()).reason()).isEqualTo(LossReason.UNREACHABLE);
+        assertThat(held.isHeld()).isFalse();
+        assertThat(next).as("not before the servers end the session").isNotDone();
+        assertThat(ZooKeepers.get(next).fencingToken()).isGreaterThan(held.fencingToken());
+        proxy.mend();
+        ZooKeepers.get(ZooKeepers.get(next).release());
+    }
+
+    @Test
+    void aSessionThatExpiresEndsItsHoldsAtOnceAndItsWaitersQueueAgain() throws Exception {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            LockClient client = client(ZooKeeperLockBackend.using(users));
+            LockHandle other = ZooKeepers.get(client().acquire(key + "other"));
+            LockHandle held = ZooKeepers.get(client.acquire(key));
+            CompletableFuture<LockHandle> waiting =
+                    client.acquire(key + "other").toFuture();
+            ZooKeepers.until("it waits", () -> ZooKeepers.claims(zookeeper).size() == 3);
+
+            ZooKeepers.expire(users, server.getConnectString());
+
+            assertThat(ZooKeepers.get(held.lost()).reason()).isEqualTo(LossReason.SESSION_LOST);
+            ZooKeepers.until(
+                    "it waits again", () -> ZooKeepers.claims(zookeeper).size() == 2);
+            assertThat(waiting).isNotDone();
+            ZooKeepers.get(other.release());
+            assertThat(ZooKeepers.get(waiting).isHeld()).isTrue();
+            ZooKeepers.get(ZooKeepers.get(waiting).release());
+            ZooKeepers.get(ZooKeepers.get(client.acquire(key)).release());
+            ZooKeepers.get(client.close());
+        }
+    }
+
+    @Test
+    void aHoldOfASessionThatTheClientGaveUpIsNotRenewedThoughItsNodeIsThere() throws Exception {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
+            Claim held = claim();
+            ZooKeepers.get(backend.claim(held));
+            long earlier = users.getZookeeperClient().getZooKeeper().getSessionId();
+
+            // Curator drops its handle without ending the session, which the server keeps for some time.
+            users.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+            ZooKeepers.until("a new session is there", () -> sessionOf(users) != 0 && sessionOf(users) != earlier);
+
+            assertThat(ZooKeepers.get(backend.renew(List.of(held))).lost())
+                    .containsEntry(held.id(), LossReason.SESSION_LOST);
+            ZooKeepers.get(backend.release(held));
+            assertThat(ZooKeepers.claims(zookeeper)).isEmpty();
+        }
+    }
+
+    @Test
+    void aNodeThatAnEarlierSessionLeftIsNotTakenForOurs() throws Exception {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
+            Claim owner = claim();
+            ZooKeepers.get(backend().claim(owner));
+            Claim waiting = claim();
+            ZooKeepers.get(backend.claim(waiting));
+            String left = ZooKeepers.claims(zookeeper).get(1);
+            long earlier = sessionOf(users);
+
+            users.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+            ZooKeepers.until("a new session is there", () -> sessionOf(users) != 0 && sessionOf(users) != earlier);
+
+            assertThat(ZooKeepers.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(ZooKeepers.claims(zookeeper)).hasSize(2).doesNotContain(left);
+        }
+    }
+
+    /** So that the next claim on it takes one command. */
+    private void makeTheLock(ZooKeeperLockBackend backend) {
+        Claim first = claim();
+        ZooKeepers.get(backend.claim(first));
+        ZooKeepers.get(backend.release(first));
+    }
+
+    private static long sessionOf(CuratorFramework client) {
+        try {
+            return client.getZookeeperClient().getZooKeeper().getSessionId();
+        } catch (Exception e) {
+            return 0;
+        }
+    }
+
+    @Test
+    void aServerThatRestartsWithItsDataKeepsHoldsAndWaiters() throws Exception {
+        LockHandle held = ZooKeepers.get(client().acquire(key));
+        CompletableFuture<LockHandle> waiting = client().acquire(key).toFuture();
+        ZooKeepers.until("it waits", () -> ZooKeepers.claims(zookeeper).size() == 2);
+
+        server.restart();
+
+        ZooKeepers.get(held.renew().retryWhen(Retry.fixedDelay(20, Duration.ofMillis(200))));
+        ZooKeepers.get(held.release());
+        LockHandle next = ZooKeepers.get(waiting);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        ZooKeepers.get(next.release());
+    }
+
+    @Test
+    void anAnswerThatWasLostLeavesNothingBehind() {
+        LockClient client = promptClient(behindProxy(Duration.ofSeconds(20)));
+        ZooKeepers.get(ZooKeepers.get(client.acquire(key + "before")).release());
+
+        proxy.dropReplies();
+        assertThat(ZooKeepers.error(client.acquire(key))).isInstanceOf(LockUnavailableException.class);
+        proxy.mend();
+
+        ZooKeepers.get(ZooKeepers.get(client().acquire(key)).release());
+    }
+
+    @Test
+    void aCreationWhoseAnswerWasLostIsFoundByItsId() throws Exception {
+        ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(proxied(), patient()));
+        makeTheLock(backend);
+        Claim claim = claim();
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        long czxid =
+                ZooKeepers.stat(zookeeper, ZooKeepers.claims(zookeeper).get(0)).getCzxid();
+
+        proxy.mend();
+
+        assertThat(granted(ZooKeepers.get(answer)) >> 12).isEqualTo(czxid);
+        assertThat(ZooKeepers.claims(zookeeper)).hasSize(1);
+    }
+
+    @Test
+    void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
+        ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(
+                proxied(), ZooKeeperLockOptions.defaults().withSessionTimeout(Duration.ofSeconds(40))));
+        makeTheLock(backend);
+        Claim claim = claim();
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+
+        assertThat(ZooKeepers.error(backend.release(claim))).hasMessageContaining("ZooKeeper at 127.0.0.1");
+        assertThat(ZooKeepers.claims(zookeeper)).hasSize(1);
+        proxy.mend();
+
+        ZooKeepers.until("it is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        ZooKeepers.until("the question has ended", answer::isDone);
+    }
+
+    @Test
+    void aReleaseThatCouldNotBeSentIsMadeUpFor() throws InterruptedException {
+        ZooKeeperLockBackend backend = opened(behindProxy(Duration.ofSeconds(40)));
+        Claim held = claim();
+        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.claim(held));
+
+        proxy.cut();
+        assertThat(ZooKeepers.error(backend.release(held))).hasMessageContaining("ZooKeeper at 127.0.0.1");
+        proxy.mend();
+
+        ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+    }
+
+    @Test
+    void eventsBeginAnewWithASnapshotAfterAnInterruption() throws InterruptedException {
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching =
+                promptClient(behindProxy(Duration.ofSeconds(20))).events(key).subscribe(seen::add, error -> {});
+        ZooKeepers.until("the watch is in force", () -> seen.size() == 1);
+
+        proxy.cut();
+        LockHandle held = ZooKeepers.get(client().acquire(key));
+        proxy.mend();
+
+        ZooKeepers.until(
+                "a second snapshot",
+                () -> seen.stream().filter(LockEvent.Snapshot.class::isInstance).count() >= 2);
+        ZooKeepers.get(held.release());
+        ZooKeepers.until("the release", () -> seen.contains(new LockEvent.Released(key, held.fencingToken())));
+        watching.dispose();
+    }
+
+    @Test
+    void theUsersClientKeepsNothingOfAClosedBackend() throws Exception {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            LockClient client = client(ZooKeeperLockBackend.using(users.usingNamespace("shop")));
+            LockHandle held = ZooKeepers.get(client.acquire(key));
+            assertThat(ZooKeepers.children(zookeeper, "/shop/reactivelock")).contains(key);
+
+            ZooKeepers.get(client.close());
+
+            assertThat(held.isHeld()).isFalse();
+            assertThat(ZooKeepers.works(users)).isTrue();
+            assertThat(ZooKeepers.children(zookeeper, "/shop/reactivelock/" + key))
+                    .isEmpty();
+            assertThat(ZooKeepers.children(zookeeper, "/shop/reactivelock")).noneMatch(name -> name.startsWith("!"));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.LockBackendContract;
+import java.util.Optional;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.test.TestingCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract on an ensemble of three. */
+class ThreeServersContractTest extends LockBackendContract {
+
+    private static TestingCluster cluster;
+    private static CuratorFramework users;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = new TestingCluster(3);
+        cluster.start();
+        users = ZooKeepers.client(cluster.getConnectString());
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        users.close();
+        cluster.close();
+    }
+
+    @Override
+    protected int cancelRaces() {
+        return Math.min(200, super.cancelRaces());
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(cluster.getConnectString());
+        // Making a session takes longer than the shortest patience in the contract.
+        ZooKeepers.get(backend.inspect("k"));
+        return backend;
+    }
+
+    @Override
+    protected Optional<Lent> lent() {
+        return Optional.of(new Lent(ZooKeeperLockBackend.using(users), () -> ZooKeepers.works(users)));
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        ZooKeepers.untilCaughtUp(users);
+        ZooKeepers.assertNoClaims(users);
+    }
+}

@@ -1,0 +1,167 @@
+package io.github.reactivelock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.x.async.AsyncCuratorFramework;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.server.ServerMetrics;
+import reactor.core.publisher.Mono;
+
+/** What tests ask ZooKeeper itself, and how they wait. */
+final class ZooKeepers {
+
+    static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private ZooKeepers() {}
+
+    /** A client of the application, connected. */
+    static CuratorFramework client(String connectString) {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .sessionTimeoutMs(20_000)
+                .connectionTimeoutMs(15_000)
+                .retryPolicy(new RetryOneTime(100))
+                .ensembleTracker(false)
+                .build();
+        client.start();
+        try {
+            assertThat(client.blockUntilConnected(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return client;
+    }
+
+    @Fixture.CanIgnoreReturnValue
+    static <T> T get(CompletableFuture<T> answer) {
+        try {
+            return answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError("no good answer", e);
+        }
+    }
+
+    @Fixture.CanIgnoreReturnValue
+    static <T> T get(Mono<T> answer) {
+        return answer.block(LIMIT);
+    }
+
+    static Throwable error(Mono<?> answer) {
+        return answer.<Throwable>flatMap(value -> Mono.error(new AssertionError("no error but " + value)))
+                .switchIfEmpty(Mono.error(new AssertionError("no error but empty")))
+                .onErrorResume(Mono::just)
+                .block(LIMIT);
+    }
+
+    static void until(String what, BooleanSupplier isSo) throws InterruptedException {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline)
+                    .as("not so within " + LIMIT + ": " + what)
+                    .isNegative();
+            Thread.sleep(5);
+        }
+    }
+
+    static boolean works(CuratorFramework client) {
+        return stat(client, "/") != null;
+    }
+
+    static Stat stat(CuratorFramework client, String path) {
+        try {
+            return client.checkExists().forPath(path);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static List<String> children(CuratorFramework client, String path) {
+        try {
+            return client.getChildren().forPath(path);
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The paths of all claims, first come first. */
+    static List<String> claims(CuratorFramework client) {
+        List<Place> places = new ArrayList<>();
+        List<String> paths = new ArrayList<>();
+        for (String lock : children(client, "/reactivelock")) {
+            places.clear();
+            children(client, "/reactivelock/" + lock).forEach(name -> places.add(Place.of(name)));
+            places.sort((a, b) -> a.isBefore(b) ? -1 : 1);
+            places.forEach(place -> paths.add("/reactivelock/" + lock + "/" + place.name()));
+        }
+        return paths;
+    }
+
+    static void assertNoClaims(CuratorFramework client) {
+        assertThat(claims(client)).isEmpty();
+    }
+
+    static void untilCaughtUp(CuratorFramework client) {
+        get(AsyncCuratorFramework.wrap(client).sync().forPath("/").toCompletableFuture());
+    }
+
+    /** Ends a client's session at the server, as if it had been silent for too long. */
+    static void expire(CuratorFramework client, String connectString) throws Exception {
+        ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
+        CompletableFuture<Boolean> connected = new CompletableFuture<>();
+        ZooKeeper twin = new ZooKeeper(
+                connectString,
+                10_000,
+                event -> {
+                    if (event.getState() == KeeperState.SyncConnected) {
+                        connected.complete(true);
+                    }
+                },
+                handle.getSessionId(),
+                handle.getSessionPasswd());
+        get(connected);
+        twin.close();
+    }
+
+    /** The nodes that a client watches for changes, as its ZooKeeper handle knows them. */
+    static List<?> watched(CuratorFramework client) {
+        try {
+            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
+            watches.setAccessible(true);
+            return (List<?>) watches.invoke(client.getZookeeperClient().getZooKeeper());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** How many watchers were told of a deletion, by any server of this JVM. */
+    static long deletionsTold() {
+        Map<String, Object> all = new HashMap<>();
+        ServerMetrics.getMetrics().getMetricsProvider().dump(all::put);
+        return ((Number) all.get("sum_node_deleted_watch_count")).longValue();
+    }
+
+    static void delete(CuratorFramework client, String path) {
+        try {
+            client.delete().forPath(path);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}
