@@ -27,6 +27,7 @@ final class Inside implements Scenario {
     @Override
     public void run(Bench bench, Report report) {
         bench.disband();
+        report.progress(name() + ": takes about a minute");
         Table table = new Table(
                 "Inside the process, by JMH on the in-process store",
                 List.of(name(), "operations a second", "error", "bytes allocated each"));
