@@ -52,6 +52,8 @@ final class Inside implements Scenario {
                             .mode(Mode.Throughput)
                             .addProfiler(GCProfiler.class)
                             .forks(1)
+                            // Not those of this process.
+                            .jvmArgs("-Xmx1g", "-XX:+UseSerialGC")
                             .warmupIterations(5)
                             .warmupTime(TimeValue.seconds(1))
                             .measurementIterations(5)
