@@ -74,7 +74,10 @@ final class Benchmarks implements Callable<Integer> {
                 Document.write(report, new Machine(bench.versions()), docs);
             }
         }
-        report.add(Target.table(report));
+        Table targets = Target.table(report);
+        if (!targets.isEmpty()) {
+            report.add(targets);
+        }
         report.printFigures();
         report.progress(report.missing().isEmpty() ? "done" : "not measured: " + report.missing());
         return report.missing().isEmpty() ? 0 : 1;

@@ -36,6 +36,9 @@ final class Inside implements Scenario {
             Result<?> allocated = result.getSecondaryResults().get(ALLOCATED);
             String full = result.getParams().getBenchmark();
             String benchmark = full.substring(full.lastIndexOf('.', full.lastIndexOf('.') - 1) + 1);
+            if (allocated != null) {
+                report.add(Figure.of("bytes", benchmark, allocated.getScore()));
+            }
             table.add(List.of(
                     benchmark,
                     shown(primary.getScore()),

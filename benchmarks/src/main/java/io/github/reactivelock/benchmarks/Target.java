@@ -17,6 +17,7 @@ record Target(String what, String figure, boolean most, double value) {
 
     private static final List<Target> ALL = targets();
 
+    /** Those that the run says something about. */
     static Table table(Report report) {
         Table table = new Table("Targets", List.of("target", "figure", "bound", "measured", ""));
         for (Target target : ALL) {
