@@ -50,11 +50,6 @@ final class Group implements AutoCloseable {
         return Outcome.together(answers().stream().map(Outcome::decode).toList());
     }
 
-    /** Lets a side take its turn in the first process, while the others do nothing. */
-    Outcome runAlone(String side, Load load, Duration time) {
-        return Outcome.decode(ask(load.request(side, System.nanoTime() + HEAD_START_NANOS, time)));
-    }
-
     /** Asks the first process alone. */
     String ask(String request) {
         processes.get(0).send(request);

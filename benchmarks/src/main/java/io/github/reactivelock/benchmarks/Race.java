@@ -44,7 +44,8 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         boolean inTrips = load.note() == Load.Note.EVENTS;
         if (inTrips) {
             group.open(Sides.PING, uri);
-            double unused = roundTrip(group);
+            double unusedAlone = roundTrip(group, 1);
+            double unusedTogether = roundTrip(group, clients);
         }
         for (String side : sides) {
             report.progress(name + ": " + side + " warms up");
@@ -56,12 +57,15 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             if (i % 2 == 1) {
                 Collections.reverse(order);
             }
-            double trip = inTrips ? roundTrip(group) : Double.NaN;
+            double trip = inTrips ? roundTrip(group, 1) : Double.NaN;
+            double busyTrip = inTrips ? roundTrip(group, clients) : Double.NaN;
             StringBuilder line = new StringBuilder();
             for (String side : order) {
                 Map<Metric, Double> round = turn(bench.server(store), group, side, pace.turn(), report);
                 if (inTrips) {
-                    round.put(Metric.HAND_OVER_TRIPS, round.getOrDefault(Metric.HAND_OVER, Double.NaN) / trip);
+                    double handOver = round.getOrDefault(Metric.HAND_OVER, Double.NaN);
+                    round.put(Metric.HAND_OVER_TRIPS, handOver / trip);
+                    round.put(Metric.HAND_OVER_BUSY_TRIPS, handOver / busyTrip);
                 }
                 rounds.computeIfAbsent(side, s -> new ArrayList<>()).add(round);
                 line.append(", ").append(side).append(' ').append(shown(round));
@@ -88,9 +92,9 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return Round.of(outcome, load, time, usage);
     }
 
-    /** Of a single client that does nothing else, in microseconds. */
-    private static double roundTrip(Group group) {
-        Outcome pings = group.runAlone(Sides.PING, new Load(1, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
+    /** In microseconds, while so many clients do nothing but PING, each one at a time. */
+    private static double roundTrip(Group group, int clients) {
+        Outcome pings = group.run(Sides.PING, new Load(clients, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
         return Round.at(Round.cycles(pings.moments()), 0.5) / 2 / 1_000;
     }
 

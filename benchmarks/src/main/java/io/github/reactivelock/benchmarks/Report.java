@@ -117,6 +117,7 @@ final class Report {
             case PUBLISHED -> add(Figure.of("publishes", race.name(), value));
             case SUBSCRIBED -> add(Figure.of("subscribes", race.name(), value));
             case HAND_OVER_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "round-trip", value));
+            case HAND_OVER_BUSY_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "busy-round-trip", value));
             case CYCLE_TAIL -> add(Figure.ratio(race.name() + "-p99", "p50", value));
             case LONGEST_WAIT ->
                 add(Figure.ratio(

@@ -75,6 +75,7 @@ record Target(String what, String figure, boolean most, double value) {
                 "hot key over clients, in order, beside Redisson", "ratio " + scenario + " redisson-async", ratio));
         all.add(most("its commands for an acquisition", "commands " + scenario, 2.3));
         all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", 1.5));
+        all.add(most("the same, while all clients PING", "ratio " + scenario + "-hand-over busy-round-trip", 1.5));
         all.add(most("its p99 of acquire + release, in medians", "ratio " + scenario + "-p99 p50", 2));
     }
 
