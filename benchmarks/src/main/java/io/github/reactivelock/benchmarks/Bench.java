@@ -11,7 +11,14 @@ final class Bench implements AutoCloseable {
     /** A kind of server. */
     enum Store {
         REDIS,
-        ETCD
+        ETCD;
+
+        Server start() {
+            return switch (this) {
+                case REDIS -> new RedisServer();
+                case ETCD -> new EtcdServer();
+            };
+        }
     }
 
     private final Pace pace;
@@ -27,7 +34,7 @@ final class Bench implements AutoCloseable {
     }
 
     Server server(Store store) {
-        return servers.computeIfAbsent(store, s -> s == Store.REDIS ? new RedisServer() : new EtcdServer());
+        return servers.computeIfAbsent(store, Store::start);
     }
 
     RedisServer redis() {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.benchmarks;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,6 +28,18 @@ final class Benchmarks implements Callable<Integer> {
     @Option(names = "--list", description = "Prints the scenarios' names and ends.")
     private boolean list;
 
+    @Option(
+            names = "--rounds",
+            paramLabel = "number",
+            description = "How many turns each side has, instead of the usual number.")
+    private @Nullable Integer rounds;
+
+    @Option(names = "--turn", paramLabel = "duration", description = "How long each is, such as PT0.5S.")
+    private @Nullable Duration turn;
+
+    @Option(names = "--warm-up", paramLabel = "duration", description = "How long each side runs before them.")
+    private @Nullable Duration warmUp;
+
     @Option(names = "--docs", hidden = true, description = "Where a run of everything writes its report.")
     private @Nullable Path docs;
 
@@ -41,29 +54,54 @@ final class Benchmarks implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<Scenario> known = quick ? Scenarios.quick() : Scenarios.all();
         if (list) {
-            known.forEach(scenario -> System.out.println(scenario.name()));
+            (quick ? Scenarios.quick() : Scenarios.all()).forEach(scenario -> System.out.println(scenario.name()));
             return 0;
         }
-        List<Scenario> chosen = chosen(known);
+        List<Scenario> chosen = chosen();
         Report report = new Report(System.out);
-        try (Bench bench = new Bench(quick ? Pace.QUICK : Pace.FULL)) {
+        try (Bench bench = new Bench(pace())) {
             for (Scenario scenario : chosen) {
-                scenario.run(bench, report);
+                try {
+                    scenario.run(bench, report);
+                } catch (RuntimeException e) {
+                    report.missing(scenario, e);
+                    bench.disband();
+                }
             }
             if (docs != null && !quick && names.isEmpty()) {
+                report.progress("writing " + docs.resolve("performance.md"));
                 Document.write(report, new Machine(bench.versions()), docs);
             }
         }
-        report.add(Target.table(report));
+        Table targets = Target.table(report);
+        if (!targets.isEmpty()) {
+            report.add(targets);
+        }
         report.printFigures();
-        return 0;
+        report.progress(report.missing().isEmpty() ? "done" : "not measured: " + report.missing());
+        return report.missing().isEmpty() ? 0 : 1;
     }
 
-    private List<Scenario> chosen(List<Scenario> known) {
+    private Pace pace() {
+        Pace usual = quick ? Pace.QUICK : Pace.FULL;
+        return new Pace(
+                warmUp == null ? usual.warmUp() : warmUp,
+                turn == null ? usual.turn() : turn,
+                rounds == null ? usual.rounds() : rounds,
+                usual.watch());
+    }
+
+    private List<Scenario> chosen() {
+        List<Scenario> known = new ArrayList<>(quick ? Scenarios.quick() : Scenarios.all());
         if (names.isEmpty()) {
             return known;
+        }
+        if (quick) {
+            Scenarios.all().stream()
+                    .filter(scenario ->
+                            known.stream().noneMatch(shorter -> shorter.name().equals(scenario.name())))
+                    .forEach(known::add);
         }
         List<String> strange = new ArrayList<>(names);
         strange.removeIf(

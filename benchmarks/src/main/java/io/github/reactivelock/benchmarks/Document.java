@@ -19,6 +19,10 @@ final class Document {
             StringBuilder text = new StringBuilder(introduction());
             text.append("\n## Where\n\n").append(machine.text());
             section(text, Target.table(report));
+            if (!report.missing().isEmpty()) {
+                text.append("\nNot measured:\n\n");
+                report.missing().forEach(line -> text.append("- ").append(line).append('\n'));
+            }
             for (String plot : plots(report, directory)) {
                 text.append("\n![").append(plot).append("](").append(plot).append(")\n");
             }

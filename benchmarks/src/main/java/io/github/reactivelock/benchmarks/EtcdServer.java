@@ -1,75 +1,41 @@
 package io.github.reactivelock.benchmarks;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /** A single etcd from the PATH that does not wait for its disk. */
 final class EtcdServer implements Server {
 
-    private static final Duration START_LIMIT = Duration.ofSeconds(10);
-
-    private final int port = RedisServer.freePort();
-    private final Process process;
+    private final int port = ServerProcess.freePort();
+    private final String peers = "http://127.0.0.1:" + ServerProcess.freePort();
+    private final ServerProcess process = new ServerProcess("etcd (Debian: etcd-server)", this::command);
 
     EtcdServer() {
-        String peers = "http://127.0.0.1:" + RedisServer.freePort();
-        try {
-            Path directory = Files.createTempDirectory("reactive-lock-benchmarks");
-            this.process = started(List.of(
-                    "etcd",
-                    "--name",
-                    "one",
-                    "--data-dir",
-                    directory.toString(),
-                    "--unsafe-no-fsync",
-                    "--listen-client-urls",
-                    uri(),
-                    "--advertise-client-urls",
-                    uri(),
-                    "--listen-peer-urls",
-                    peers,
-                    "--initial-advertise-peer-urls",
-                    peers,
-                    "--initial-cluster",
-                    "one=" + peers,
-                    "--log-level",
-                    "error"));
-        } catch (IOException e) {
-            throw new UncheckedIOException("etcd could not be started; install it (Debian: etcd-server)", e);
-        }
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
-        awaitPort();
+        process.awaitPort(port);
     }
 
-    private static Process started(List<String> command) throws IOException {
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
-    }
-
-    private void awaitPort() {
-        long until = System.nanoTime() + START_LIMIT.toNanos();
-        while (true) {
-            try (Socket socket = new Socket()) {
-                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1_000);
-                return;
-            } catch (IOException notYet) {
-                if (!process.isAlive() || System.nanoTime() - until > 0) {
-                    throw new UncheckedIOException("etcd does not listen", notYet);
-                }
-                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
-            }
-        }
+    private List<String> command(Path directory) {
+        return List.of(
+                "etcd",
+                "--name",
+                "one",
+                "--data-dir",
+                directory.toString(),
+                "--unsafe-no-fsync",
+                "--listen-client-urls",
+                uri(),
+                "--advertise-client-urls",
+                uri(),
+                "--listen-peer-urls",
+                peers,
+                "--initial-advertise-peer-urls",
+                peers,
+                "--initial-cluster",
+                "one=" + peers,
+                "--log-level",
+                "error");
     }
 
     @Override
@@ -98,6 +64,6 @@ final class EtcdServer implements Server {
 
     @Override
     public void close() {
-        process.destroy();
+        process.close();
     }
 }

@@ -49,7 +49,7 @@ final class Flow implements Cycle {
     @Override
     public void entered() {
         enteredAt = System.nanoTime();
-        if (turn.load.note() == Load.Note.GAPS) {
+        if (turn.load.note().hasGaps()) {
             turn.gaps.entered(enteredAt);
         }
     }
@@ -73,7 +73,7 @@ final class Flow implements Cycle {
     }
 
     private void record(long now) {
-        if (turn.load.note() == Load.Note.LATENCY || turn.load.note() == Load.Note.EVENTS) {
+        if (turn.load.note().hasMoments()) {
             if (recorded == moments.length) {
                 moments = Arrays.copyOf(moments, Math.max(3 * 1024, 2 * moments.length));
             }

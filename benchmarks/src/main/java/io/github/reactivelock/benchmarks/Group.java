@@ -12,11 +12,19 @@ final class Group implements AutoCloseable {
 
     private static final long HEAD_START_NANOS = 30_000_000;
 
+    /**
+     * Processes that outnumber the processors would go on compiling for longer than they are measured, each for itself,
+     * and what is measured would be the compiler.
+     */
+    private static final List<String> QUICKLY_COMPILED = List.of("-XX:TieredStopAtLevel=1");
+
     private final List<WorkerProcess> processes;
     private final Set<String> opened = new HashSet<>();
 
     Group(int size) {
-        this.processes = Stream.generate(WorkerProcess::new).limit(size).toList();
+        this.processes = Stream.generate(() -> new WorkerProcess(size > 1 ? QUICKLY_COMPILED : List.of()))
+                .limit(size)
+                .toList();
     }
 
     int size() {
@@ -40,11 +48,6 @@ final class Group implements AutoCloseable {
             processes.get(i).send(load.share(i, processes.size()).request(side, startAt, time));
         }
         return Outcome.together(answers().stream().map(Outcome::decode).toList());
-    }
-
-    /** Lets a side take its turn in the first process, while the others do nothing. */
-    Outcome runAlone(String side, Load load, Duration time) {
-        return Outcome.decode(ask(load.request(side, System.nanoTime() + HEAD_START_NANOS, time)));
     }
 
     /** Asks the first process alone. */

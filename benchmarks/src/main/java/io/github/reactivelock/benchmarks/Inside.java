@@ -27,6 +27,7 @@ final class Inside implements Scenario {
     @Override
     public void run(Bench bench, Report report) {
         bench.disband();
+        report.progress(name() + ": takes about a minute");
         Table table = new Table(
                 "Inside the process, by JMH on the in-process store",
                 List.of(name(), "operations a second", "error", "bytes allocated each"));
@@ -35,6 +36,9 @@ final class Inside implements Scenario {
             Result<?> allocated = result.getSecondaryResults().get(ALLOCATED);
             String full = result.getParams().getBenchmark();
             String benchmark = full.substring(full.lastIndexOf('.', full.lastIndexOf('.') - 1) + 1);
+            if (allocated != null) {
+                report.add(Figure.of("bytes", benchmark, allocated.getScore()));
+            }
             table.add(List.of(
                     benchmark,
                     shown(primary.getScore()),
@@ -51,6 +55,8 @@ final class Inside implements Scenario {
                             .mode(Mode.Throughput)
                             .addProfiler(GCProfiler.class)
                             .forks(1)
+                            // Not those of this process.
+                            .jvmArgs("-Xmx1g", "-XX:+UseSerialGC")
                             .warmupIterations(5)
                             .warmupTime(TimeValue.seconds(1))
                             .measurementIterations(5)

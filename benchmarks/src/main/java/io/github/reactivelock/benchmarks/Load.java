@@ -21,7 +21,17 @@ record Load(int flows, int keys, Note note) {
         /** When it was asked for, when it was granted and when its release was confirmed. */
         EVENTS,
         /** The longest time between two acquisitions of this process. */
-        GAPS
+        GAPS,
+        /** The same, and the turn is long enough for long budgets. */
+        WAITS;
+
+        boolean hasGaps() {
+            return this == GAPS || this == WAITS;
+        }
+
+        boolean hasMoments() {
+            return this == LATENCY || this == EVENTS;
+        }
     }
 
     String key(long flow) {

@@ -20,6 +20,7 @@ final class Memory implements Scenario {
                 "Heap after garbage collection: 100,000 flows waiting for one lock, 10,000 locks held",
                 List.of(name(), "bytes a waiter", "bytes a hold"));
         for (String side : SIDES) {
+            report.progress(name() + ": " + side);
             long waiter = measure(bench, side, "wait", WAITERS);
             long hold = measure(bench, side, "hold", HOLDS);
             table.add(List.of(side, Long.toString(waiter), Long.toString(hold)));

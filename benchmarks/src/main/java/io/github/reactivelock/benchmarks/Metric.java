@@ -9,6 +9,7 @@ enum Metric {
     CYCLE_TAIL("p99 / p50", "%.1f"),
     HAND_OVER("hand-over, median µs", "%,.1f"),
     HAND_OVER_TRIPS("in round trips", "%.2f"),
+    HAND_OVER_BUSY_TRIPS("of busy clients", "%.2f"),
     LONGEST_WAIT("longest wait of a client, ms", "%,.1f"),
     CLIENT_CPU("client CPU, µs each", "%.1f"),
     SERVER_CPU("server CPU, µs each", "%.1f"),

@@ -1,42 +1,46 @@
 package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.LockClient;
-import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** This library. */
 final class OurSide implements Side {
 
     private final LockClient lock;
+    private final Duration busy;
 
-    private OurSide(LockBackend backend, LockOptions options, Scheduler work) {
-        this.lock = LockClient.builder(backend)
-                .options(options)
-                .workScheduler(work)
-                // Sixteen processes that start at once on two processors may take their time.
-                .commandTimeout(Duration.ofSeconds(20))
-                .build();
+    private OurSide(LockBackend backend, Duration busy, UnaryOperator<LockClientBuilder> settings) {
+        this.busy = busy;
+        // Sixteen processes that start at once on two processors may take their time.
+        LockClientBuilder patient = LockClient.builder(backend).commandTimeout(Duration.ofSeconds(20));
+        this.lock = settings.apply(patient).build();
     }
 
-    static Side redis(String uri, LockOptions options, Scheduler work) {
-        return new OurSide(LettuceLockBackend.connect(uri), options, work);
+    static Side redis(String uri, UnaryOperator<LockClientBuilder> settings) {
+        return new OurSide(LettuceLockBackend.connect(uri), Duration.ZERO, settings);
     }
 
-    static Side etcd(String uri, LockOptions options) {
-        return new OurSide(EtcdLockBackend.connect(uri), options, Schedulers.parallel());
+    /** Holders are busy for a millisecond. */
+    static Side busy(String uri, Duration budget) {
+        return new OurSide(
+                LettuceLockBackend.connect(uri), Duration.ofMillis(1), ours -> ours.passBudget(1_000, budget));
+    }
+
+    static Side etcd(String uri, UnaryOperator<LockClientBuilder> settings) {
+        return new OurSide(EtcdLockBackend.connect(uri), Duration.ZERO, settings);
     }
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         var unused = lock.withLock(key, held -> {
                     cycle.entered();
-                    return Mono.empty();
+                    return busy.isZero() ? Mono.empty() : Mono.delay(busy);
                 })
                 .subscribe(nothing -> {}, cycle::ended, () -> cycle.ended(null));
     }

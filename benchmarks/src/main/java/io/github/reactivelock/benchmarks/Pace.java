@@ -13,8 +13,18 @@ import java.util.concurrent.locks.LockSupport;
  */
 record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
 
-    static final Pace FULL = new Pace(Duration.ofSeconds(6), Duration.ofSeconds(1), 7, Duration.ofSeconds(30));
-    static final Pace QUICK = new Pace(Duration.ofMillis(2_400), Duration.ofMillis(500), 3, Duration.ofSeconds(20));
+    static final Pace FULL = new Pace(Duration.ofSeconds(5), Duration.ofSeconds(1), 5, Duration.ofSeconds(20));
+    static final Pace QUICK = new Pace(Duration.ofMillis(1_200), Duration.ofMillis(250), 5, Duration.ofSeconds(20));
+
+    /** Several processes share the processors, and each has to warm up for itself. */
+    Pace forClients(int clients) {
+        return clients == 1 ? this : new Pace(warmUp.multipliedBy(2), turn.multipliedBy(2), rounds, watch);
+    }
+
+    /** Turns long enough for every one of many processes to spend a long budget, and few of them. */
+    Pace forLongWaits() {
+        return new Pace(warmUp.dividedBy(4), turn.multipliedBy(2), Math.min(rounds, 2), watch);
+    }
 
     void watchNow() {
         long until = System.nanoTime() + watch.toNanos();

@@ -10,8 +10,7 @@ import java.util.Map;
 
 /**
  * Sides that do the same in turns: A B C, then C B A, and so on, so that whatever else the machine does meets all of
- * them. The first side is ours, the one that ratios are of. A ratio is taken within a round, and its median over the
- * rounds is what is reported.
+ * them. A ratio is taken within a round, and its median over the rounds is what is reported.
  *
  * @param name as in the figures
  * @param title as in the document
@@ -19,43 +18,65 @@ import java.util.Map;
  * @param clients how many processes
  * @param load what they do together
  * @param ranked what ratios are of
- * @param sides who takes part
+ * @param sides who takes part; the first is ours, and others whose names begin with its name are ours as well
  */
 record Race(String name, String title, Bench.Store store, int clients, Load load, Metric ranked, List<String> sides)
         implements Scenario {
 
     private static final Duration ROUND_TRIP_TIME = Duration.ofMillis(200);
 
+    String ours() {
+        return sides.get(0);
+    }
+
+    boolean isOurs(String side) {
+        return side.startsWith(ours());
+    }
+
     @Override
     public void run(Bench bench, Report report) {
         Map<String, List<Map<Metric, Double>>> rounds = new LinkedHashMap<>();
         sides.forEach(side -> rounds.put(side, new ArrayList<>()));
+        Pace ordinary = bench.pace().forClients(clients);
+        Pace pace = load.note() == Load.Note.WAITS ? ordinary.forLongWaits() : ordinary;
         Group group = bench.group(clients);
         String uri = bench.server(store).uri();
         boolean inTrips = load.note() == Load.Note.EVENTS;
         if (inTrips) {
             group.open(Sides.PING, uri);
-            double unused = roundTrip(group);
+            double unusedAlone = roundTrip(group, 1);
+            double unusedTogether = roundTrip(group, clients);
         }
         for (String side : sides) {
+            report.progress(name + ": " + side + " warms up");
             group.open(side, uri);
-            warmUp(group, side, bench.pace().warmUp().dividedBy(2));
+            warmUp(group, side, pace.warmUp().dividedBy(2));
         }
-        for (int i = 0; i < bench.pace().rounds(); i++) {
+        for (int i = 0; i < pace.rounds(); i++) {
             List<String> order = new ArrayList<>(sides);
             if (i % 2 == 1) {
                 Collections.reverse(order);
             }
-            double trip = inTrips ? roundTrip(group) : Double.NaN;
+            double trip = inTrips ? roundTrip(group, 1) : Double.NaN;
+            double busyTrip = inTrips ? roundTrip(group, clients) : Double.NaN;
+            StringBuilder line = new StringBuilder();
             for (String side : order) {
-                Map<Metric, Double> round = turn(bench, group, side, report);
+                Map<Metric, Double> round = turn(bench.server(store), group, side, pace.turn(), report);
                 if (inTrips) {
-                    round.put(Metric.HAND_OVER_TRIPS, round.getOrDefault(Metric.HAND_OVER, Double.NaN) / trip);
+                    double handOver = round.getOrDefault(Metric.HAND_OVER, Double.NaN);
+                    round.put(Metric.HAND_OVER_TRIPS, handOver / trip);
+                    round.put(Metric.HAND_OVER_BUSY_TRIPS, handOver / busyTrip);
                 }
                 rounds.computeIfAbsent(side, s -> new ArrayList<>()).add(round);
+                line.append(", ").append(side).append(' ').append(shown(round));
             }
+            report.progress(name + ": round " + (i + 1) + " of " + pace.rounds() + line);
         }
         report.race(this, rounds);
+    }
+
+    private String shown(Map<Metric, Double> round) {
+        return ranked.show(round.getOrDefault(ranked, Double.NaN));
     }
 
     private void warmUp(Group group, String side, Duration half) {
@@ -63,9 +84,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         Outcome unused = group.run(side, load, half);
     }
 
-    private Map<Metric, Double> turn(Bench bench, Group group, String side, Report report) {
-        Duration time = bench.pace().turn();
-        Server server = bench.server(store);
+    private Map<Metric, Double> turn(Server server, Group group, String side, Duration time, Report report) {
         Usage before = server.usage(side);
         Outcome outcome = group.run(side, load, time);
         Usage usage = server.usage(side).since(before);
@@ -73,21 +92,20 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return Round.of(outcome, load, time, usage);
     }
 
-    /** Of a single client that does nothing else, in microseconds. */
-    private static double roundTrip(Group group) {
-        Outcome pings = group.runAlone(Sides.PING, new Load(1, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
+    /** In microseconds, while so many clients do nothing but PING, each one at a time. */
+    private static double roundTrip(Group group, int clients) {
+        Outcome pings = group.run(Sides.PING, new Load(clients, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
         return Round.at(Round.cycles(pings.moments()), 0.5) / 2 / 1_000;
     }
 
-    /** The middle of every metric over the rounds. */
+    /** The middle of every metric over the rounds; of what must never happen, the worst. */
     static Map<Metric, Double> medians(List<Map<Metric, Double>> rounds) {
         Map<Metric, Double> medians = new EnumMap<>(Metric.class);
         for (Metric metric : rounds.get(0).keySet()) {
-            medians.put(
-                    metric,
-                    median(rounds.stream()
-                            .map(round -> round.getOrDefault(metric, Double.NaN))
-                            .toList()));
+            List<Double> values = rounds.stream()
+                    .map(round -> round.getOrDefault(metric, Double.NaN))
+                    .toList();
+            medians.put(metric, metric == Metric.LONGEST_WAIT ? Collections.max(values) : median(values));
         }
         return medians;
     }
@@ -101,7 +119,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return median(ratios);
     }
 
-    static double median(List<Double> values) {
+    private static double median(List<Double> values) {
         List<Double> sorted = values.stream().sorted().toList();
         int half = sorted.size() / 2;
         return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;

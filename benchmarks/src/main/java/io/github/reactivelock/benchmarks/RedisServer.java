@@ -1,21 +1,16 @@
 package io.github.reactivelock.benchmarks;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisConnectionException;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import redis.embedded.core.ExecutableProvider;
@@ -24,38 +19,32 @@ import redis.embedded.core.ExecutableProvider;
 final class RedisServer implements Server {
 
     private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),.*");
-    private static final Duration START_LIMIT = Duration.ofSeconds(10);
 
-    private final int port = freePort();
-    private final Path directory;
-    private final Process process;
+    private final int port = ServerProcess.freePort();
+    private final ServerProcess process;
     private final RedisClient client;
     private final RedisCommands<String, String> redis;
 
     RedisServer() {
-        try {
-            this.directory = Files.createTempDirectory("reactive-lock-benchmarks");
-            this.process = new ProcessBuilder(List.of(
-                            program().toString(),
-                            "--port",
-                            Integer.toString(port),
-                            "--bind",
-                            "127.0.0.1",
-                            "--dir",
-                            directory.toString(),
-                            "--save",
-                            "",
-                            "--appendonly",
-                            "no"))
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-        } catch (IOException e) {
-            throw new UncheckedIOException("Redis could not be started", e);
-        }
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
+        this.process = new ServerProcess("Redis", this::command);
+        process.awaitPort(port);
         this.client = RedisClient.create(uri());
-        this.redis = connect().sync();
+        this.redis = client.connect().sync();
+    }
+
+    private List<String> command(Path directory) {
+        return List.of(
+                program(directory).toString(),
+                "--port",
+                Integer.toString(port),
+                "--bind",
+                "127.0.0.1",
+                "--dir",
+                directory.toString(),
+                "--save",
+                "",
+                "--appendonly",
+                "no");
     }
 
     @Override
@@ -94,44 +83,26 @@ final class RedisServer implements Server {
                 .orElse("unknown");
     }
 
-    private StatefulRedisConnection<String, String> connect() {
-        long until = System.nanoTime() + START_LIMIT.toNanos();
-        while (true) {
-            try {
-                return client.connect();
-            } catch (RedisConnectionException notYet) {
-                if (!process.isAlive() || System.nanoTime() - until > 0) {
-                    throw notYet;
-                }
-                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
-            }
-        }
-    }
-
-    private Path program() throws IOException {
+    private static Path program(Path directory) {
         String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
         Optional<Path> found = Stream.of(path.split(File.pathSeparator))
                 .map(entry -> Path.of(entry, "redis-server"))
                 .filter(Files::isExecutable)
                 .findFirst();
-        return found.isPresent()
-                ? found.get()
-                : ExecutableProvider.newJarResourceProvider(directory.toFile())
-                        .get()
-                        .toPath();
-    }
-
-    static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+        try {
+            return found.isPresent()
+                    ? found.get()
+                    : ExecutableProvider.newJarResourceProvider(directory.toFile())
+                            .get()
+                            .toPath();
         } catch (IOException e) {
-            throw new UncheckedIOException("no free port", e);
+            throw new UncheckedIOException("no redis-server on the PATH, and none for this machine", e);
         }
     }
 
     @Override
     public void close() {
         client.shutdown();
-        process.destroy();
+        process.close();
     }
 }

@@ -19,6 +19,7 @@ final class Renewal implements Scenario {
     public void run(Bench bench, Report report) {
         Table table = new Table("10,000 locks held and renewed", List.of(name(), "commands a period of 10 s"));
         for (String side : SIDES) {
+            report.progress(name() + ": " + side);
             double commands = commandsAPeriod(bench, side);
             table.add(List.of(side, String.format(Locale.ROOT, "%.1f", commands)));
             if (side.equals(Sides.OURS)) {
@@ -36,7 +37,6 @@ final class Renewal implements Scenario {
             Usage before = bench.redis().usage(side);
             bench.pace().watchNow();
             Usage usage = bench.redis().usage(side).since(before);
-            group.close(side);
             return usage.sent() * PERIOD_SECONDS / bench.pace().watch().toSeconds();
         } finally {
             bench.redis().flush();

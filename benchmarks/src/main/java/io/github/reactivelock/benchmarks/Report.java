@@ -12,7 +12,9 @@ import java.util.OptionalDouble;
 /** Everything that was measured: tables for people as they come, figures for machines at the end. */
 final class Report {
 
+    private final long since = System.nanoTime();
     private final PrintStream out;
+    private final List<String> missing = new ArrayList<>();
     private final List<Table> tables = new ArrayList<>();
     private final List<Figure> figures = new ArrayList<>();
     private final Map<String, Map<String, long[]>> latencies = new LinkedHashMap<>();
@@ -41,6 +43,22 @@ final class Report {
                 .findFirst();
     }
 
+    /** Something to read while it goes on; not part of the report. */
+    void progress(String line) {
+        long seconds = (System.nanoTime() - since) / 1_000_000_000;
+        System.err.printf("[%3d s] %s%n", seconds, line);
+    }
+
+    void missing(Scenario scenario, RuntimeException cause) {
+        missing.add(scenario.name() + ": " + cause.getMessage());
+        progress(scenario.name() + " failed: " + cause);
+    }
+
+    /** What could not be measured, and why. */
+    List<String> missing() {
+        return missing;
+    }
+
     void add(Table table) {
         tables.add(table);
         out.println(table.title());
@@ -60,30 +78,37 @@ final class Report {
     }
 
     void race(Race race, Map<String, List<Map<Metric, Double>>> rounds) {
-        String ours = race.sides().get(0);
-        List<Map<Metric, Double>> ourRounds = rounds.getOrDefault(ours, List.of());
-        Map<Metric, Double> ourMedians = Race.medians(ourRounds);
+        List<String> ours = race.sides().stream().filter(race::isOurs).toList();
+        Map<Metric, Double> ourMedians = Race.medians(rounds.getOrDefault(race.ours(), List.of()));
         List<Metric> metrics =
                 Arrays.stream(Metric.values()).filter(ourMedians::containsKey).toList();
+        boolean hasPeers = ours.size() < race.sides().size();
         List<String> columns = new ArrayList<>(List.of(race.name()));
         metrics.forEach(metric -> columns.add(metric.title()));
-        columns.add(ours + " is");
+        if (hasPeers) {
+            ours.forEach(side -> columns.add(side + " is"));
+        }
         Table table = new Table(race.title(), columns);
         rounds.forEach((side, sideRounds) -> {
             Map<Metric, Double> medians = Race.medians(sideRounds);
             List<String> row = new ArrayList<>(List.of(side));
             metrics.forEach(metric -> row.add(metric.show(medians.getOrDefault(metric, Double.NaN))));
-            if (side.equals(ours)) {
-                row.add("");
-            } else {
-                double ratio = Race.ratio(race.ranked(), ourRounds, sideRounds);
-                row.add(String.format(Locale.ROOT, "%.2f ×", ratio));
-                add(Figure.ratio(race.name(), side, ratio));
+            for (String subject : hasPeers ? ours : List.<String>of()) {
+                row.add(race.isOurs(side) ? "" : compared(race, subject, side, rounds));
             }
             table.add(row);
         });
         add(table);
         ourMedians.forEach((metric, value) -> figure(race, metric, value));
+    }
+
+    /** What is measured with other settings of ours goes under a name of its own, such as {@code sequential-immediate}. */
+    private String compared(Race race, String ours, String peer, Map<String, List<Map<Metric, Double>>> rounds) {
+        double ratio =
+                Race.ratio(race.ranked(), rounds.getOrDefault(ours, List.of()), rounds.getOrDefault(peer, List.of()));
+        String settings = ours.substring(race.ours().length());
+        add(Figure.ratio(race.name() + settings, peer, ratio));
+        return String.format(Locale.ROOT, "%.2f ×", ratio);
     }
 
     private void figure(Race race, Metric metric, double value) {
@@ -92,10 +117,13 @@ final class Report {
             case PUBLISHED -> add(Figure.of("publishes", race.name(), value));
             case SUBSCRIBED -> add(Figure.of("subscribes", race.name(), value));
             case HAND_OVER_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "round-trip", value));
+            case HAND_OVER_BUSY_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "busy-round-trip", value));
             case CYCLE_TAIL -> add(Figure.ratio(race.name() + "-p99", "p50", value));
             case LONGEST_WAIT ->
                 add(Figure.ratio(
-                        race.name() + "-longest-wait", "budgets", value / (race.clients() * Scenarios.BUDGET_MILLIS)));
+                        race.name() + "-longest-wait",
+                        "budgets",
+                        value / (race.clients() * (double) Scenarios.BUDGET.toMillis())));
             default -> {}
         }
     }

@@ -25,7 +25,7 @@ final class Round {
             values.put(Metric.PUBLISHED, usage.published() / total);
             values.put(Metric.SUBSCRIBED, usage.subscribed() / total);
         }
-        if (load.note() == Load.Note.GAPS) {
+        if (load.note().hasGaps()) {
             values.put(Metric.LONGEST_WAIT, outcome.longestGap() / MILLI);
         }
         if (outcome.moments().length > 0) {

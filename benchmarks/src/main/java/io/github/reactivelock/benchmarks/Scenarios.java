@@ -3,17 +3,18 @@ package io.github.reactivelock.benchmarks;
 import static io.github.reactivelock.benchmarks.Sides.*;
 
 import io.github.reactivelock.benchmarks.Bench.Store;
+import java.time.Duration;
 import java.util.List;
 
 /** What there is to measure. */
 final class Scenarios {
 
     /** For how long a process may pass a lock on among its own flows, by default. */
-    static final double BUDGET_MILLIS = 50;
+    static final Duration BUDGET = Duration.ofMillis(50);
 
     private static final List<String> CONTENDERS =
             List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE, REDISSON_FAIR, SPRING);
-    private static final List<String> IN_ORDER = List.of(OURS_FIFO, REDISSON_ASYNC, REDISSON_FAIR);
+    private static final List<String> IN_ORDER = List.of(OURS_FIFO, OURS_FIFO_IMMEDIATE, REDISSON_ASYNC, REDISSON_FAIR);
 
     private Scenarios() {}
 
@@ -43,13 +44,17 @@ final class Scenarios {
                 hot(100, "hot-100-one-process", CONTENDERS),
                 hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE)),
                 fifo(4, "hot-100-four-clients-fifo", IN_ORDER),
-                fifo(16, "hot-100-sixteen-clients-fifo", IN_ORDER),
                 passing(4, "hot-100-four-clients"),
+                budgets(4, "pass-budgets-four-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
+                budgets(4, "time-budgets-four-clients", List.of(BUSY, BUSY_10, BUSY_200)),
+                fifo(16, "hot-100-sixteen-clients-fifo", IN_ORDER),
                 passing(16, "hot-100-sixteen-clients"),
-                etcd("etcd-sequential", "etcd: one lock, nobody else, one at a time", 1, Metric.CYCLE_MEDIAN),
-                etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND),
+                budgets(16, "pass-budgets-sixteen-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
+                budgets(16, "time-budgets-sixteen-clients", List.of(BUSY, BUSY_10, BUSY_200)),
                 new Renewal(),
                 new Memory(),
+                etcd("etcd-sequential", "etcd: one lock, nobody else, one at a time", 1, Metric.CYCLE_MEDIAN),
+                etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND),
                 new Inside());
     }
 
@@ -81,6 +86,13 @@ final class Scenarios {
         Load load = new Load(100, 1, Load.Note.GAPS);
         String title = "One key, 100 flows of " + clients + " processes, passed on within a process";
         return new Race(name, title, Store.REDIS, clients, load, Metric.PER_SECOND, List.of(OURS, REDISSON_ASYNC));
+    }
+
+    private static Race budgets(int clients, String name, List<String> sides) {
+        Load load = new Load(100, 1, Load.Note.WAITS);
+        String title = "The same with other budgets, " + clients + " processes"
+                + (sides.contains(BUSY) ? ", a millisecond of work in each" : "");
+        return new Race(name, title, Store.REDIS, clients, load, Metric.LONGEST_WAIT, sides);
     }
 
     private static Race etcd(String name, String title, int flows, Metric ranked) {

@@ -1,7 +1,9 @@
 package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.LockOptions;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -12,6 +14,17 @@ final class Sides {
 
     static final String OURS = "ours";
     static final String OURS_FIFO = "ours-fifo";
+    /** With other budgets: so many passes at most. */
+    static final String OURS_100 = "ours-100-passes";
+
+    static final String OURS_300 = "ours-300-passes";
+    static final String OURS_4000 = "ours-4000-passes";
+    /** With a millisecond of work under the lock, so that the budget of time is spent before the one of passes. */
+    static final String BUSY = "busy";
+
+    static final String BUSY_10 = "busy-10-ms";
+    static final String BUSY_200 = "busy-200-ms";
+    static final String OURS_FIFO_IMMEDIATE = "ours-fifo-immediate";
     /** Without the hop to the work scheduler. */
     static final String OURS_IMMEDIATE = "ours-immediate";
 
@@ -34,16 +47,20 @@ final class Sides {
     static final String JETCD = "jetcd-lock";
 
     private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
-            Map.entry(OURS, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.parallel())),
+            Map.entry(OURS, uri -> OurSide.redis(uri, ours -> ours)),
+            Map.entry(OURS_FIFO, uri -> OurSide.redis(uri, Sides::inOrder)),
             Map.entry(
-                    OURS_FIFO,
-                    uri -> OurSide.redis(
-                            uri, LockOptions.defaults().withFairness(Fairness.FIFO), Schedulers.parallel())),
-            Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, LockOptions.defaults(), Schedulers.immediate())),
-            Map.entry(OURS_ETCD, uri -> OurSide.etcd(uri, LockOptions.defaults())),
-            Map.entry(
-                    OURS_ETCD_FIFO,
-                    uri -> OurSide.etcd(uri, LockOptions.defaults().withFairness(Fairness.FIFO))),
+                    OURS_FIFO_IMMEDIATE,
+                    uri -> OurSide.redis(uri, ours -> inOrder(ours).workScheduler(Schedulers.immediate()))),
+            Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(OURS_100, uri -> OurSide.redis(uri, ours -> ours.passBudget(100, Scenarios.BUDGET))),
+            Map.entry(OURS_300, uri -> OurSide.redis(uri, ours -> ours.passBudget(300, Scenarios.BUDGET))),
+            Map.entry(OURS_4000, uri -> OurSide.redis(uri, ours -> ours.passBudget(4_000, Scenarios.BUDGET))),
+            Map.entry(BUSY, uri -> OurSide.busy(uri, Scenarios.BUDGET)),
+            Map.entry(BUSY_10, uri -> OurSide.busy(uri, Duration.ofMillis(10))),
+            Map.entry(BUSY_200, uri -> OurSide.busy(uri, Duration.ofMillis(200))),
+            Map.entry(OURS_ETCD, uri -> OurSide.etcd(uri, ours -> ours)),
+            Map.entry(OURS_ETCD_FIFO, uri -> OurSide.etcd(uri, Sides::inOrder)),
             Map.entry(JETCD, JetcdSide::new),
             Map.entry(PING, PingSide::new),
             Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),
@@ -58,6 +75,10 @@ final class Sides {
             Map.entry(SPRING, SpringSide::new)));
 
     private Sides() {}
+
+    private static LockClientBuilder inOrder(LockClientBuilder ours) {
+        return ours.options(LockOptions.defaults().withFairness(Fairness.FIFO));
+    }
 
     static Side open(String name, String uri) {
         Function<String, Side> opener = OPENERS.get(name);

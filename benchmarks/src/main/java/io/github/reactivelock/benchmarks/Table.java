@@ -18,6 +18,10 @@ final class Table {
         return title;
     }
 
+    boolean isEmpty() {
+        return rows.size() == 1;
+    }
+
     void add(List<String> row) {
         rows.add(row);
     }

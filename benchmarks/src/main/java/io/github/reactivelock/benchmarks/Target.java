@@ -17,6 +17,7 @@ record Target(String what, String figure, boolean most, double value) {
 
     private static final List<Target> ALL = targets();
 
+    /** Those that the run says something about. */
     static Table table(Report report) {
         Table table = new Table("Targets", List.of("target", "figure", "bound", "measured", ""));
         for (Target target : ALL) {
@@ -46,7 +47,8 @@ record Target(String what, String figure, boolean most, double value) {
     private static List<Target> targets() {
         List<Target> all = new ArrayList<>();
         all.add(least("one at a time, beside raw reactive scripts", "ratio sequential raw-reactive", 0.9));
-        all.add(least("the same, both off Lettuce's thread", "ratio sequential raw-reactive-hop", 0.9));
+        all.add(least("the same, both on the driver's thread", "ratio sequential-immediate raw-reactive", 0.9));
+        all.add(least("the same, both off it", "ratio sequential raw-reactive-hop", 0.9));
         all.add(most("commands for a pair", "commands sequential", 2));
         all.add(most("messages to nobody", "publishes sequential", 0));
         all.add(most("subscriptions", "subscribes sequential", 0));
@@ -64,6 +66,7 @@ record Target(String what, String figure, boolean most, double value) {
         all.add(most("bytes a hold", "bytes hold", 600));
         all.add(least("etcd, one at a time, beside jetcd's lock", "ratio etcd-sequential jetcd-lock", 1));
         all.add(least("etcd, 100 waiters, beside jetcd's lock", "ratio etcd-hot-100 jetcd-lock", 1.8));
+        all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
         return all;
     }
 
@@ -72,6 +75,7 @@ record Target(String what, String figure, boolean most, double value) {
                 "hot key over clients, in order, beside Redisson", "ratio " + scenario + " redisson-async", ratio));
         all.add(most("its commands for an acquisition", "commands " + scenario, 2.3));
         all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", 1.5));
+        all.add(most("the same, while all clients PING", "ratio " + scenario + "-hand-over busy-round-trip", 1.5));
         all.add(most("its p99 of acquire + release, in medians", "ratio " + scenario + "-p99 p50", 2));
     }
 

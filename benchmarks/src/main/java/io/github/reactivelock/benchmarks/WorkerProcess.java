@@ -18,10 +18,11 @@ final class WorkerProcess implements AutoCloseable {
     private final Writer requests;
     private final BufferedReader answers;
 
-    WorkerProcess() {
+    WorkerProcess(List<String> options) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         // One collector for all sides that starts no threads of its own.
         List<String> command = new ArrayList<>(List.of(java, "-Xmx1g", "-XX:+UseSerialGC"));
+        command.addAll(options);
         // For a profiler, say.
         command.addAll(Stream.of(System.getenv()
                         .getOrDefault("BENCHMARKS_JVM_OPTIONS", "")
