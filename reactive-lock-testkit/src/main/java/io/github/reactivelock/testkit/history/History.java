@@ -102,6 +102,10 @@ public final class History {
         add(Kind.KILLED, "", name, 0, 0);
     }
 
+    void stalled(long from, long until) {
+        sink.accept(new HistoryEvent(from, client, Kind.STALLED, "", "stall", 0, until));
+    }
+
     void add(Kind kind, String key, String id, long token, long until) {
         sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until));
     }

@@ -21,7 +21,7 @@ import java.util.Map;
  * </ul>
  *
  * <p>The first two are judged always. Delay and disorder are excused while something was broken on purpose, and for a
- * lease and a second afterwards. Everything is recorded by the flows themselves, so a hold may look shorter than it was:
+ * lease and a second afterwards; time during which a process stood still ({@link StallWatch}) does not count. Everything is recorded by the flows themselves, so a hold may look shorter than it was:
  * what is found is wrong, what is right is never found.
  */
 public final class HistoryChecker {
@@ -77,7 +77,7 @@ public final class HistoryChecker {
                 flows.computeIfAbsent(event.id(), id -> new Flow(event)).add(event);
             case ASKED, QUEUED, SERVED, WITHDRAWN ->
                 claims.computeIfAbsent(event.id(), id -> new QueuedClaim(event)).add(event);
-            case FAULT_BEGAN, FAULT_ENDED, KILLED -> {}
+            case FAULT_BEGAN, FAULT_ENDED, KILLED, STALLED -> {}
         }
     }
 

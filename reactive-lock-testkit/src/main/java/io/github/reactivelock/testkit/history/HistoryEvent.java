@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * @param key the lock's key, empty for what concerns all locks
  * @param id of the flow, of the claim, or the name of the fault
  * @param token the fencing token, zero where there is none
- * @param until how long the holder may act without hearing from the store, zero where that is not said
+ * @param until how long the holder may act without hearing from the store, or how long a stall lasted; else zero
  */
 public record HistoryEvent(long at, String client, Kind kind, String key, String id, long token, long until) {
 
@@ -44,7 +44,9 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
         /** It was mended. */
         FAULT_ENDED,
         /** The process that the id names was killed. */
-        KILLED
+        KILLED,
+        /** A process had no processor, or did not run, from the event's time to its {@code until}. */
+        STALLED
     }
 
     /** As one line of text without a line break. */

@@ -28,6 +28,8 @@ final class Times {
             } else if (event.kind() == Kind.KILLED) {
                 killed.put(event.id(), event.at());
                 faults.add(new Span(event.at(), event.at() + grace));
+            } else if (event.kind() == Kind.STALLED) {
+                faults.add(new Span(event.at(), event.until()));
             }
         }
         began.values().forEach(from -> faults.add(new Span(from, Long.MAX_VALUE)));

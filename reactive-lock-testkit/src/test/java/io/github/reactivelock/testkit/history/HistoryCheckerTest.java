@@ -12,6 +12,7 @@ import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.LOST;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.QUEUED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.RELEASED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.SERVED;
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.STALLED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.WITHDRAWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -144,6 +145,16 @@ class HistoryCheckerTest {
 
         at(8_600, "b", INVOKED, "3").at(10_700, "b", GRANTED, "3", 7).at(10_701, "b", RELEASED, "3");
         assertOnly(report().lostWakeups(), report(), "3 of 'k'");
+    }
+
+    @Test
+    void timeInWhichAProcessStoodStillDoesNotCount() {
+        hold("a", "1", 0, 10, 5).at(5, "b", INVOKED, "2").at(3_000, "b", GRANTED, "2", 6);
+        at(3_001, "b", RELEASED, "2");
+        assertThat(report().lostWakeups()).hasSize(1);
+
+        events.add(new HistoryEvent(1_500_000_000L, "b", STALLED, "", "stall", 0, 1_700_000_000L));
+        report().verify();
     }
 
     @Test
