@@ -64,7 +64,6 @@ public final class Client {
         StallWatch stalls = StallWatch.start(client.history);
         client.obeyAll(in);
         stalls.close();
-        Object unused = client.lock.close().block();
         say("closed");
     }
 
@@ -74,7 +73,7 @@ public final class Client {
 
     private void obeyAll(BufferedReader in) throws IOException {
         // Connects, and loads what has to be loaded, before anybody counts the seconds.
-        Object unused = lock.withLock("warm-up/" + name, Mono.empty()).block();
+        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty()).block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
             sink = single;
             say("ready");
@@ -91,6 +90,8 @@ public final class Client {
                     default -> throw new IllegalArgumentException("no such command: " + line);
                 }
             }
+            // While what it ends can still be recorded.
+            Object unused = lock.close().block();
         }
     }
 

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.scheduler.Schedulers;
 
 /** What a client of Redis through Lettuce sees when the network between them breaks. */
 class ConnectionFaultTest {
@@ -73,6 +74,7 @@ class ConnectionFaultTest {
         AtomicReference<Object> keysAtTheLoss = new AtomicReference<>();
         CompletableFuture<LockLostException> lost = holding.held()
                 .lost()
+                .publishOn(Schedulers.boundedElastic())
                 .doOnNext(loss -> keysAtTheLoss.set(lab.server.command("EXISTS", "{reactivelock:a}")))
                 .toFuture();
         Holding next = near.hold("a");
@@ -105,20 +107,27 @@ class ConnectionFaultTest {
     }
 
     @Test
-    void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFrees() {
+    void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {
         far.hold("warm").release();
+        lab.faults.faultBegan("answers dropped");
         proxy.dropReplies();
         Holding holding = far.hold("a");
         Lab.eventually(
-                "the store has acted",
-                () -> lab.server.command("EXISTS", "{reactivelock:a}").equals(1L));
+                "the store has acted", () -> Long.valueOf(1).equals(lab.server.command("EXISTS", "{reactivelock:a}")));
 
         proxy.mend();
+        lab.faults.faultEnded("answers dropped");
 
-        LockHandle held = holding.held();
-        assertThat(held.isHeld()).isTrue();
-        holding.release();
-        assertThat(lab.isFree("a")).isTrue();
+        // A reset while the first question is on its way may end the attempt; it must not end in a hold as well.
+        Lab.eventually("there is an outcome", holding.granted::isDone);
+        if (!holding.granted.isCompletedExceptionally()) {
+            assertThat(holding.held().isHeld()).isTrue();
+            holding.release();
+            assertThat(lab.isFree("a")).isTrue();
+        }
+        Holding next = near.hold("a");
+        next.held();
+        next.release();
         lab.report().verify();
     }
 

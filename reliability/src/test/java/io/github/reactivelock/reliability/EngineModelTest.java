@@ -1,5 +1,7 @@
 package io.github.reactivelock.reliability;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
@@ -14,8 +16,11 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -30,6 +35,18 @@ import reactor.test.scheduler.VirtualTimeScheduler;
  */
 @Isolated
 class EngineModelTest {
+
+    private static final Logger NOISE = (Logger) LoggerFactory.getLogger("io.github.reactivelock");
+
+    @BeforeAll
+    static void silence() {
+        NOISE.setLevel(Level.OFF);
+    }
+
+    @AfterAll
+    static void speak() {
+        NOISE.setLevel(Level.INFO);
+    }
 
     @Test
     void whateverMeetsWhateverOneIsInsideAndNothingIsLeft() {
@@ -46,8 +63,8 @@ class EngineModelTest {
         org.jetbrains.kotlinx.lincheck.LinChecker.check(
                 model,
                 new StressOptions()
-                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 8))
-                        .invocationsPerIteration(150)
+                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 4))
+                        .invocationsPerIteration(100)
                         .threads(2)
                         .actorsPerThread(3)
                         .actorsBefore(2)
