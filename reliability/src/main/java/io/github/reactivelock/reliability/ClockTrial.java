@@ -71,6 +71,8 @@ final class ClockTrial {
     private static LockClient client(ShiftedRedis server) {
         return LockClient.builder(LettuceLockBackend.connect(server.uri()))
                 .options(LockOptions.defaults().withLease(LEASE))
+                // The first use loads a great many classes.
+                .commandTimeout(Duration.ofSeconds(15))
                 .build();
     }
 

@@ -3,7 +3,6 @@ package io.github.reactivelock.reliability;
 import static io.github.reactivelock.reliability.Lab.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.reliability.Lab.Holding;

@@ -63,8 +63,8 @@ class EngineModelTest {
         org.jetbrains.kotlinx.lincheck.LinChecker.check(
                 model,
                 new StressOptions()
-                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 4))
-                        .invocationsPerIteration(100)
+                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 2))
+                        .invocationsPerIteration(50)
                         .threads(2)
                         .actorsPerThread(3)
                         .actorsBefore(2)

@@ -8,7 +8,8 @@ public final class FileReads implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
-        // The JVM's certificates, and those an application trusts, are read where a connection is upgraded to TLS, once.
+        // The JVM's certificates, and those an application trusts, are read where a connection is upgraded to TLS,
+        // once.
         builder.allowBlockingCallsInside("io.lettuce.core.SslConnectionBuilder$SslChannelInitializer", "initChannel");
     }
 }
