@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +20,8 @@ import reactor.core.publisher.Mono;
 
 /** A key is data, whatever is in it; what is no key is refused at once. */
 abstract class KeyCases extends Cases {
+
+    private static final int RANDOM_KEYS = 100;
 
     KeyCases(LockBackendContract contract) {
         super(contract);
@@ -82,6 +85,28 @@ abstract class KeyCases extends Cases {
             assertThat(isFree(other, lock.key())).isTrue();
         }
         assertThat(left).isEmpty();
+    }
+
+    @Test
+    void randomKeysDoNotCollideAndComeBackWhole() {
+        RandomKeys random = new RandomKeys();
+        List<String> keys = random.make(RANDOM_KEYS, this::oddKey);
+        LockClient one = client();
+        LockClient other = client();
+
+        List<LockHandle> held =
+                Await.get(Flux.fromIterable(keys).concatMap(one::tryAcquire).collectList());
+
+        assertThat(held).as("%s", random).extracting(LockHandle::key).containsExactlyElementsOf(keys);
+        for (LockHandle lock : held) {
+            assertThat(Await.get(other.inspect(lock.key())))
+                    .as("%s", random)
+                    .isInstanceOfSatisfying(LockInfo.Held.class, info -> {
+                        assertThat(info.key()).isEqualTo(lock.key());
+                        assertThat(info.fencingToken()).isEqualTo(lock.fencingToken());
+                    });
+        }
+        Await.run(Flux.fromIterable(held).concatMap(LockHandle::release).then());
     }
 
     @Test

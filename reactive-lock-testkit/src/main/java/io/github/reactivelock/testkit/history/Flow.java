@@ -1,0 +1,80 @@
+package io.github.reactivelock.testkit.history;
+
+import org.jspecify.annotations.Nullable;
+
+/** What became of one acquisition; built up event by event. Times are -1 until the event came. */
+final class Flow {
+
+    static final long NEVER = -1;
+
+    final String key;
+    final String id;
+    final String client;
+    final long invoked;
+    long granted = NEVER;
+    long token;
+    /** How long the holder may have acted at all, as far as is known. */
+    long until;
+
+    long ended = NEVER;
+    HistoryEvent.@Nullable Kind end;
+
+    Flow(HistoryEvent invoked) {
+        this.key = invoked.key();
+        this.id = invoked.id();
+        this.client = invoked.client();
+        this.invoked = invoked.at();
+    }
+
+    void add(HistoryEvent event) {
+        switch (event.kind()) {
+            case GRANTED -> {
+                granted = event.at();
+                token = event.token();
+                until = event.until();
+            }
+            case HELD -> until = Math.max(until, event.until());
+            case RELEASED, LOST -> end(event);
+            case GAVE_UP -> {
+                if (end == null) {
+                    end(event);
+                }
+            }
+            default -> throw new IllegalArgumentException("not of a flow: " + event);
+        }
+    }
+
+    private void end(HistoryEvent event) {
+        ended = event.at();
+        end = event.kind();
+    }
+
+    /** A grant that was past its time when it came was never a hold. */
+    boolean held() {
+        return granted != NEVER && heldUntil() > granted;
+    }
+
+    long heldUntil() {
+        return end == HistoryEvent.Kind.RELEASED || end == HistoryEvent.Kind.LOST ? Math.min(ended, until) : until;
+    }
+
+    /** When the store must know that the lock is free: it may have renewed the lease until the end was noticed. */
+    long freeFrom(long lease, long lastSeen) {
+        if (end == HistoryEvent.Kind.RELEASED) {
+            return ended;
+        }
+        return (end == HistoryEvent.Kind.LOST ? ended : lastSeen) + lease;
+    }
+
+    long waitedUntil(long lastSeen) {
+        if (granted != NEVER) {
+            return granted;
+        }
+        return ended == NEVER ? lastSeen : ended;
+    }
+
+    @Override
+    public String toString() {
+        return id + " of '" + key + "' (token " + token + ")";
+    }
+}

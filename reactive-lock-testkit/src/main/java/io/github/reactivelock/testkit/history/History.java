@@ -1,0 +1,127 @@
+package io.github.reactivelock.testkit.history;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+
+/**
+ * The records of one client: what its flows saw and, through {@link #observe}, what its claims saw. A grant is recorded
+ * after it came and a release before it goes, so what is recorded is never more than what the holder believed. Safe for
+ * use from any thread.
+ */
+public final class History {
+
+    private final String client;
+    private final Consumer<HistoryEvent> sink;
+    private final AtomicLong flows = new AtomicLong();
+
+    /**
+     * Records of a client.
+     *
+     * @param client its name, which no other client of the same history has
+     * @param sink where the records go, a {@link HistoryFile} or a thread-safe collection
+     */
+    public History(String client, Consumer<HistoryEvent> sink) {
+        this.client = Objects.requireNonNull(client, "client");
+        this.sink = Objects.requireNonNull(sink, "sink");
+    }
+
+    /**
+     * A backend that records the claims that go through it.
+     *
+     * @param backend the real one
+     * @return what to make the client with
+     */
+    public LockBackend observe(LockBackend backend) {
+        return new RecordedBackend(backend, this);
+    }
+
+    /**
+     * {@code LockClient.withLock}, recorded. Each look of the work at {@link LockHandle#isHeld()} is recorded as well; a
+     * holder that never looks is only believed to act until its first lease ends.
+     *
+     * @param lock the client
+     * @param key the lock's key
+     * @param work what to do
+     * @param <T> the value's type
+     * @return as of {@code withLock}
+     */
+    public <T> Mono<T> withLock(LockClient lock, String key, Function<? super LockHandle, ? extends Mono<T>> work) {
+        return flow(key, flow -> lock.withLock(key, held -> flow.under(held, work)));
+    }
+
+    /**
+     * {@code LockClient.tryAcquire}, recorded, with work and a release after it.
+     *
+     * @param lock the client
+     * @param key the lock's key
+     * @param work what to do if the lock was free
+     * @param <T> the value's type
+     * @return the work's value, or empty if the lock was not free
+     */
+    public <T> Mono<T> tryLock(LockClient lock, String key, Function<? super LockHandle, ? extends Mono<T>> work) {
+        return flow(
+                key,
+                flow -> lock.tryAcquire(key)
+                        .flatMap(held -> flow.under(held, work)
+                                .materialize()
+                                .flatMap(end -> held.release().thenReturn(end))
+                                .dematerialize()));
+    }
+
+    /**
+     * Something is being broken.
+     *
+     * @param name of the fault
+     */
+    public void faultBegan(String name) {
+        add(Kind.FAULT_BEGAN, "", name, 0, 0);
+    }
+
+    /**
+     * It is whole again.
+     *
+     * @param name of the fault
+     */
+    public void faultEnded(String name) {
+        add(Kind.FAULT_ENDED, "", name, 0, 0);
+    }
+
+    /**
+     * A client was killed, and what it held and waited for ends by itself.
+     *
+     * @param name of that client
+     */
+    public void killed(String name) {
+        add(Kind.KILLED, "", name, 0, 0);
+    }
+
+    void stalled(long from, long until) {
+        sink.accept(new HistoryEvent(from, client, Kind.STALLED, "", "stall", 0, until));
+    }
+
+    void add(Kind kind, String key, String id, long token, long until) {
+        sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until));
+    }
+
+    /** The clock is read first: a pause between the two makes the holder believe less, not more. */
+    void addHeld(Kind kind, String id, LockHandle held) {
+        long now = System.nanoTime();
+        long until = now + held.remaining().toNanos();
+        sink.accept(new HistoryEvent(now, client, kind, held.key(), id, held.fencingToken(), until));
+    }
+
+    private <T> Mono<T> flow(String key, Function<RecordedFlow, Mono<T>> acquisition) {
+        return Mono.defer(() -> {
+            RecordedFlow flow = new RecordedFlow(this, key, client + "#" + flows.incrementAndGet());
+            add(Kind.INVOKED, key, flow.id(), 0, 0);
+            return acquisition.apply(flow).doOnTerminate(flow::over).doOnCancel(flow::over);
+        });
+    }
+}

@@ -1,0 +1,146 @@
+package io.github.reactivelock.testkit.history;
+
+import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Judges whether a history can be that of a lock. It finds
+ *
+ * <ul>
+ *   <li>holders that overlap, a hold lasting from its grant to its release, its loss or its deadline, whichever is first;
+ *   <li>tokens that do not rise in the order of the grants;
+ *   <li>a lock that is free for more than two seconds while a flow waits for it;
+ *   <li>a claim that is served before another of which the store had said that it waits when the first was sent;
+ *   <li>flows that never end, and what is left at the store.
+ * </ul>
+ *
+ * <p>The first two are judged always. Delay and disorder are excused while something was broken on purpose, and for a
+ * lease and a second afterwards; time during which a process stood still ({@link StallWatch}) does not count. Everything is recorded by the flows themselves, so a hold may look shorter than it was:
+ * what is found is wrong, what is right is never found.
+ */
+public final class HistoryChecker {
+
+    private static final long IDLE_LIMIT = Duration.ofSeconds(2).toNanos();
+
+    private final long lease;
+
+    /**
+     * A checker for a history with leases of one length.
+     *
+     * @param lease the longest lease in the history
+     */
+    public HistoryChecker(Duration lease) {
+        this.lease = lease.toNanos();
+    }
+
+    /**
+     * Judges a history that has ended.
+     *
+     * @param history the events of all clients, in any order
+     * @param leftAtStore names of what the store still keeps and should not
+     * @return what is wrong with it
+     */
+    public HistoryReport check(Collection<HistoryEvent> history, Collection<String> leftAtStore) {
+        List<HistoryEvent> events = new ArrayList<>(history);
+        events.sort(Comparator.comparingLong(HistoryEvent::at));
+        Times times = new Times(events, lease + Duration.ofSeconds(1).toNanos());
+        Map<String, Flow> flows = new HashMap<>();
+        Map<String, QueuedClaim> claims = new HashMap<>();
+        for (HistoryEvent event : events) {
+            collect(event, flows, claims);
+        }
+        Found found = new Found();
+        byKey(flows.values()).values().forEach(ofKey -> judge(ofKey, times, found));
+        leaks(flows.values(), times, found.leaks);
+        leftAtStore.forEach(name -> found.leaks.add("left at the store: " + name));
+        return new HistoryReport(
+                flows.values().stream()
+                        .filter(flow -> flow.granted != Flow.NEVER)
+                        .count(),
+                found.overlaps,
+                found.tokenRegressions,
+                found.lostWakeups,
+                QueuedClaim.disorders(claims.values(), times),
+                found.leaks);
+    }
+
+    private static void collect(HistoryEvent event, Map<String, Flow> flows, Map<String, QueuedClaim> claims) {
+        switch (event.kind()) {
+            case INVOKED -> flows.put(event.id(), new Flow(event));
+            case GRANTED, HELD, RELEASED, LOST, GAVE_UP ->
+                flows.computeIfAbsent(event.id(), id -> new Flow(event)).add(event);
+            case ASKED, QUEUED, SERVED, WITHDRAWN ->
+                claims.computeIfAbsent(event.id(), id -> new QueuedClaim(event)).add(event);
+            case FAULT_BEGAN, FAULT_ENDED, KILLED, STALLED -> {}
+        }
+    }
+
+    private static Map<String, List<Flow>> byKey(Collection<Flow> flows) {
+        Map<String, List<Flow>> byKey = new HashMap<>();
+        flows.forEach(flow ->
+                byKey.computeIfAbsent(flow.key, key -> new ArrayList<>()).add(flow));
+        return byKey;
+    }
+
+    private void judge(List<Flow> flows, Times times, Found found) {
+        List<Flow> holds = new ArrayList<>(flows.stream().filter(Flow::held).toList());
+        holds.sort(Comparator.comparingLong(hold -> hold.granted));
+        long free = Long.MIN_VALUE / 2;
+        Flow latest = null;
+        Flow highest = null;
+        for (Flow hold : holds) {
+            if (latest != null && hold.granted < latest.heldUntil()) {
+                found.overlaps.add(hold + " was granted " + (latest.heldUntil() - hold.granted) / 1_000
+                        + " us before the hold of " + latest + " ended");
+            }
+            if (highest != null && hold.token <= highest.token) {
+                found.tokenRegressions.add(hold + " was granted after " + highest);
+            }
+            idle(flows, free, hold.granted, times, found.lostWakeups);
+            free = Math.max(free, hold.freeFrom(lease, times.lastOf(hold.client)));
+            latest = latest == null || hold.heldUntil() > latest.heldUntil() ? hold : latest;
+            highest = highest == null || hold.token > highest.token ? hold : highest;
+        }
+        idle(flows, free, Long.MAX_VALUE / 2, times, found.lostWakeups);
+    }
+
+    /** While the lock is free, nobody waits for long. */
+    private static void idle(List<Flow> flows, long from, long to, Times times, List<String> found) {
+        if (to - from <= IDLE_LIMIT) {
+            return;
+        }
+        for (Flow flow : flows) {
+            long waited = times.longestCalm(
+                    Math.max(from, flow.invoked), Math.min(to, flow.waitedUntil(times.lastOf(flow.client))));
+            if (waited > IDLE_LIMIT) {
+                found.add(flow + " waited " + waited / 1_000_000 + " ms while nobody held the lock");
+                return;
+            }
+        }
+    }
+
+    private static void leaks(Collection<Flow> flows, Times times, List<String> found) {
+        for (Flow flow : flows) {
+            if (times.isKilled(flow.client)) {
+                continue;
+            }
+            if (flow.end == null || (flow.granted != Flow.NEVER && flow.end == Kind.GAVE_UP)) {
+                found.add(flow + (flow.granted == Flow.NEVER ? " still waits" : " still holds the lock"));
+            }
+        }
+    }
+
+    /** What was found so far. */
+    private static final class Found {
+        final List<String> overlaps = new ArrayList<>();
+        final List<String> tokenRegressions = new ArrayList<>();
+        final List<String> lostWakeups = new ArrayList<>();
+        final List<String> leaks = new ArrayList<>();
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * What clients of a lock saw, in several processes, and whether it can be true of a lock:
+ * {@link io.github.reactivelock.testkit.history.History} records,
+ * {@link io.github.reactivelock.testkit.history.HistoryFile} brings the records of several processes together, and
+ * {@link io.github.reactivelock.testkit.history.HistoryChecker} judges them.
+ */
+@NullMarked
+package io.github.reactivelock.testkit.history;
+
+import org.jspecify.annotations.NullMarked;

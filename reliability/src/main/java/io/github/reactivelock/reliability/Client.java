@@ -1,0 +1,128 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.testkit.history.History;
+import io.github.reactivelock.testkit.history.HistoryEvent;
+import io.github.reactivelock.testkit.history.HistoryFile;
+import io.github.reactivelock.testkit.history.StallWatch;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Consumer;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A process with one lock client, told on standard input what to do, one line a command, answering on standard output:
+ *
+ * <pre>
+ * round N MILLIS          traffic for that long           round N HEAP, when all its flows have ended
+ * hold ID KEY MILLIS      one hold, at most that long     granted ID TOKEN, then released ID or failed ID WHY
+ * write TOKEN             a write to a fenced register    accepted TOKEN or refused TOKEN
+ * </pre>
+ *
+ * <p>It closes its client when standard input ends.
+ */
+public final class Client {
+
+    static final Duration LEASE = Duration.ofSeconds(4);
+    static final String NUMBERS = "numbers";
+    private static final int FLOWS = 4;
+
+    private final String name;
+    private final Path directory;
+    private final LockClient lock;
+    private final History history;
+    private final SharedNumbers numbers;
+    private volatile Consumer<HistoryEvent> sink = event -> {};
+
+    private Client(String name, String uri, Path directory, int index) {
+        this.name = name;
+        this.directory = directory;
+        this.history = new History(name, event -> sink.accept(event));
+        this.lock = LockClient.builder(history.observe(LettuceLockBackend.connect(uri)))
+                .options(LockOptions.defaults().withLease(LEASE))
+                .name(name)
+                .build();
+        this.numbers = new SharedNumbers(directory.resolve(NUMBERS), index);
+    }
+
+    /**
+     * Runs the process.
+     *
+     * @param args its name, the URI of the server, the directory it shares with the others, and its number there
+     * @throws IOException if standard input breaks
+     */
+    public static void main(String... args) throws IOException {
+        Client client = new Client(args[0], args[1], Path.of(args[2]), Integer.parseInt(args[3]));
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        StallWatch stalls = StallWatch.start(client.history);
+        client.obeyAll(in);
+        stalls.close();
+        say("closed");
+    }
+
+    static Path file(Path directory, String name, int round) {
+        return directory.resolve(name + "-" + round + ".history");
+    }
+
+    private void obeyAll(BufferedReader in) throws IOException {
+        // Connects, and loads what has to be loaded, before anybody counts the seconds.
+        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty()).block();
+        try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
+            sink = single;
+            say("ready");
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                String[] words = line.split(" ", -1);
+                switch (words[0]) {
+                    case "round" -> round(Integer.parseInt(words[1]), Duration.ofMillis(Long.parseLong(words[2])));
+                    case "hold" -> {
+                        var unusedHold = hold(words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])))
+                                .subscribe();
+                    }
+                    case "write" ->
+                        say((numbers.accepts(0, Long.parseLong(words[1])) ? "accepted " : "refused ") + words[1]);
+                    default -> throw new IllegalArgumentException("no such command: " + line);
+                }
+            }
+            // While what it ends can still be recorded.
+            Object unused = lock.close().block();
+        }
+    }
+
+    private void round(int number, Duration time) {
+        try (HistoryFile file = new HistoryFile(file(directory, name, number))) {
+            sink = file;
+            long end = System.nanoTime() + time.toNanos();
+            Traffic traffic = new Traffic(history, lock, numbers);
+            Flux.range(0, FLOWS)
+                    .flatMap(flow -> traffic.turns(() -> System.nanoTime() - end < 0))
+                    .blockLast();
+            sink = event -> {};
+        }
+        System.gc();
+        Runtime runtime = Runtime.getRuntime();
+        say("round " + number + " " + (runtime.totalMemory() - runtime.freeMemory()));
+    }
+
+    private Mono<Void> hold(String id, String key, Duration time) {
+        return history.withLock(lock, key, held -> {
+                    say("granted " + id + " " + held.fencingToken());
+                    return Increment.of(numbers, 0, held, time);
+                })
+                .doOnSuccess(done -> say("released " + id))
+                .onErrorResume(error -> {
+                    say("failed " + id + " " + error.getMessage());
+                    return Mono.empty();
+                });
+    }
+
+    private static void say(String line) {
+        System.out.println(line);
+    }
+}

@@ -1,0 +1,177 @@
+package io.github.reactivelock.reliability;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link Client} as the process that started it sees it: told what to do, heard, stopped, and killed. */
+final class ClientProcess implements AutoCloseable {
+
+    /** Known to the compiler's checks by its name. */
+    @interface CanIgnoreReturnValue {}
+
+    private final String name;
+    private final Process process;
+    private final Writer commands;
+    private final Thread onExit;
+    private final List<String> said = new ArrayList<>();
+    private boolean silent;
+
+    private ClientProcess(String name, Process process) {
+        this.name = name;
+        this.process = process;
+        this.commands = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
+        this.onExit = new Thread(process::destroyForcibly);
+        Runtime.getRuntime().addShutdownHook(onExit);
+        Thread listening = new Thread(this::listen, "output of " + name);
+        listening.setDaemon(true);
+        listening.start();
+    }
+
+    /** Starts a process with this one's class path. Its errors are printed among ours. */
+    static ClientProcess start(String name, String uri, Path directory, int index) {
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx96m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Client.class.getName(),
+                name,
+                uri,
+                directory.toString(),
+                Integer.toString(index));
+        try {
+            return new ClientProcess(
+                    name,
+                    new ProcessBuilder(command).redirectError(Redirect.INHERIT).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException("no process for " + name, e);
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    void say(String command) {
+        try {
+            commands.write(command + "\n");
+            commands.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(name + " does not listen", e);
+        }
+    }
+
+    /** Waits for a line that begins so, and takes it out of what was heard; returns what follows. */
+    @CanIgnoreReturnValue
+    String heard(String beginning, Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        synchronized (said) {
+            while (true) {
+                for (String line : said) {
+                    if (line.startsWith(beginning)) {
+                        said.remove(line);
+                        return line.substring(beginning.length()).strip();
+                    }
+                }
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+                if (silent || left <= 0) {
+                    throw new AssertionError(name + " did not say '" + beginning + "' within " + limit
+                            + (silent ? ", it has ended" : "") + "; it said " + said);
+                }
+                try {
+                    said.wait(left);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+    }
+
+    /** SIGKILL. */
+    void kill() {
+        process.destroyForcibly();
+        ended();
+    }
+
+    /** SIGSTOP. */
+    void pause() {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    void resume() {
+        signal("CONT");
+    }
+
+    /** Tells it to end, and kills it if it does not. */
+    @Override
+    public void close() {
+        try {
+            commands.close();
+        } catch (IOException e) {
+            // It has ended.
+        }
+        ended();
+    }
+
+    private void ended() {
+        try {
+            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        boolean unused = Runtime.getRuntime().removeShutdownHook(onExit);
+    }
+
+    private void signal(String signal) {
+        try {
+            int exit = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (exit != 0) {
+                throw new IllegalStateException("kill -" + signal + " of " + name + " failed");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void listen() {
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = out.readLine(); line != null; line = out.readLine()) {
+                hear(line);
+            }
+        } catch (IOException e) {
+            // It was killed.
+        }
+        synchronized (said) {
+            silent = true;
+            said.notifyAll();
+        }
+    }
+
+    private void hear(String line) {
+        synchronized (said) {
+            said.add(line);
+            said.notifyAll();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import reactor.core.publisher.Mono;
+
+/** What a jump of the server's clock does to one Redis: exactly what is documented, and no more. */
+final class ClockTrial {
+
+    private static final Duration LEASE = Duration.ofSeconds(9);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final List<String> wrong = new ArrayList<>();
+
+    /** Prints what was seen; returns what should not have been. */
+    static List<String> run(PrintStream out) throws IOException, InterruptedException {
+        ClockTrial trial = new ClockTrial();
+        trial.ahead(out);
+        trial.back(out);
+        trial.wrong.forEach(out::println);
+        return trial.wrong;
+    }
+
+    /** The lease ends early, and a second holder comes in until the first one's next renewal. */
+    private void ahead(PrintStream out) throws IOException, InterruptedException {
+        try (ShiftedRedis server = new ShiftedRedis()) {
+            LockClient one = client(server);
+            LockClient other = client(server);
+            LockHandle first = get(one.acquire("a"));
+            server.shift(Duration.ofSeconds(60));
+            LockHandle second = get(other.acquire("a"));
+            long overlap = System.nanoTime();
+            expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump ahead");
+            expect(get(first.lost().hasElement()), "the first holder was not told");
+            Duration two = Duration.ofNanos(System.nanoTime() - overlap);
+            out.println("clock +60 s: two holders for " + two.toMillis() + " ms, a third of the lease at most is "
+                    + LEASE.dividedBy(3).toMillis());
+            expect(two.compareTo(LEASE.dividedBy(3).plusSeconds(2)) < 0, "the overlap lasted " + two);
+            expect(second.isHeld(), "the second holder lost the lock");
+            end(second.release(), one, other);
+        }
+    }
+
+    /** The holder's next renewal puts the lease right; tokens go on from the last one. */
+    private void back(PrintStream out) throws IOException, InterruptedException {
+        try (ShiftedRedis server = new ShiftedRedis()) {
+            LockClient one = client(server);
+            LockClient other = client(server);
+            LockHandle first = get(one.acquire("a"));
+            server.shift(Duration.ofHours(-1));
+            var waiting = other.acquire("a").toFuture();
+            Thread.sleep(LEASE.plusSeconds(1).toMillis());
+            expect(first.isHeld() && !waiting.isDone(), "a jump back cost the holder its lock");
+            boolean unused = get(first.release().thenReturn(true));
+            LockHandle second = get(Mono.fromFuture(waiting));
+            expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump back");
+            out.println("clock -1 h: the holder kept the lock, the next one's token is "
+                    + (second.fencingToken() - first.fencingToken()) + " higher");
+            end(second.release(), one, other);
+        }
+    }
+
+    private static LockClient client(ShiftedRedis server) {
+        return LockClient.builder(LettuceLockBackend.connect(server.uri()))
+                .options(LockOptions.defaults().withLease(LEASE))
+                // The first use loads a great many classes.
+                .commandTimeout(Duration.ofSeconds(15))
+                .build();
+    }
+
+    private static <T> T get(Mono<T> mono) {
+        return Objects.requireNonNull(mono.block(LIMIT));
+    }
+
+    private static void end(Mono<Void> release, LockClient one, LockClient other) {
+        Object unused = release.then(one.close()).then(other.close()).block(LIMIT);
+    }
+
+    private void expect(boolean so, String otherwise) {
+        if (!so) {
+            wrong.add(otherwise);
+        }
+    }
+}

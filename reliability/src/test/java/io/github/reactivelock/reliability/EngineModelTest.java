@@ -1,0 +1,212 @@
+package io.github.reactivelock.reliability;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/**
+ * The engine under Lincheck: two clients with two flows each want one lock, and two threads begin, end and cancel flows,
+ * let time pass (so that holds are renewed, and lost), release by force and close, in every combination that chance
+ * gives. Never are two inside at once, and afterwards nothing is left. Alone, because it fills the machine.
+ */
+@Isolated
+class EngineModelTest {
+
+    private static final Logger NOISE = (Logger) LoggerFactory.getLogger("io.github.reactivelock");
+
+    @BeforeAll
+    static void silence() {
+        NOISE.setLevel(Level.OFF);
+    }
+
+    @AfterAll
+    static void speak() {
+        NOISE.setLevel(Level.INFO);
+    }
+
+    @Test
+    void whateverMeetsWhateverOneIsInsideAndNothingIsLeft() {
+        check(Cohorts.class);
+    }
+
+    @Test
+    void strictOrderStandsTheSame() {
+        check(Ordered.class);
+    }
+
+    @SuppressWarnings("deprecation") // The way its guide shows for Java.
+    private static void check(Class<?> model) {
+        org.jetbrains.kotlinx.lincheck.LinChecker.check(
+                model,
+                new StressOptions()
+                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 2))
+                        .invocationsPerIteration(50)
+                        .threads(2)
+                        .actorsPerThread(3)
+                        .actorsBefore(2)
+                        .actorsAfter(0)
+                        .minimizeFailedScenario(false));
+    }
+
+    /** Flows of a client pass the lock on among themselves. */
+    public static final class Cohorts extends Model {
+
+        /** For Lincheck. */
+        public Cohorts() {
+            super(Fairness.COHORT);
+        }
+    }
+
+    /** Every flow queues at the store. */
+    public static final class Ordered extends Model {
+
+        /** For Lincheck. */
+        public Ordered() {
+            super(Fairness.FIFO);
+        }
+    }
+
+    /** Operations return nothing: what they do to one another is seen by who is inside, and in the end. */
+    @Param(name = "flow", gen = IntGen.class, conf = "0:3")
+    public abstract static class Model {
+
+        private static final Duration LEASE = Duration.ofSeconds(3);
+
+        private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        private final AtomicLong now = new AtomicLong();
+        private final InMemoryLockBackend store = InMemoryLockBackend.create(now::get);
+        private final LockClient one;
+        private final LockClient other;
+        private final LockClient last;
+        private final AtomicInteger inside = new AtomicInteger();
+        private final AtomicInteger most = new AtomicInteger();
+        private final AtomicBoolean forced = new AtomicBoolean();
+        private final AtomicReferenceArray<Disposable> flows = new AtomicReferenceArray<>(4);
+        private final AtomicReferenceArray<Sinks.Empty<Void>> ends = new AtomicReferenceArray<>(4);
+
+        Model(Fairness fairness) {
+            one = client(store, fairness);
+            other = client(store.connect(), fairness);
+            last = client(store.connect(), fairness);
+            for (int flow = 0; flow < 4; flow++) {
+                ends.set(flow, Sinks.empty());
+            }
+        }
+
+        private LockClient client(InMemoryLockBackend backend, Fairness fairness) {
+            return LockClient.builder(backend)
+                    .options(LockOptions.defaults().withLease(LEASE).withFairness(fairness))
+                    .timing(timer, now::get)
+                    .workScheduler(Schedulers.immediate())
+                    .build();
+        }
+
+        @Operation
+        public void begin(@Param(name = "flow") int flow) {
+            Disposable.Swap begun = Disposables.swap();
+            if (flows.compareAndSet(flow, null, begun)) {
+                LockClient client = flow < 2 ? one : other;
+                boolean unused = begun.update(client.withLock("k", held -> work(flow))
+                        .onErrorComplete()
+                        .subscribe());
+            }
+        }
+
+        @Operation
+        public void end(@Param(name = "flow") int flow) {
+            var unused = ends.get(flow).tryEmitEmpty();
+        }
+
+        @Operation
+        public void cancel(@Param(name = "flow") int flow) {
+            Disposable begun = flows.get(flow);
+            if (begun != null) {
+                begun.dispose();
+            }
+        }
+
+        @Operation
+        public void renewalIsDue() {
+            pass(LEASE.dividedBy(3).plusMillis(250));
+        }
+
+        @Operation
+        public void force() {
+            // Until the holder is told there may be two, as documented.
+            forced.set(true);
+            var unused = last.forceRelease("k").subscribe();
+        }
+
+        @Operation(runOnce = true)
+        public void close() {
+            var unused = one.close().subscribe();
+        }
+
+        @Validate
+        public void nothingIsLeft() {
+            for (int flow = 0; flow < 4; flow++) {
+                end(flow);
+                cancel(flow);
+            }
+            AtomicInteger got = new AtomicInteger();
+            var unused = last.tryAcquire("k")
+                    .doOnNext(held -> got.incrementAndGet())
+                    .flatMap(held -> held.release())
+                    .block(Duration.ofSeconds(10));
+            require(got.get() == 1, "the lock was left behind");
+            require(inside.get() == 0, "somebody was left inside");
+            require(most.get() <= 1 || forced.get(), "two were inside at once");
+            var unusedEnd = one.close().then(other.close()).then(last.close()).subscribe();
+        }
+
+        private Mono<Void> work(int flow) {
+            AtomicBoolean in = new AtomicBoolean(true);
+            Runnable leave = () -> {
+                if (in.compareAndSet(true, false)) {
+                    int unused = inside.decrementAndGet();
+                }
+            };
+            return Mono.defer(() -> {
+                        int unused = most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                        return ends.get(flow).asMono();
+                    })
+                    .doOnTerminate(leave)
+                    .doOnCancel(leave);
+        }
+
+        private void pass(Duration time) {
+            now.addAndGet(time.toNanos());
+            timer.advanceTimeBy(time);
+        }
+
+        private static void require(boolean so, String otherwise) {
+            if (!so) {
+                throw new IllegalStateException(otherwise);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Everything a backend ever asks of Redis, as one user. */
+final class Permissions {
+
+    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration SHORT = Duration.ofMillis(700);
+
+    private final LockBackend backend;
+    private final RedisServer server;
+
+    private Permissions(RedisServer server, String user, String password) {
+        this.server = server;
+        backend = LettuceLockBackend.connect("redis://" + user + ":" + password + "@127.0.0.1:" + server.port());
+    }
+
+    /** The first thing that this user cannot do, or an empty text. */
+    static String missing(RedisServer server, String user, String password) {
+        server.command("FLUSHALL");
+        Permissions permissions = new Permissions(server, user, password);
+        try {
+            permissions.useEverything();
+            return "";
+        } catch (RuntimeException | InterruptedException e) {
+            return String.valueOf(e);
+        } finally {
+            permissions.backend.close().block(LIMIT);
+        }
+    }
+
+    private void useEverything() throws InterruptedException {
+        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        Disposable listening = backend.signals().subscribe(signals::add, error -> {});
+        need("signals", signals.poll(1, TimeUnit.SECONDS) instanceof Signal.Reconnected);
+        Claim owner = claim(Claim.Mode.QUEUE);
+        Claim waiter = claim(Claim.Mode.QUEUE);
+        Claim leaver = claim(Claim.Mode.QUEUE);
+        need("claim", ask(backend.claim(owner)) instanceof ClaimResult.Granted);
+        need("the same claim", ask(backend.claim(owner)) instanceof ClaimResult.Granted);
+        need("queue", ask(backend.claim(waiter)) instanceof ClaimResult.Queued);
+        need("queue", ask(backend.claim(leaver)) instanceof ClaimResult.Queued);
+        need("try", ask(backend.claim(claim(Claim.Mode.TRY))) instanceof ClaimResult.Busy);
+        need("leave", !ask(backend.release(leaver)));
+        need("renew", ask(backend.renew(List.of(owner))).renewed().contains(owner.id()));
+        need("inspect", ask(backend.inspect("a")) instanceof LockInfo.Held held && held.waiters() == 1);
+        BlockingQueue<LockEvent> events = new LinkedBlockingQueue<>();
+        Disposable watching = backend.events("a").subscribe(events::add, error -> {});
+        need("watch", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Snapshot);
+        need("release", ask(backend.release(owner)));
+        need("push", signals.poll(1, TimeUnit.SECONDS) instanceof Signal.Grant);
+        need("event", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Released);
+        watching.dispose();
+        need("no longer watch", quiet("reactivelock:0:events:*"));
+        server.command("SCRIPT", "FLUSH");
+        need("force", ask(backend.forceRelease("a")));
+        server.command("RPUSH", "{reactivelock:b}", "x");
+        String foreign = backend.inspect("b")
+                .map(String::valueOf)
+                .onErrorResume(error -> Mono.just(String.valueOf(error.getMessage())))
+                .block(LIMIT);
+        need("the type of a foreign key", String.valueOf(foreign).contains("(a list)"));
+        listening.dispose();
+    }
+
+    private boolean quiet(String channels) throws InterruptedException {
+        for (int i = 0; i < 50; i++) {
+            if (((List<?>) server.command("PUBSUB", "CHANNELS", channels)).isEmpty()) {
+                return true;
+            }
+            Thread.sleep(SHORT.toMillis() / 50);
+        }
+        return false;
+    }
+
+    private static Claim claim(Claim.Mode mode) {
+        return new Claim("a", UUID.randomUUID().toString().substring(0, 22), "a test", Duration.ofSeconds(30), mode);
+    }
+
+    private static <T> T ask(Mono<T> question) {
+        return question.block(LIMIT);
+    }
+
+    private static void need(String what, boolean works) {
+        if (!works) {
+            throw new IllegalStateException("this user cannot " + what);
+        }
+    }
+}
