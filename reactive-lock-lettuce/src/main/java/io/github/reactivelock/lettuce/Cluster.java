@@ -51,7 +51,6 @@ final class Cluster implements Source<StatefulRedisClusterConnection<String, Str
         return hasOthers;
     }
 
-
     @Override
     public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
         return topology().thenCompose(known -> client.connectAsync(StringCodec.UTF8));
