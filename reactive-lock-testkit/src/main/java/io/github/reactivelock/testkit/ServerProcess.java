@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -62,7 +63,9 @@ final class ServerProcess implements Running {
 
     @Override
     public void kill() {
+        List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
         if (!ended(Duration.ofSeconds(10))) {
             throw new IllegalStateException(name + " survived SIGKILL, process " + process.pid());
         }
@@ -122,11 +125,12 @@ final class ServerProcess implements Running {
         }
     }
 
+    /** Also to its children: PostgreSQL has one for every connection. */
     private void signal(String signal) {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + signal, Long.toString(process.pid())));
+        process.descendants().forEach(child -> command.add(Long.toString(child.pid())));
         try {
-            int status = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
-                    .start()
-                    .waitFor();
+            int status = new ProcessBuilder(command).start().waitFor();
             if (status != 0) {
                 throw new IllegalStateException(name + " could not be sent SIG" + signal);
             }

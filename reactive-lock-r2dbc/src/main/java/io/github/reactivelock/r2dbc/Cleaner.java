@@ -1,0 +1,65 @@
+package io.github.reactivelock.r2dbc;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Removes, every few minutes from the first use on, what nobody needs any more: rows of locks that have been free or
+ * expired for an hour, waiting claims that died, events that everybody has read. Keeping the row for a while keeps a lock
+ * in steady use from being written twice.
+ */
+final class Cleaner {
+
+    private static final Duration INTERVAL = Duration.ofMinutes(5);
+    private static final Duration KEPT = Duration.ofHours(1);
+    private static final Duration EVENTS_KEPT = Duration.ofMinutes(2);
+
+    private final Database database;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private final Disposable.Swap running = Disposables.swap();
+
+    Cleaner(Database database) {
+        this.database = database;
+    }
+
+    void begin() {
+        if (begun.compareAndSet(false, true)) {
+            running.update(Detached.run(
+                    "cleaning",
+                    Mono.defer(() -> Mono.delay(jittered()))
+                            .then(Mono.defer(() -> clean(KEPT)).onErrorComplete())
+                            .repeat(() -> !database.isClosed())
+                            .then()));
+        }
+    }
+
+    private static Duration jittered() {
+        long half = INTERVAL.toMillis() / 2;
+        return Duration.ofMillis(half + ThreadLocalRandom.current().nextLong(half + 1));
+    }
+
+    Mono<Void> clean(Duration kept) {
+        long age = Keys.micros(kept);
+        return changed("clean_waiters", age)
+                .then(changed("clean_events", Keys.micros(EVENTS_KEPT)))
+                .then(database.run(session -> session.alone(session.all(
+                        "outdated", row -> Objects.requireNonNull(row.get("lock_key", byte[].class)), age))))
+                .flatMapMany(Flux::fromIterable)
+                .concatMap(key -> changed("clean", key, age))
+                .then();
+    }
+
+    private Mono<Long> changed(String statement, Object... parameters) {
+        return database.run(session -> session.alone(session.change(statement, parameters)));
+    }
+
+    void stop() {
+        running.dispose();
+    }
+}

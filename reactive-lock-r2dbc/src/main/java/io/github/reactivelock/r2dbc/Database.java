@@ -1,0 +1,107 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.Wrapped;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * The connections: lent to one command each and always given back. A command has a time to end in, waiting for a
+ * connection included; one that is late loses its connection, because nobody knows what is still under way on it. A
+ * transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
+ */
+final class Database {
+
+    private static final int ATTEMPTS = 6;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
+    private static final Duration CLOSING = Duration.ofMillis(500);
+
+    final Sql sql;
+    final ConnectionFactory factory;
+    private final boolean isOurs;
+    private final Duration timeout;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    Database(ConnectionFactory factory, boolean isOurs, R2dbcLockOptions options) {
+        this.factory = factory;
+        this.isOurs = isOurs;
+        this.timeout = options.commandTimeout();
+        this.sql = new Sql(Dialect.of(factory), options.prefix());
+    }
+
+    <T> Mono<T> run(Function<Session, Mono<T>> command) {
+        return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command))
+                .onErrorMap(error -> R2dbcFailure.of(error, sql, timeout));
+    }
+
+    private <T> Mono<T> attempted(Function<Session, Mono<T>> command) {
+        return lent(command)
+                .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .filter(R2dbcFailure::wasRolledBack)
+                        .onRetryExhaustedThrow((attempts, last) -> last.failure()))
+                .timeout(timeout);
+    }
+
+    private <T> Mono<T> lent(Function<Session, Mono<T>> command) {
+        return Mono.usingWhen(
+                        borrow(),
+                        connection -> command.apply(new Session(connection, sql)),
+                        Database::giveBack,
+                        (connection, error) ->
+                                R2dbcFailure.leavesConnectionWhole(error) ? giveBack(connection) : discard(connection),
+                        this::discard)
+                .as(work -> sql.dialect.apart(work).singleOrEmpty());
+    }
+
+    /** A connection that comes after its command was given up goes back at once. */
+    private Mono<Connection> borrow() {
+        return Mono.create(sink -> {
+            AtomicBoolean settled = new AtomicBoolean();
+            var unusedSink = sink.onCancel(() -> settled.set(true));
+            var unused = Detached.run(
+                    "opening a connection",
+                    Mono.from(factory.create())
+                            .flatMap(connection -> {
+                                if (settled.compareAndSet(false, true)) {
+                                    sink.success(connection);
+                                    return Mono.empty();
+                                }
+                                return giveBack(connection);
+                            })
+                            .doOnError(error -> {
+                                if (settled.compareAndSet(false, true)) {
+                                    sink.error(error);
+                                }
+                            }));
+        });
+    }
+
+    static Mono<Void> giveBack(Connection connection) {
+        return Mono.from(connection.close());
+    }
+
+    /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */
+    Mono<Void> discard(Connection connection) {
+        Mono<Void> closing = connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection real
+                ? Mono.from(real.close()).timeout(CLOSING).onErrorComplete().then(giveBack(connection))
+                : giveBack(connection);
+        return sql.dialect.apart(closing.timeout(CLOSING).onErrorComplete()).then();
+    }
+
+    boolean isClosed() {
+        return closed.get();
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> closed.compareAndSet(false, true) && isOurs && factory instanceof ConnectionPool pool
+                ? sql.dialect.apart(pool.disposeLater()).then()
+                : Mono.empty());
+    }
+}

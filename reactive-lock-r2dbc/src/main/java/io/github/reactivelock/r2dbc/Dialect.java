@@ -1,0 +1,65 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.spi.ConnectionFactory;
+import java.util.Locale;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
+
+/** What differs between databases: their clock, their parameters and how they push. The statements are in resources. */
+enum Dialect {
+    POSTGRESQL("((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1577836800000000)"),
+    MARIADB("TIMESTAMPDIFF(MICROSECOND, '2020-01-01', UTC_TIMESTAMP(6))"),
+    H2("DATEDIFF('MICROSECOND', TIMESTAMP WITH TIME ZONE '2020-01-01 00:00:00+00', CURRENT_TIMESTAMP(6))");
+
+    /** Microseconds since 2020 by the database's clock. */
+    final String now;
+
+    Dialect(String now) {
+        this.now = now;
+    }
+
+    static Dialect of(ConnectionFactory factory) {
+        String name = factory.getMetadata().getName();
+        return switch (name.toLowerCase(Locale.ROOT)) {
+            case "postgresql" -> POSTGRESQL;
+            case "mariadb", "mysql" -> MARIADB;
+            case "h2" -> H2;
+            default ->
+                throw new IllegalArgumentException("locks are kept in PostgreSQL, MariaDB, MySQL and H2, but the"
+                        + " ConnectionFactory is one for " + name);
+        };
+    }
+
+    /** The name of this dialect in file names and statements. */
+    String id() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether it tells clients by itself that something happened. */
+    boolean notifies() {
+        return this == POSTGRESQL;
+    }
+
+    /** PostgreSQL numbers its parameters; all drivers of the others take question marks. */
+    String numbered(String statement) {
+        if (this != POSTGRESQL) {
+            return statement;
+        }
+        StringBuilder text = new StringBuilder(statement.length() + 16);
+        int number = 0;
+        for (char c : statement.toCharArray()) {
+            if (c == '?') {
+                text.append('$').append(++number);
+            } else {
+                text.append(c);
+            }
+        }
+        return text.toString();
+    }
+
+    /** H2 runs inside the process and works, and waits, on the subscribing thread, which must be one that may. */
+    <T> Flux<T> apart(Publisher<T> work) {
+        return this == H2 ? Flux.from(work).subscribeOn(Schedulers.boundedElastic()) : Flux.from(work);
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.spi.Row;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The row of a lock and the database's time at which it was read. A free lock has no claim. */
+record LockRow(
+        @Nullable String claimId,
+        @Nullable String owner,
+        @Nullable String client,
+        long token,
+        long leaseEnd,
+        boolean isWaitedFor,
+        long places,
+        long watchedUntil,
+        long now) {
+
+    static LockRow read(Row row) {
+        return new LockRow(
+                row.get("claim_id", String.class),
+                row.get("owner", String.class),
+                row.get("client", String.class),
+                number(row, "token"),
+                number(row, "lease_end"),
+                number(row, "waiting") != 0,
+                number(row, "places"),
+                number(row, "watched_until"),
+                number(row, "now_is"));
+    }
+
+    static long number(Row row, String column) {
+        return Objects.requireNonNull(row.get(column, Long.class), column);
+    }
+
+    static String text(Row row, String column) {
+        return Objects.requireNonNull(row.get(column, String.class), column);
+    }
+
+    /** Whether a claim owns the lock whose lease has not ended. */
+    boolean isHeld() {
+        return claimId != null && leaseEnd > now;
+    }
+
+    boolean isHeldBy(String id) {
+        return isHeld() && id.equals(claimId);
+    }
+
+    boolean isWatched() {
+        return watchedUntil > now;
+    }
+
+    /** Higher than that of every earlier grant, also when the row of the last one was cleaned away. */
+    long nextToken() {
+        return Math.max(token + 1, now);
+    }
+
+    /** This row after a waiting claim was served, as far as a place in the queue depends on it. */
+    LockRow servedAlone() {
+        return new LockRow(claimId, owner, client, token, leaseEnd, false, places, watchedUntil, now);
+    }
+}

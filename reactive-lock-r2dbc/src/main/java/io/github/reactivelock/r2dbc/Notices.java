@@ -1,0 +1,103 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.postgresql.api.PostgresqlConnection;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ValidationDepth;
+import io.r2dbc.spi.Wrapped;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener and
+ * closed with the last. A connection that breaks, or that does not answer any more, is replaced.
+ */
+final class Notices {
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration CHECK = Duration.ofSeconds(5);
+
+    /** What arrived on a channel; an empty channel means that everything arrives from now on. */
+    record Notice(String channel, String text) {
+        boolean isConnected() {
+            return channel.isEmpty();
+        }
+    }
+
+    private final Database database;
+    private final ConnectionFactory unpooled;
+    private final List<String> channels;
+    private final Flux<Notice> shared;
+    private volatile boolean connected;
+
+    Notices(Database database, List<String> channels) {
+        this.database = database;
+        this.unpooled = database.factory instanceof Wrapped<?> pool && pool.unwrap() instanceof ConnectionFactory inner
+                ? inner
+                : database.factory;
+        this.channels = channels;
+        this.shared = Flux.usingWhen(unpooled.create(), this::listen, this::end, (c, error) -> end(c), this::end)
+                .doFinally(signal -> connected = false)
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !database.isClosed()))
+                .share();
+    }
+
+    /** Notices from now on; the first says that they arrive, as does the first after every interruption. */
+    Flux<Notice> arriving() {
+        Mono<Notice> already =
+                Mono.fromSupplier(() -> connected).filter(is -> is).map(is -> new Notice("", ""));
+        return Flux.merge(shared, already);
+    }
+
+    private Flux<Notice> listen(Connection connection) {
+        PostgresqlConnection own = unwrapped(connection);
+        String command =
+                channels.stream().map(channel -> "LISTEN \"" + channel + "\"").collect(Collectors.joining("; "));
+        Mono<Notice> begun = own.createStatement(command)
+                .execute()
+                .concatMap(result -> result.getRowsUpdated())
+                .then(Mono.fromSupplier(() -> {
+                    connected = true;
+                    return new Notice("", "");
+                }));
+        Flux<Notice> noticed = own.getNotifications()
+                .map(notice -> new Notice(notice.getName(), String.valueOf(notice.getParameter())))
+                .concatWith(broken());
+        return Flux.merge(noticed, begun, checked(own));
+    }
+
+    private static Flux<Notice> checked(PostgresqlConnection connection) {
+        return Flux.interval(CHECK)
+                .onBackpressureDrop()
+                .concatMap(tick -> connection.validate(ValidationDepth.REMOTE).timeout(CHECK), 1)
+                .concatMap(alive -> alive ? Mono.<Notice>empty() : broken());
+    }
+
+    private static Mono<Notice> broken() {
+        return Mono.error(() -> new IllegalStateException("the connection for notifications broke"));
+    }
+
+    private static PostgresqlConnection unwrapped(Connection connection) {
+        Object found = connection;
+        while (!(found instanceof PostgresqlConnection) && found instanceof Wrapped<?> wrapped) {
+            found = wrapped.unwrap();
+        }
+        if (found instanceof PostgresqlConnection own) {
+            return own;
+        }
+        throw new IllegalStateException("notifications need a connection of r2dbc-postgresql but this is "
+                + connection.getClass().getName());
+    }
+
+    private Mono<Void> end(Connection connection) {
+        return database.discard(connection);
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.spi.R2dbcBadGrammarException;
+import io.r2dbc.spi.R2dbcDataIntegrityViolationException;
+import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.R2dbcPermissionDeniedException;
+import io.r2dbc.spi.R2dbcRollbackException;
+import io.r2dbc.spi.R2dbcTimeoutException;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+
+/** Why the database could not be asked, in words for the user: what happened and what to do, without any secret. */
+final class R2dbcFailure extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private R2dbcFailure(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    static Throwable closed() {
+        return new IllegalStateException("the lock backend is closed");
+    }
+
+    static Throwable of(Throwable error, Sql sql, Duration timeout) {
+        return error instanceof R2dbcException || error instanceof TimeoutException
+                ? new R2dbcFailure("the database " + advice(error, sql, timeout), error)
+                : error;
+    }
+
+    /** Whether nothing of the command is left, so that it may be tried again whatever it was. */
+    static boolean wasRolledBack(Throwable error) {
+        return error instanceof R2dbcRollbackException
+                || error instanceof R2dbcDataIntegrityViolationException
+                || (error instanceof R2dbcException known && isConflict(known));
+    }
+
+    /** Deadlock in PostgreSQL; lock wait timeout, deadlock and changed record in MariaDB; lock timeout in H2. */
+    private static boolean isConflict(R2dbcException error) {
+        String state = String.valueOf(error.getSqlState());
+        int code = error.getErrorCode();
+        return state.startsWith("40")
+                || (error.getMessage() != null && state.equals("HYT00") && code == 50200)
+                || code == 1205
+                || code == 1213
+                || code == 1020;
+    }
+
+    /** Errors that the database sent over a connection that goes on. */
+    static boolean leavesConnectionWhole(Throwable error) {
+        return wasRolledBack(error)
+                || error instanceof R2dbcBadGrammarException
+                || error instanceof R2dbcPermissionDeniedException
+                || !(error instanceof R2dbcException);
+    }
+
+    private static String advice(Throwable error, Sql sql, Duration timeout) {
+        String text = text(error);
+        if (isMissingTable(error)) {
+            return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), or with the file"
+                    + " schema-" + sql.dialect.id() + ".sql of this library's jar, prefix " + sql.prefix + " (" + text
+                    + ")";
+        }
+        if (error instanceof TimeoutException || error instanceof R2dbcTimeoutException) {
+            return "did not answer within " + timeout.toMillis() + " ms, or no connection was free: look whether it is"
+                    + " up, whether a transaction holds the rows of " + sql.prefix + ", and whether the connection pool"
+                    + " is exhausted, then give it more connections (" + text + ")";
+        }
+        if (wasRolledBack(error)) {
+            return "rolled the command back several times in a row because of conflicts: " + text;
+        }
+        if (error instanceof R2dbcPermissionDeniedException) {
+            return "denies this user something: it needs SELECT, INSERT, UPDATE and DELETE on the tables " + sql.prefix
+                    + " and those that begin with " + sql.prefix + "_ (" + text + ")";
+        }
+        return "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
+    }
+
+    private static boolean isMissingTable(Throwable error) {
+        if (!(error instanceof R2dbcException known)) {
+            return false;
+        }
+        String state = String.valueOf(known.getSqlState());
+        return state.equals("42P01") || state.equals("42S02") || state.equals("42S04") || known.getErrorCode() == 42104;
+    }
+
+    private static String text(Throwable error) {
+        Set<String> said = new LinkedHashSet<>();
+        for (Throwable e = error; e != null && said.size() < 8; e = e.getCause()) {
+            String message = e.getMessage();
+            if (message != null && said.stream().noneMatch(earlier -> earlier.contains(message))) {
+                said.add(message);
+            }
+        }
+        return said.isEmpty() ? error.getClass().getSimpleName() : String.join("; ", said);
+    }
+}

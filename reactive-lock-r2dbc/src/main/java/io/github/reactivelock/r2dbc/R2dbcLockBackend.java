@@ -1,0 +1,190 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Locks in tables of PostgreSQL, MariaDB, MySQL or H2, over R2DBC.
+ *
+ * <ol>
+ *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; the
+ *       waiting claims are rows of a second table. The key is binary. {@link #createTables()} creates them, or the files
+ *       {@code schema-postgresql.sql}, {@code schema-mariadb.sql} and {@code schema-h2.sql} beside this class do.
+ *   <li><b>Clock.</b> Leases end by the database's clock, in microseconds since 2020.
+ *   <li><b>Claim.</b> One statement takes a lock that is free, or whose lease ended with nobody waiting. Otherwise a
+ *       transaction locks the row, and serves who has waited longest, or adds the claim to the queue.
+ *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
+ *   <li><b>Release.</b> One statement if nobody waits. Otherwise a transaction makes the next live waiting claim the owner.
+ *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
+ *       keeps for that. With the others a backend looks for all its waiting claims by one statement, 50 ms after something
+ *       happened and then less often, once in a second at last. A claim of the same backend is told at once.
+ *   <li><b>Renewal.</b> One statement for all holds of the same lease.
+ *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
+ * </ol>
+ *
+ * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over to
+ * a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the clock is
+ * behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ COMMITTED and
+ * takes one connection for that time; commands of one key follow one another.
+ *
+ * <p>Nothing is opened before the first use. Safe for use from any thread.
+ */
+public final class R2dbcLockBackend implements LockBackend {
+
+    private static final Duration IDLE = Duration.ofMinutes(5);
+
+    private final Database database;
+    private final Pushes pushes;
+    private final Waits waits;
+    private final TableLock locks;
+    private final Renewal renewal;
+    private final Watch watch;
+    private final Cleaner cleaner;
+
+    private R2dbcLockBackend(Database database) {
+        byte[] random = new byte[16];
+        new SecureRandom().nextBytes(random);
+        this.database = database;
+        this.pushes =
+                new Pushes(database, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
+        this.waits = new Waits(database, pushes);
+        this.locks = new TableLock(database, pushes, waits);
+        this.renewal = new Renewal(database);
+        this.watch = new Watch(database, pushes);
+        this.cleaner = new Cleaner(database);
+    }
+
+    /**
+     * A backend with a connection pool of its own, closed with it.
+     *
+     * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
+     * @return a backend that has not connected yet
+     */
+    public static R2dbcLockBackend connect(String url) {
+        return connect(ConnectionFactories.get(url), R2dbcLockOptions.defaults());
+    }
+
+    /**
+     * A backend with a connection pool of its own over connections made as given, closed with it.
+     *
+     * @param unpooled makes connections, each a new one
+     * @param options which tables and how many connections
+     * @return a backend that has not connected yet
+     */
+    public static R2dbcLockBackend connect(ConnectionFactory unpooled, R2dbcLockOptions options) {
+        if (unpooled instanceof ConnectionPool) {
+            throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
+        }
+        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(unpooled)
+                .initialSize(0)
+                .maxSize(options.connections())
+                .maxIdleTime(IDLE)
+                .maxAcquireTime(options.commandTimeout())
+                .maxCreateConnectionTime(options.commandTimeout())
+                .allocatorSubscribeOn(
+                        Dialect.of(unpooled) == Dialect.H2 ? Schedulers.boundedElastic() : Schedulers.immediate())
+                .build();
+        return new R2dbcLockBackend(new Database(new ConnectionPool(pool), true, options));
+    }
+
+    /**
+     * A backend over a pool of the application, which is never closed here. A command takes one of its connections for
+     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications.
+     *
+     * @param pool a pool, or a factory that makes a connection for every command
+     * @return a backend that has not connected yet
+     */
+    public static R2dbcLockBackend using(ConnectionFactory pool) {
+        return using(pool, R2dbcLockOptions.defaults());
+    }
+
+    /**
+     * A backend over a pool of the application, as {@link #using(ConnectionFactory)}.
+     *
+     * @param pool a pool, or a factory that makes a connection for every command
+     * @param options which tables
+     * @return a backend that has not connected yet
+     */
+    public static R2dbcLockBackend using(ConnectionFactory pool, R2dbcLockOptions options) {
+        return new R2dbcLockBackend(new Database(pool, false, options));
+    }
+
+    /**
+     * Creates the tables that do not exist yet. Cold; each subscription asks the database. Needs the right to create
+     * tables, which nothing else here does.
+     *
+     * @return completes when all tables are there
+     */
+    public Mono<Void> createTables() {
+        return Flux.fromIterable(database.sql.schema())
+                .concatMap(statement -> database.run(session -> session.alone(session.changed(statement))))
+                .then();
+    }
+
+    @Override
+    public Mono<ClaimResult> claim(Claim claim) {
+        cleaner.begin();
+        return locks.claim(claim);
+    }
+
+    @Override
+    public Mono<RenewalResult> renew(List<Claim> held) {
+        return renewal.renew(held);
+    }
+
+    @Override
+    public Mono<Boolean> release(Claim claim) {
+        return locks.release(claim);
+    }
+
+    @Override
+    public Flux<Signal> signals() {
+        return pushes.signals();
+    }
+
+    @Override
+    public Mono<LockInfo> inspect(String key) {
+        return locks.inspect(key);
+    }
+
+    @Override
+    public Flux<LockEvent> events(String key) {
+        return watch.events(key);
+    }
+
+    @Override
+    public Mono<Boolean> forceRelease(String key) {
+        return locks.forceRelease(key);
+    }
+
+    /** Stops looking for grants and cleaning, and closes its own pool. */
+    @Override
+    public Mono<Void> close() {
+        return Mono.defer(() -> {
+            waits.clear();
+            cleaner.stop();
+            Mono<Void> closed = database.close();
+            return closed.doFinally(signal -> pushes.close());
+        });
+    }
+
+    Mono<Void> clean(Duration kept) {
+        return cleaner.clean(kept);
+    }
+}

@@ -1,0 +1,100 @@
+package io.github.reactivelock.r2dbc;
+
+import java.time.Duration;
+
+/** Which tables hold the locks and how they are asked. Immutable; every {@code with…} returns a copy. */
+public final class R2dbcLockOptions {
+
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(10);
+    private static final String ALLOWED = "([a-z_][a-z0-9_]{0,40}\\.)?[a-z_][a-z0-9_]{0,40}";
+    private static final R2dbcLockOptions DEFAULTS = new R2dbcLockOptions("reactive_lock", Duration.ofMillis(1_800), 8);
+
+    private final String prefix;
+    private final Duration commandTimeout;
+    private final int connections;
+
+    private R2dbcLockOptions(String prefix, Duration commandTimeout, int connections) {
+        this.prefix = prefix;
+        this.commandTimeout = commandTimeout;
+        this.connections = connections;
+    }
+
+    /**
+     * The tables {@code reactive_lock…}, a command timeout of 1.8 seconds, just under that of a lock client, and at most
+     * 8 connections.
+     *
+     * @return the defaults
+     */
+    public static R2dbcLockOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * The name of the table of locks, with which the names of the others begin.
+     *
+     * @return never empty
+     */
+    public String prefix() {
+        return prefix;
+    }
+
+    /**
+     * How long a command may take, waiting for a connection and repetitions included, until it fails with a message
+     * that says why.
+     *
+     * @return a positive time
+     */
+    public Duration commandTimeout() {
+        return commandTimeout;
+    }
+
+    /**
+     * How many connections a backend opens that makes its own pool. PostgreSQL needs one more, for notifications.
+     *
+     * @return at least one
+     */
+    public int connections() {
+        return connections;
+    }
+
+    /**
+     * Keeps locks in other tables. All processes that share a lock need the same.
+     *
+     * @param prefix lower-case letters, digits and underscores, at most 41 of them, after a schema and a dot if wanted
+     * @return a copy with this prefix
+     */
+    public R2dbcLockOptions withPrefix(String prefix) {
+        if (!prefix.matches(ALLOWED)) {
+            throw new IllegalArgumentException("prefix must be lower-case letters, digits and '_', at most 41 of them"
+                    + " and no digit first, after a schema and a dot if wanted, but is '" + prefix + "'");
+        }
+        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+    }
+
+    /**
+     * Changes how long a command may take. Keep it shorter than the command timeout of the lock client, whose message
+     * can only say that there was no answer.
+     *
+     * @param commandTimeout at least 10 milliseconds
+     * @return a copy with this timeout
+     */
+    public R2dbcLockOptions withCommandTimeout(Duration commandTimeout) {
+        if (commandTimeout.compareTo(SHORTEST_TIMEOUT) < 0) {
+            throw new IllegalArgumentException("commandTimeout must be at least 10 ms but is " + commandTimeout);
+        }
+        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+    }
+
+    /**
+     * Changes how many connections a backend opens that makes its own pool.
+     *
+     * @param connections at least one
+     * @return a copy with this number
+     */
+    public R2dbcLockOptions withConnections(int connections) {
+        if (connections < 1) {
+            throw new IllegalArgumentException("connections must be at least 1 but is " + connections);
+        }
+        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+    }
+}

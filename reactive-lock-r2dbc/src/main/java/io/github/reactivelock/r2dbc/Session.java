@@ -1,0 +1,74 @@
+package io.github.reactivelock.r2dbc;
+
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.Result;
+import io.r2dbc.spi.Row;
+import io.r2dbc.spi.Statement;
+import java.util.List;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** One connection for one command of ours. */
+record Session(Connection connection, Sql sql) {
+
+    <T> Mono<List<T>> all(String statement, Function<Row, T> read, Object... parameters) {
+        return query(sql.text(statement), read, parameters);
+    }
+
+    /** A statement with lists as long as given; the parameters are those of all lists and whatever else it has. */
+    <T> Mono<List<T>> listed(String statement, int length, Function<Row, T> read, Object... parameters) {
+        return query(sql.text(statement, length), read, parameters);
+    }
+
+    /** The first row, read after all of them came, because a result that is cancelled early costs the connection. */
+    <T> Mono<T> one(String statement, Function<Row, T> read, Object... parameters) {
+        return all(statement, read, parameters)
+                .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
+    }
+
+    /** How many rows a statement changed. */
+    Mono<Long> change(String statement, Object... parameters) {
+        return changed(sql.text(statement), parameters);
+    }
+
+    Mono<Long> changeListed(String statement, int length, Object... parameters) {
+        return changed(sql.text(statement, length), parameters);
+    }
+
+    Mono<Long> changed(String text, Object... parameters) {
+        return Flux.from(bound(text, parameters).execute())
+                .concatMap(Result::getRowsUpdated)
+                .reduce(0L, (sum, rows) -> sum + rows.longValue());
+    }
+
+    private <T> Mono<List<T>> query(String text, Function<Row, T> read, Object... parameters) {
+        return Flux.from(bound(text, parameters).execute())
+                .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
+                .collectList();
+    }
+
+    private Statement bound(String text, Object... parameters) {
+        Statement statement = connection.createStatement(text);
+        for (int i = 0; i < parameters.length; i++) {
+            statement.bind(i, parameters[i]);
+        }
+        return statement;
+    }
+
+    /** Runs work, which must have a value, in a transaction of its own. */
+    <T> Mono<T> transaction(Mono<T> work) {
+        return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+                .then(work)
+                .flatMap(value -> Mono.from(connection.commitTransaction()).thenReturn(value))
+                .onErrorResume(error -> Mono.from(connection.rollbackTransaction())
+                        .onErrorComplete()
+                        .then(Mono.error(error)));
+    }
+
+    /** Runs one statement so that it counts at once, also on a connection that commits by hand. */
+    <T> Mono<T> alone(Mono<T> work) {
+        return Mono.defer(() -> connection.isAutoCommit() ? work : transaction(work));
+    }
+}

@@ -1,0 +1,86 @@
+package io.github.reactivelock.r2dbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The statements of one dialect with the names of tables put in; values are always parameters. */
+final class Sql {
+
+    private static final String MARK = "-- name: ";
+
+    final Dialect dialect;
+    final String prefix;
+    private final Map<String, String> statements = new HashMap<>();
+
+    Sql(Dialect dialect, String prefix) {
+        this.dialect = dialect;
+        this.prefix = prefix;
+        for (String section : resource("statements.sql").split("(?m)^" + MARK)) {
+            String[] name = section.lines().findFirst().orElse("").split(" ");
+            if (name.length == 1 || name[1].equals(dialect.id())) {
+                statements.put(name[0], complete(withoutComments(section.substring(section.indexOf('\n') + 1))));
+            }
+        }
+    }
+
+    String text(String name) {
+        return dialect.numbered(template(name));
+    }
+
+    /** A statement in which every list has as many parameters. */
+    String text(String name, int length) {
+        String list = "?" + ", ?".repeat(length - 1);
+        return dialect.numbered(template(name).replace("${list}", list));
+    }
+
+    /** The statements that create the tables. */
+    List<String> schema() {
+        String all =
+                withoutComments(resource("schema-" + dialect.id() + ".sql")).replace("${prefix}", prefix);
+        return Arrays.stream(all.split(";"))
+                .map(String::strip)
+                .filter(statement -> !statement.isEmpty())
+                .toList();
+    }
+
+    private String template(String name) {
+        String statement = statements.get(name);
+        if (statement == null) {
+            throw new IllegalStateException("there is no statement " + name + " for " + dialect.id());
+        }
+        return statement;
+    }
+
+    private String complete(String statement) {
+        return statement
+                .replace("${lock}", prefix)
+                .replace("${waiter}", prefix + "_waiter")
+                .replace("${event}", prefix + "_event")
+                .replace("${fence}", prefix + "_fence")
+                .replace("${once}", prefix + "_once")
+                .replace("${now}", dialect.now)
+                .strip();
+    }
+
+    private static String withoutComments(String text) {
+        return text.lines().filter(line -> !line.startsWith("--")).collect(Collectors.joining("\n"));
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = Sql.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("resource " + name + " is missing from this jar");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockInfo;
+import io.r2dbc.spi.Row;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/**
+ * Claims and releases as transactions on the lock's row. A lock that is free, or that nobody else wants, changes hands by
+ * one statement that says under which condition; everything else locks the row first.
+ */
+final class TableLock {
+
+    private final Database database;
+    private final Pushes pushes;
+    private final Waits waits;
+    private final Lanes lanes = new Lanes();
+
+    TableLock(Database database, Pushes pushes, Waits waits) {
+        this.database = database;
+        this.pushes = pushes;
+        this.waits = waits;
+    }
+
+    Mono<ClaimResult> claim(Claim claim) {
+        Mono<ClaimResult> answer = database.run(session -> {
+            Mono<ClaimResult> quick = waits.contains(claim) ? glanced(session, claim) : taken(session, claim);
+            return quick.switchIfEmpty(asked(session, claim));
+        });
+        return lanes.inTurn(claim.key(), answer.doOnNext(result -> {
+            if (result instanceof ClaimResult.Queued) {
+                waits.add(claim);
+            } else {
+                waits.remove(claim.id());
+            }
+        }));
+    }
+
+    /** The lock if it is free, by one statement. */
+    private Mono<ClaimResult> taken(Session session, Claim claim) {
+        byte[] key = Keys.bytes(claim.key());
+        Object[] parameters = {key, claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease())};
+        Mono<Taken> taken = session.sql().dialect.notifies()
+                ? session.alone(session.one("take", Taken::read, parameters))
+                : session.alone(session.change("take", parameters))
+                        .then(session.alone(session.one("look", Taken::read, key)));
+        return taken.filter(row -> row.claimId().equals(claim.id())).map(row -> granted(row.token(), claim));
+    }
+
+    private record Taken(String claimId, long token) {
+        static Taken read(Row row) {
+            return new Taken(String.valueOf(row.get("claim_id", String.class)), LockRow.number(row, "token"));
+        }
+    }
+
+    /** The answer to a waiting claim for which nothing has changed, by one look. */
+    private Mono<ClaimResult> glanced(Session session, Claim claim) {
+        long half = Keys.micros(claim.lease()) / 2;
+        return session.alone(session.all("glance", Glance::read, claim.id(), Keys.bytes(claim.key())))
+                .flatMapIterable(seen -> seen)
+                .filter(seen -> seen.left() > 0
+                        && seen.alive() > half
+                        && !seen.claimId().equals(claim.id()))
+                .next()
+                .map(seen -> new ClaimResult.Queued(Keys.time(seen.left())));
+    }
+
+    private record Glance(String claimId, long left, long alive) {
+        static Glance read(Row row) {
+            long now = LockRow.number(row, "now_is");
+            return new Glance(
+                    LockRow.text(row, "claim_id"),
+                    LockRow.number(row, "lease_end") - now,
+                    LockRow.number(row, "alive_until") - now);
+        }
+    }
+
+    /** The full question: who owns the lock, who is next, and where this claim stands. */
+    private Mono<ClaimResult> asked(Session session, Claim claim) {
+        return Transfer.of(session, pushes, claim.key(), (transfer, row) -> {
+            if (row.isHeldBy(claim.id())) {
+                return session.change("extend", row.now() + Keys.micros(claim.lease()), Keys.bytes(claim.key()))
+                        .thenReturn(granted(row.token(), claim));
+            }
+            return row.isHeld()
+                    ? behind(transfer, row, claim, row.leaseEnd() - row.now())
+                    : transfer.waiting(row).flatMap(queue -> free(transfer, row, claim, queue));
+        });
+    }
+
+    /** A lock without a live owner belongs to whoever has waited longest. */
+    private Mono<ClaimResult> free(Transfer transfer, LockRow row, Claim claim, List<Successor> queue) {
+        Successor self = Successor.of(claim, pushes.client());
+        if (queue.isEmpty()) {
+            return transfer.grant(row, self, false).map(token -> granted(token, claim));
+        }
+        Successor next = queue.get(0);
+        if (next.claimId().equals(claim.id())) {
+            return transfer.grant(row, next, queue.size() > 1).map(token -> granted(token, claim));
+        }
+        // Its row shows no more waiting claims than the queue had, so that this one's place is marked again.
+        LockRow served = row.servedAlone();
+        return transfer.serve(row, queue).then(Mono.defer(() -> behind(transfer, served, claim, next.lease())));
+    }
+
+    private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left) {
+        return claim.mode() == Claim.Mode.TRY
+                ? Mono.just(new ClaimResult.Busy())
+                : transfer.enqueue(row, Successor.of(claim, pushes.client()))
+                        .thenReturn(new ClaimResult.Queued(Keys.time(left)));
+    }
+
+    private static ClaimResult granted(long token, Claim claim) {
+        return new ClaimResult.Granted(token << LockBackend.PASS_BITS, claim.lease());
+    }
+
+    Mono<Boolean> release(Claim claim) {
+        return lanes.inTurn(claim.key(), Mono.defer(() -> {
+            waits.remove(claim.id());
+            return database.run(session -> session.alone(session.change("release", Keys.bytes(claim.key()), claim.id()))
+                    .flatMap(rows -> rows > 0 ? Mono.just(true) : ended(session, claim)));
+        }));
+    }
+
+    private Mono<Boolean> ended(Session session, Claim claim) {
+        return Transfer.of(session, pushes, claim.key(), (transfer, row) -> {
+            Mono<Void> end = claim.id().equals(row.claimId())
+                    ? transfer.passOn(row)
+                    : session.change("leave", claim.id()).then();
+            return end.thenReturn(row.isHeldBy(claim.id()));
+        });
+    }
+
+    Mono<Boolean> forceRelease(String key) {
+        return lanes.inTurn(
+                key,
+                database.run(session -> Transfer.of(
+                        session,
+                        pushes,
+                        key,
+                        (transfer, row) -> row.isHeld()
+                                ? transfer.tellLoss(row)
+                                        .then(transfer.passOn(row))
+                                        .thenReturn(true)
+                                : Mono.just(false))));
+    }
+
+    Mono<LockInfo> inspect(String key) {
+        return database.run(session -> session.alone(session.one(
+                        "inspect",
+                        row -> info(key, LockRow.read(row), LockRow.number(row, "waiters")),
+                        Keys.bytes(key))))
+                .defaultIfEmpty(new LockInfo.Free(key));
+    }
+
+    static LockInfo info(String key, LockRow row, long waiters) {
+        return row.isHeld()
+                ? new LockInfo.Held(
+                        key,
+                        String.valueOf(row.owner()),
+                        row.token() << LockBackend.PASS_BITS,
+                        Keys.time(row.leaseEnd() - row.now()),
+                        waiters)
+                : new LockInfo.Free(key);
+    }
+}

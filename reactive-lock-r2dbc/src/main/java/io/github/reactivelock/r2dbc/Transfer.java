@@ -1,0 +1,159 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.Signal;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One transaction in which a lock may change hands. Its steps need the lock's row locked: nobody adds a waiting claim,
+ * serves one or takes a lock with waiting claims without that. Used by one command; not for several threads at once.
+ */
+final class Transfer {
+
+    private final Session session;
+    private final Pushes pushes;
+    private final String key;
+    private final List<Signal> ours = new ArrayList<>();
+
+    private Transfer(Session session, Pushes pushes, String key) {
+        this.session = session;
+        this.pushes = pushes;
+        this.key = key;
+    }
+
+    /** Runs a transaction that has a value; claims of this backend that it served are told when it is certain. */
+    static <T> Mono<T> of(Session session, Pushes pushes, String key, Work<T> work) {
+        return Mono.defer(() -> {
+            Transfer transfer = new Transfer(session, pushes, key);
+            return session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row)))
+                    .doOnNext(done -> transfer.ours.forEach(pushes::push));
+        });
+    }
+
+    /** What a transaction does once the row is locked. */
+    interface Work<T> {
+        Mono<T> with(Transfer transfer, LockRow row);
+    }
+
+    /** Locks the lock's row for this transaction; a lock that nobody used yet gets one. */
+    private Mono<LockRow> locked() {
+        Mono<LockRow> row = session.one("lock", LockRow::read, Keys.bytes(key));
+        return row.switchIfEmpty(
+                Mono.defer(() -> session.change("ensure", Keys.bytes(key)).then(row)));
+    }
+
+    /** The claims that have waited longest and are alive, two at most. */
+    Mono<List<Successor>> waiting(LockRow row) {
+        if (!row.isWaitedFor()) {
+            return Mono.just(List.of());
+        }
+        return session.all(
+                "next",
+                found -> new Successor(
+                        LockRow.text(found, "claim_id"),
+                        LockRow.text(found, "owner"),
+                        LockRow.text(found, "client"),
+                        LockRow.number(found, "lease"),
+                        LockRow.number(found, "place")),
+                Keys.bytes(key),
+                row.now());
+    }
+
+    /** Makes a claim the owner and takes it out of the queue. */
+    Mono<Long> grant(LockRow row, Successor next, boolean othersWait) {
+        long token = row.nextToken();
+        List<Mono<?>> steps = new ArrayList<>();
+        steps.add(session.change(
+                "grant",
+                next.claimId(),
+                next.owner(),
+                next.client(),
+                token,
+                row.now() + next.lease(),
+                othersWait ? 1L : 0L,
+                Keys.bytes(key)));
+        if (row.isWaitedFor()) {
+            steps.add(session.change("serve", Keys.bytes(key), next.place(), row.now()));
+        }
+        if (row.isWatched()) {
+            steps.add(record(row, 2 * token, next.owner()));
+        }
+        return Flux.fromIterable(steps).concatMap(step -> step).then(Mono.just(token));
+    }
+
+    /** Gives the lock to the longest waiting claim and tells its client; false if there is none. */
+    Mono<Boolean> serve(LockRow row, List<Successor> queue) {
+        if (queue.isEmpty()) {
+            return Mono.just(false);
+        }
+        Successor next = queue.get(0);
+        return grant(row, next, queue.size() > 1)
+                .flatMap(token -> tell(next.client(), new Signal.Grant(next.claimId(), token << LockBackend.PASS_BITS)))
+                .thenReturn(true);
+    }
+
+    /** Ends the owner's hold and gives the lock to the next, if anybody waits. */
+    Mono<Void> passOn(LockRow row) {
+        Mono<Void> announced = row.isHeld() && row.isWatched() ? record(row, 2 * row.token() + 1, "") : Mono.empty();
+        Mono<Void> freed = Mono.defer(() -> {
+            Mono<Void> free = session.change("free", row.now(), Keys.bytes(key)).then();
+            return row.isWaitedFor()
+                    ? free.then(session.change("serve", Keys.bytes(key), 0L, row.now()))
+                            .then()
+                    : free;
+        });
+        return announced
+                .then(waiting(row))
+                .flatMap(queue -> serve(row, queue))
+                .flatMap(served -> served ? Mono.empty() : freed);
+    }
+
+    /** Tells the owner's client that its hold was ended by force. */
+    Mono<Void> tellLoss(LockRow row) {
+        return row.client() == null || row.claimId() == null
+                ? Mono.empty()
+                : tell(row.client(), new Signal.Suspect(row.claimId(), LossReason.FORCED));
+    }
+
+    private Mono<Void> tell(String client, Signal signal) {
+        if (pushes.isFor(client)) {
+            ours.add(signal);
+            return Mono.empty();
+        }
+        return pushes.tell(session, client, signal);
+    }
+
+    /** Puts a claim at the end of the queue, or keeps it alive where it is. */
+    Mono<Void> enqueue(LockRow row, Successor claim) {
+        long aliveUntil = row.now() + claim.lease();
+        return session.change("refresh", aliveUntil, claim.claimId()).flatMap(refreshed -> {
+            if (refreshed > 0) {
+                return row.isWaitedFor() ? Mono.empty() : placed(row);
+            }
+            return placed(row)
+                    .then(session.change(
+                            "enqueue",
+                            claim.claimId(),
+                            Keys.bytes(key),
+                            row.places() + 1,
+                            claim.owner(),
+                            claim.client(),
+                            claim.lease(),
+                            aliveUntil))
+                    .then();
+        });
+    }
+
+    private Mono<Void> placed(LockRow row) {
+        return session.change("place", row.places() + 1, Keys.bytes(key)).then();
+    }
+
+    private Mono<Void> record(LockRow row, long number, String owner) {
+        return session.change("record", Keys.bytes(key), number, owner, row.now())
+                .then(pushes.announce(session, key));
+    }
+}

@@ -1,0 +1,118 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.r2dbc.spi.Row;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The claims of this backend that wait in a queue. Where the database does not tell that one of them was served, all of
+ * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
+ * from any thread.
+ */
+final class Waits {
+
+    private static final long SHORTEST_PAUSE = 50;
+    private static final long LONGEST_PAUSE = 1_000;
+    private static final int MOST_KEYS = 500;
+
+    private final Database database;
+    private final Pushes pushes;
+    private final Map<String, String> keys = new ConcurrentHashMap<>();
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private final Sinks.Many<Boolean> newcomers = Sinks.many().multicast().directBestEffort();
+    private volatile long pause = SHORTEST_PAUSE;
+
+    Waits(Database database, Pushes pushes) {
+        this.database = database;
+        this.pushes = pushes;
+    }
+
+    boolean contains(Claim claim) {
+        return keys.containsKey(claim.id());
+    }
+
+    void add(Claim claim) {
+        boolean isNew = keys.put(claim.id(), claim.key()) == null;
+        if (isNew && !database.sql.dialect.notifies()) {
+            pause = SHORTEST_PAUSE;
+            Sinks.EmitResult unused = newcomers.tryEmitNext(true);
+            look();
+        }
+    }
+
+    void remove(String claimId) {
+        keys.remove(claimId);
+    }
+
+    void clear() {
+        keys.clear();
+    }
+
+    private void look() {
+        if (keys.isEmpty() || !looking.compareAndSet(false, true)) {
+            return;
+        }
+        var unused = Detached.run(
+                "looking for grants",
+                Mono.defer(this::round).repeat(() -> !keys.isEmpty()).then().doFinally(signal -> {
+                    looking.set(false);
+                    look();
+                }));
+    }
+
+    private Mono<Void> round() {
+        long now = pause;
+        pause = Math.min(now * 2, LONGEST_PAUSE);
+        Duration jittered =
+                Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1));
+        Mono<?> soon = now == SHORTEST_PAUSE
+                ? Mono.delay(jittered)
+                : Mono.delay(jittered).or(newcomer());
+        return soon.then(Mono.defer(() -> Flux.fromIterable(List.copyOf(keys.values()))
+                        .distinct()
+                        .buffer(MOST_KEYS)
+                        .concatMap(this::owners)
+                        .doOnNext(this::found)
+                        .then()))
+                .onErrorComplete();
+    }
+
+    private Mono<Long> newcomer() {
+        return newcomers.asFlux().next().flatMap(soon -> Mono.delay(Duration.ofMillis(SHORTEST_PAUSE)));
+    }
+
+    private Flux<Owner> owners(List<String> some) {
+        Object[] parameters = some.stream().map(Keys::bytes).toArray();
+        return database.run(
+                        session -> session.alone(session.listed("owners", parameters.length, Owner::read, parameters)))
+                .flatMapIterable(owners -> owners);
+    }
+
+    private void found(Owner owner) {
+        if (keys.remove(owner.claimId()) != null) {
+            pause = SHORTEST_PAUSE;
+            pushes.push(new Signal.Grant(owner.claimId(), owner.token() << LockBackend.PASS_BITS));
+        }
+    }
+
+    /** Who owns a lock at the moment. */
+    record Owner(String key, String claimId, long token) {
+        static Owner read(Row row) {
+            return new Owner(
+                    Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class))),
+                    LockRow.text(row, "claim_id"),
+                    LockRow.number(row, "token"));
+        }
+    }
+}

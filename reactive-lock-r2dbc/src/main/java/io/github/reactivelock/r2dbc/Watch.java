@@ -1,0 +1,138 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Events of a lock. Who watches leaves a mark on the lock's row; as long as it is fresh, every change of hands leaves a
+ * record, numbered by the token, and this reads them. A watch that could not refresh its mark in time begins anew.
+ */
+final class Watch {
+
+    private static final Duration MARK = Duration.ofSeconds(30);
+    private static final Duration REFRESH = Duration.ofSeconds(10);
+    private static final Duration TOO_LATE = Duration.ofSeconds(25);
+    private static final long SHORTEST_PAUSE = 50;
+    private static final long LONGEST_PAUSE = 1_000;
+    private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+
+    private final Database database;
+    private final Pushes pushes;
+
+    Watch(Database database, Pushes pushes) {
+        this.database = database;
+        this.pushes = pushes;
+    }
+
+    Flux<LockEvent> events(String key) {
+        return Flux.defer(() -> new Reading(key).events())
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_RETRY)
+                        .maxBackoff(Duration.ofSeconds(1))
+                        .transientErrors(true)
+                        .filter(error -> !database.isClosed()));
+    }
+
+    private record Event(long number, String owner) {
+        LockEvent of(String key) {
+            long token = (number / 2) << LockBackend.PASS_BITS;
+            return number % 2 == 0 ? new LockEvent.Acquired(key, owner, token) : new LockEvent.Released(key, token);
+        }
+    }
+
+    /** One uninterrupted watch; its steps follow one another. */
+    private final class Reading {
+
+        private final String key;
+        private final byte[] name;
+        private long last;
+        private long markedAt;
+        private long pause = SHORTEST_PAUSE;
+
+        Reading(String key) {
+            this.key = key;
+            this.name = Keys.bytes(key);
+        }
+
+        Flux<LockEvent> events() {
+            return Flux.concat(
+                    snapshot(),
+                    Flux.defer(this::occasions)
+                            .onBackpressureLatest()
+                            .concatMap(occasion -> refreshed().thenMany(Flux.defer(this::unseen)), 1));
+        }
+
+        /** When it is worth looking. */
+        private Flux<?> occasions() {
+            return database.sql.dialect.notifies()
+                    ? Flux.merge(pushes.changes(key), Flux.interval(REFRESH))
+                    : Flux.defer(this::nextTime).repeat();
+        }
+
+        private Mono<LockEvent> snapshot() {
+            return Mono.defer(() -> {
+                markedAt = System.nanoTime();
+                return database.run(session -> Transfer.of(
+                                session,
+                                pushes,
+                                key,
+                                (transfer, row) -> session.change("watch", Keys.micros(MARK), name)
+                                        .then(session.one(
+                                                "inspect",
+                                                found -> {
+                                                    last = row.isHeld() ? 2 * row.token() : 2 * row.token() + 1;
+                                                    return new LockEvent.Snapshot(
+                                                            TableLock.info(key, row, LockRow.number(found, "waiters")));
+                                                },
+                                                name))))
+                        .cast(LockEvent.class);
+            });
+        }
+
+        private Flux<LockEvent> unseen() {
+            return database.run(session -> session.alone(session.all(
+                            "events",
+                            row -> new Event(LockRow.number(row, "number"), LockRow.text(row, "owner")),
+                            name,
+                            last)))
+                    .flatMapIterable(this::noted)
+                    .map(event -> event.of(key));
+        }
+
+        private List<Event> noted(List<Event> events) {
+            if (!events.isEmpty()) {
+                last = events.get(events.size() - 1).number();
+                pause = SHORTEST_PAUSE;
+            }
+            return events;
+        }
+
+        private Mono<Long> nextTime() {
+            long now = pause;
+            pause = Math.min(2 * now, LONGEST_PAUSE);
+            return Mono.delay(
+                    Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)));
+        }
+
+        private Mono<Void> refreshed() {
+            return Mono.defer(() -> {
+                long now = System.nanoTime();
+                long age = now - markedAt;
+                if (age > TOO_LATE.toNanos()) {
+                    return Mono.error(new IllegalStateException("the watch was interrupted"));
+                }
+                if (age < REFRESH.toNanos()) {
+                    return Mono.empty();
+                }
+                return database.run(session -> session.alone(session.change("watch", Keys.micros(MARK), name)))
+                        .doOnNext(done -> markedAt = now)
+                        .then();
+            });
+        }
+    }
+}

@@ -1,0 +1,40 @@
+-- Tables of reactive-lock in PostgreSQL. Replace ${prefix} with the prefix in use, which is reactive_lock unless changed.
+-- Times are microseconds since 2020-01-01 UTC by the database's clock.
+CREATE TABLE IF NOT EXISTS ${prefix} (
+    lock_key      BYTEA PRIMARY KEY,
+    claim_id      VARCHAR(64),
+    owner         VARCHAR(200),
+    client        VARCHAR(64),
+    token         BIGINT NOT NULL,
+    lease_end     BIGINT NOT NULL,
+    waiting       BIGINT NOT NULL,
+    places        BIGINT NOT NULL,
+    watched_until BIGINT NOT NULL
+) WITH (fillfactor = 70);
+CREATE TABLE IF NOT EXISTS ${prefix}_waiter (
+    claim_id      VARCHAR(64) PRIMARY KEY,
+    lock_key      BYTEA NOT NULL,
+    place         BIGINT NOT NULL,
+    owner         VARCHAR(200) NOT NULL,
+    client        VARCHAR(64) NOT NULL,
+    lease         BIGINT NOT NULL,
+    alive_until   BIGINT NOT NULL,
+    UNIQUE (lock_key, place)
+);
+CREATE TABLE IF NOT EXISTS ${prefix}_event (
+    lock_key      BYTEA NOT NULL,
+    number        BIGINT NOT NULL,
+    owner         VARCHAR(200) NOT NULL,
+    happened_at   BIGINT NOT NULL,
+    PRIMARY KEY (lock_key, number)
+);
+CREATE TABLE IF NOT EXISTS ${prefix}_fence (
+    resource      BYTEA PRIMARY KEY,
+    token         BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ${prefix}_once (
+    once_key      BYTEA PRIMARY KEY,
+    run_id        VARCHAR(64) NOT NULL,
+    expires       BIGINT NOT NULL,
+    outcome       TEXT
+);

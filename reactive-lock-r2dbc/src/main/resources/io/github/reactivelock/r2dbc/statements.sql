@@ -1,0 +1,128 @@
+-- What is asked of the database. A statement with a dialect behind its name replaces the one without. ${...} stands for a
+-- table, for the time by the database's clock in microseconds since 2020, or for a list of parameters.
+
+-- name: take postgresql
+INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
+ON CONFLICT (lock_key) DO UPDATE SET
+    claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
+    token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
+WHERE (l.claim_id IS NULL OR (l.lease_end <= excluded.token AND l.waiting = 0)) AND l.watched_until < excluded.token
+RETURNING claim_id, token
+
+-- name: take mariadb
+-- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew.
+INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
+ON DUPLICATE KEY UPDATE
+    token = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+        greatest(token + 1, VALUES(token)), token),
+    owner = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+        VALUES(owner), owner),
+    client = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+        VALUES(client), client),
+    claim_id = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+        VALUES(claim_id), claim_id),
+    lease_end = IF(claim_id = VALUES(claim_id) AND (token >= VALUES(token) OR lease_end > VALUES(token)),
+        VALUES(lease_end), lease_end)
+
+-- name: take h2
+MERGE INTO ${lock} AS l
+USING (VALUES (CAST(? AS VARBINARY(512)), CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS VARCHAR), ${now},
+    ${now} + CAST(? AS BIGINT))) AS n (lock_key, claim_id, owner, client, token, lease_end)
+ON l.lock_key = n.lock_key
+WHEN MATCHED AND (l.claim_id IS NULL OR (l.lease_end <= n.token AND l.waiting = 0)) AND l.watched_until < n.token
+THEN UPDATE SET claim_id = n.claim_id, owner = n.owner, client = n.client,
+    token = greatest(l.token + 1, n.token), lease_end = n.lease_end
+WHEN NOT MATCHED THEN INSERT (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+VALUES (n.lock_key, n.claim_id, n.owner, n.client, n.token, n.lease_end, 0, 0, 0)
+
+-- name: look
+SELECT claim_id, token FROM ${lock} WHERE lock_key = ? AND lease_end > ${now}
+
+-- name: ensure postgresql
+INSERT INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, ${now}, 0, 0, 0)
+ON CONFLICT (lock_key) DO NOTHING
+
+-- name: ensure mariadb
+INSERT IGNORE INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, ${now}, 0, 0, 0)
+
+-- name: ensure h2
+MERGE INTO ${lock} AS l USING (VALUES (CAST(? AS VARBINARY(512)))) AS n (lock_key) ON l.lock_key = n.lock_key
+WHEN NOT MATCHED THEN INSERT (lock_key, token, lease_end, waiting, places, watched_until)
+VALUES (n.lock_key, 0, ${now}, 0, 0, 0)
+
+-- name: lock
+SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is
+FROM ${lock} WHERE lock_key = ? FOR UPDATE
+
+-- name: inspect
+SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
+    (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
+FROM ${lock} l WHERE lock_key = ?
+
+-- name: glance
+SELECT l.claim_id, l.lease_end, ${now} AS now_is, w.alive_until
+FROM ${lock} l JOIN ${waiter} w ON w.claim_id = ? WHERE l.lock_key = ?
+
+-- name: grant
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ?, waiting = ? WHERE lock_key = ?
+
+-- name: extend
+UPDATE ${lock} SET lease_end = ? WHERE lock_key = ?
+
+-- name: free
+UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ?, waiting = 0 WHERE lock_key = ?
+
+-- name: release
+UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
+WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
+
+-- name: place
+UPDATE ${lock} SET waiting = 1, places = ? WHERE lock_key = ?
+
+-- name: next
+SELECT claim_id, owner, client, lease, place FROM ${waiter} WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
+
+-- name: refresh
+UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
+
+-- name: enqueue
+INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: leave
+DELETE FROM ${waiter} WHERE claim_id = ?
+
+-- name: serve
+DELETE FROM ${waiter} WHERE lock_key = ? AND (place <= ? OR alive_until <= ?)
+
+-- name: renew
+UPDATE ${lock} SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
+
+-- name: owners
+SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IS NOT NULL AND lease_end > ${now}
+
+-- name: notify
+SELECT pg_notify(?, ?)
+
+-- name: record
+INSERT INTO ${event} (lock_key, number, owner, happened_at) VALUES (?, ?, ?, ?)
+
+-- name: watch
+UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ?
+
+-- name: events
+SELECT number, owner FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
+
+-- name: clean_waiters
+DELETE FROM ${waiter} WHERE alive_until < ${now} - ?
+
+-- name: clean_events
+DELETE FROM ${event} WHERE happened_at < ${now} - ?
+
+-- name: outdated
+SELECT lock_key FROM ${lock} WHERE lease_end < ${now} - ? AND watched_until < ${now} LIMIT 500
+
+-- name: clean
+DELETE FROM ${lock} WHERE lock_key = ? AND lease_end < ${now} - ? AND watched_until < ${now}
+    AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = ${lock}.lock_key)

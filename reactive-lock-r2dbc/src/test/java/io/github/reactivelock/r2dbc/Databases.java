@@ -1,0 +1,114 @@
+package io.github.reactivelock.r2dbc;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.Result;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** A database for tests and what tests ask it themselves. */
+record Databases(String url, Runnable end) implements AutoCloseable {
+
+    static final Duration LIMIT = Duration.ofSeconds(20);
+    static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults()
+            .withCommandTimeout(Duration.ofSeconds(12))
+            .withConnections(4);
+
+    static Databases postgres() {
+        PostgresServer server = PostgresServer.start();
+        return new Databases(server.url(), server::close);
+    }
+
+    static Databases mariaDb(String driver) {
+        MariaDbServer server = MariaDbServer.start();
+        return new Databases(server.url(driver), server::close);
+    }
+
+    /** One that is there for as long as somebody is connected, and this always is. */
+    static Databases h2() {
+        String url = "r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1";
+        return new Databases(url, () -> {});
+    }
+
+    ConnectionFactory factory() {
+        return ConnectionFactories.get(url);
+    }
+
+    R2dbcLockBackend backend() {
+        return R2dbcLockBackend.connect(factory(), PATIENT);
+    }
+
+    ConnectionPool pool(int size) {
+        return new ConnectionPool(ConnectionPoolConfiguration.builder(factory())
+                .initialSize(0)
+                .maxSize(size)
+                .allocatorSubscribeOn(Schedulers.boundedElastic())
+                .build());
+    }
+
+    void createTables() {
+        R2dbcLockBackend backend = backend();
+        backend.createTables().block(LIMIT);
+        backend.close().block(LIMIT);
+    }
+
+    long select(String sql) {
+        return select(factory(), sql);
+    }
+
+    /** The number that a statement answers with, or how many rows it changed. */
+    @CanIgnoreReturnValue
+    static long select(ConnectionFactory factory, String sql) {
+        return Mono.usingWhen(factory.create(), connection -> number(connection, sql), Connection::close)
+                .subscribeOn(Schedulers.boundedElastic())
+                .block(LIMIT);
+    }
+
+    static Mono<Long> number(Connection connection, String sql) {
+        return Flux.from(connection.createStatement(sql).execute())
+                .concatMap(result -> result.map((row, metadata) -> ((Number) row.get(0)).longValue()))
+                .collectList()
+                .map(found -> found.isEmpty() ? 0L : found.get(0));
+    }
+
+    @CanIgnoreReturnValue
+    long execute(String sql) {
+        return Mono.usingWhen(
+                        factory().create(),
+                        connection -> Flux.from(connection.createStatement(sql).execute())
+                                .concatMap(Result::getRowsUpdated)
+                                .reduce(0L, (sum, rows) -> sum + ((Number) rows).longValue()),
+                        Connection::close)
+                .subscribeOn(Schedulers.boundedElastic())
+                .block(LIMIT);
+    }
+
+    static void until(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not so within " + LIMIT + ": " + what);
+            }
+            try {
+                Thread.sleep(2);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        end.run();
+    }
+}

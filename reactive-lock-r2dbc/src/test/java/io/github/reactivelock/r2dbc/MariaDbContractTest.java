@@ -1,0 +1,17 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.testkit.Feature;
+import java.util.Set;
+
+class MariaDbContractTest extends SqlContract {
+
+    @Override
+    Databases open() {
+        return Databases.mariaDb("mariadb");
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.PUSHED_LOSS);
+    }
+}

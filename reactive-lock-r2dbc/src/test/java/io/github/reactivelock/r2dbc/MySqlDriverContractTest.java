@@ -1,0 +1,18 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.testkit.Feature;
+import java.util.Set;
+
+/** The driver of MySQL, on MariaDB, because there is no MySQL server in Debian. */
+class MySqlDriverContractTest extends SqlContract {
+
+    @Override
+    Databases open() {
+        return Databases.mariaDb("mysql");
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.PUSHED_LOSS);
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.LockBackendContract;
+import io.r2dbc.pool.ConnectionPool;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** The contract on a database, with few connections, patient because the machine may be busy. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class SqlContract extends LockBackendContract {
+
+    private Databases database;
+    private ConnectionPool lent;
+
+    abstract Databases open();
+
+    @BeforeAll
+    void start() {
+        database = open();
+        database.createTables();
+    }
+
+    @AfterAll
+    void stop() {
+        if (lent != null) {
+            lent.disposeLater().block(Databases.LIMIT);
+        }
+        database.close();
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        return database.backend();
+    }
+
+    @Override
+    protected Duration shortLease() {
+        return Duration.ofMillis(1_500);
+    }
+
+    @Override
+    protected Optional<Lent> lent() {
+        lent = database.pool(2);
+        return Optional.of(new Lent(R2dbcLockBackend.using(lent), () -> Databases.select(lent, "SELECT 1") == 1));
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_waiter")).isZero();
+        assertThat(database.select("SELECT count(*) FROM reactive_lock WHERE claim_id IS NOT NULL"))
+                .isZero();
+    }
+}
