@@ -61,7 +61,7 @@ final class Database {
     }
 
     /** A connection that comes after its command was given up goes back at once. */
-    private Mono<Connection> borrow() {
+    Mono<Connection> borrow() {
         return Mono.create(sink -> {
             AtomicBoolean settled = new AtomicBoolean();
             var unusedSink = sink.onCancel(() -> settled.set(true));

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import java.util.Locale;
 import org.reactivestreams.Publisher;
@@ -20,15 +21,26 @@ enum Dialect {
     }
 
     static Dialect of(ConnectionFactory factory) {
-        String name = factory.getMetadata().getName();
-        return switch (name.toLowerCase(Locale.ROOT)) {
-            case "postgresql" -> POSTGRESQL;
-            case "mariadb", "mysql" -> MARIADB;
-            case "h2" -> H2;
-            default ->
-                throw new IllegalArgumentException("locks are kept in PostgreSQL, MariaDB, MySQL and H2, but the"
-                        + " ConnectionFactory is one for " + name);
-        };
+        return named(factory.getMetadata().getName());
+    }
+
+    static Dialect of(Connection connection) {
+        return named(connection.getMetadata().getDatabaseProductName());
+    }
+
+    private static Dialect named(String name) {
+        String known = name.toLowerCase(Locale.ROOT);
+        if (known.contains("postgresql")) {
+            return POSTGRESQL;
+        }
+        if (known.contains("mariadb") || known.contains("mysql")) {
+            return MARIADB;
+        }
+        if (known.equals("h2")) {
+            return H2;
+        }
+        throw new IllegalArgumentException(
+                "locks are kept in PostgreSQL, MariaDB, MySQL and H2, but this connects to " + name);
     }
 
     /** The name of this dialect in file names and statements. */

@@ -54,9 +54,4 @@ record LockRow(
     long nextToken() {
         return Math.max(token + 1, now);
     }
-
-    /** This row after a waiting claim was served, as far as a place in the queue depends on it. */
-    LockRow servedAlone() {
-        return new LockRow(claimId, owner, client, token, leaseEnd, false, places, watchedUntil, now);
-    }
 }

@@ -14,12 +14,12 @@ import reactor.core.publisher.Mono;
 record Session(Connection connection, Sql sql) {
 
     <T> Mono<List<T>> all(String statement, Function<Row, T> read, Object... parameters) {
-        return query(sql.text(statement), read, parameters);
+        return queried(sql.text(statement), read, parameters);
     }
 
     /** A statement with lists as long as given; the parameters are those of all lists and whatever else it has. */
     <T> Mono<List<T>> listed(String statement, int length, Function<Row, T> read, Object... parameters) {
-        return query(sql.text(statement, length), read, parameters);
+        return queried(sql.text(statement, length), read, parameters);
     }
 
     /** The first row, read after all of them came, because a result that is cancelled early costs the connection. */
@@ -38,13 +38,13 @@ record Session(Connection connection, Sql sql) {
     }
 
     Mono<Long> changed(String text, Object... parameters) {
-        return Flux.from(bound(text, parameters).execute())
+        return Flux.defer(() -> bound(text, parameters).execute())
                 .concatMap(Result::getRowsUpdated)
                 .reduce(0L, (sum, rows) -> sum + rows.longValue());
     }
 
-    private <T> Mono<List<T>> query(String text, Function<Row, T> read, Object... parameters) {
-        return Flux.from(bound(text, parameters).execute())
+    <T> Mono<List<T>> queried(String text, Function<Row, T> read, Object... parameters) {
+        return Flux.defer(() -> bound(text, parameters).execute())
                 .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
                 .collectList();
     }

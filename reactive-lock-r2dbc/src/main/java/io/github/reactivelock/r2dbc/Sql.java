@@ -64,6 +64,7 @@ final class Sql {
                 .replace("${waiter}", prefix + "_waiter")
                 .replace("${event}", prefix + "_event")
                 .replace("${fence}", prefix + "_fence")
+                .replace("${row}", prefix + "_row")
                 .replace("${once}", prefix + "_once")
                 .replace("${now}", dialect.now)
                 .strip();

@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockInfo;
 import io.r2dbc.spi.Row;
-import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
@@ -26,17 +25,28 @@ final class TableLock {
     }
 
     Mono<ClaimResult> claim(Claim claim) {
-        Mono<ClaimResult> answer = database.run(session -> {
-            Mono<ClaimResult> quick = waits.contains(claim) ? glanced(session, claim) : taken(session, claim);
-            return quick.switchIfEmpty(asked(session, claim));
+        Mono<ClaimResult> answer = Mono.defer(() -> {
+            waits.begin(claim);
+            return database.run(session -> quick(session, claim).switchIfEmpty(asked(session, claim)));
         });
-        return lanes.inTurn(claim.key(), answer.doOnNext(result -> {
+        return lanes.claim(claim, answer.doOnNext(result -> {
             if (result instanceof ClaimResult.Queued) {
                 waits.add(claim);
             } else {
                 waits.remove(claim.id());
             }
+            if (result instanceof ClaimResult.Busy) {
+                waits.end(claim);
+            }
         }));
+    }
+
+    /** What one statement can answer; a lock for which others of this backend wait is not free. */
+    private Mono<ClaimResult> quick(Session session, Claim claim) {
+        if (waits.contains(claim)) {
+            return glanced(session, claim);
+        }
+        return waits.isWaitedFor(claim.key()) ? Mono.empty() : taken(session, claim);
     }
 
     /** The lock if it is free, by one statement. */
@@ -85,25 +95,21 @@ final class TableLock {
                 return session.change("extend", row.now() + Keys.micros(claim.lease()), Keys.bytes(claim.key()))
                         .thenReturn(granted(row.token(), claim));
             }
-            return row.isHeld()
-                    ? behind(transfer, row, claim, row.leaseEnd() - row.now())
-                    : transfer.waiting(row).flatMap(queue -> free(transfer, row, claim, queue));
+            return row.isHeld() ? behind(transfer, row, claim, row.leaseEnd() - row.now()) : free(transfer, row, claim);
         });
     }
 
     /** A lock without a live owner belongs to whoever has waited longest. */
-    private Mono<ClaimResult> free(Transfer transfer, LockRow row, Claim claim, List<Successor> queue) {
-        Successor self = Successor.of(claim, pushes.client());
-        if (queue.isEmpty()) {
-            return transfer.grant(row, self, false).map(token -> granted(token, claim));
-        }
-        Successor next = queue.get(0);
-        if (next.claimId().equals(claim.id())) {
-            return transfer.grant(row, next, queue.size() > 1).map(token -> granted(token, claim));
-        }
-        // Its row shows no more waiting claims than the queue had, so that this one's place is marked again.
-        LockRow served = row.servedAlone();
-        return transfer.serve(row, queue).then(Mono.defer(() -> behind(transfer, served, claim, next.lease())));
+    private Mono<ClaimResult> free(Transfer transfer, LockRow row, Claim claim) {
+        return transfer.waiting(row).flatMap(queue -> {
+            Successor next = queue.isEmpty() ? Successor.of(claim, pushes.client()) : queue.get(0);
+            return transfer.grant(row, next, queue.size() > 1)
+                    .flatMap(token -> next.claimId().equals(claim.id())
+                            ? Mono.just(granted(token, claim))
+                            : transfer.tellGrant(next, token)
+                                    .then(Mono.defer(() -> behind(transfer, row, claim, next.lease()))))
+                    .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
+        });
     }
 
     private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left) {
@@ -118,11 +124,25 @@ final class TableLock {
     }
 
     Mono<Boolean> release(Claim claim) {
-        return lanes.inTurn(claim.key(), Mono.defer(() -> {
-            waits.remove(claim.id());
-            return database.run(session -> session.alone(session.change("release", Keys.bytes(claim.key()), claim.id()))
-                    .flatMap(rows -> rows > 0 ? Mono.just(true) : ended(session, claim)));
-        }));
+        return Mono.defer(() -> {
+            if (lanes.drop(claim) && !waits.hasBegun(claim)) {
+                return Mono.just(false);
+            }
+            return lanes.inTurn(claim.key(), Mono.defer(() -> {
+                boolean waited = waits.contains(claim);
+                waits.remove(claim.id());
+                return database.run(session -> waited
+                                ? session.alone(session.change("leave", claim.id()))
+                                        .flatMap(rows -> rows > 0 ? Mono.just(false) : released(session, claim))
+                                : released(session, claim))
+                        .doOnNext(owned -> waits.end(claim));
+            }));
+        });
+    }
+
+    private Mono<Boolean> released(Session session, Claim claim) {
+        return session.alone(session.change("release", Keys.bytes(claim.key()), claim.id()))
+                .flatMap(rows -> rows > 0 ? Mono.just(true) : ended(session, claim));
     }
 
     private Mono<Boolean> ended(Session session, Claim claim) {

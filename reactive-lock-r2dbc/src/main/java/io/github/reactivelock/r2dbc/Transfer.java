@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.util.ArrayList;
 import java.util.List;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -63,53 +62,51 @@ final class Transfer {
                 row.now());
     }
 
-    /** Makes a claim the owner and takes it out of the queue. */
+    /** Makes a claim the owner; empty if it stood in the queue and has left it meanwhile, which needs no lock. */
     Mono<Long> grant(LockRow row, Successor next, boolean othersWait) {
-        long token = row.nextToken();
-        List<Mono<?>> steps = new ArrayList<>();
-        steps.add(session.change(
-                "grant",
-                next.claimId(),
-                next.owner(),
-                next.client(),
-                token,
-                row.now() + next.lease(),
-                othersWait ? 1L : 0L,
-                Keys.bytes(key)));
-        if (row.isWaitedFor()) {
-            steps.add(session.change("serve", Keys.bytes(key), next.place(), row.now()));
-        }
-        if (row.isWatched()) {
-            steps.add(record(row, 2 * token, next.owner()));
-        }
-        return Flux.fromIterable(steps).concatMap(step -> step).then(Mono.just(token));
+        return next.place() == 0
+                ? granted(row, next, othersWait)
+                : session.change("leave", next.claimId())
+                        .flatMap(left -> left == 0 ? Mono.empty() : granted(row, next, othersWait));
     }
 
-    /** Gives the lock to the longest waiting claim and tells its client; false if there is none. */
-    Mono<Boolean> serve(LockRow row, List<Successor> queue) {
-        if (queue.isEmpty()) {
-            return Mono.just(false);
-        }
-        Successor next = queue.get(0);
-        return grant(row, next, queue.size() > 1)
-                .flatMap(token -> tell(next.client(), new Signal.Grant(next.claimId(), token << LockBackend.PASS_BITS)))
-                .thenReturn(true);
+    private Mono<Long> granted(LockRow row, Successor next, boolean othersWait) {
+        long token = row.nextToken();
+        Mono<Long> granted = session.change(
+                        "grant",
+                        next.claimId(),
+                        next.owner(),
+                        next.client(),
+                        token,
+                        row.now() + next.lease(),
+                        othersWait ? 1L : 0L,
+                        Keys.bytes(key))
+                .thenReturn(token);
+        return row.isWatched()
+                ? granted.flatMap(done -> record(row, 2 * token, next.owner()).thenReturn(token))
+                : granted;
     }
 
     /** Ends the owner's hold and gives the lock to the next, if anybody waits. */
     Mono<Void> passOn(LockRow row) {
         Mono<Void> announced = row.isHeld() && row.isWatched() ? record(row, 2 * row.token() + 1, "") : Mono.empty();
-        Mono<Void> freed = Mono.defer(() -> {
-            Mono<Void> free = session.change("free", row.now(), Keys.bytes(key)).then();
-            return row.isWaitedFor()
-                    ? free.then(session.change("serve", Keys.bytes(key), 0L, row.now()))
-                            .then()
-                    : free;
+        return announced.then(Mono.defer(() -> served(row))).then();
+    }
+
+    private Mono<Long> served(LockRow row) {
+        return waiting(row).flatMap(queue -> {
+            if (queue.isEmpty()) {
+                return session.change("free", row.now(), Keys.bytes(key));
+            }
+            Successor next = queue.get(0);
+            return grant(row, next, queue.size() > 1)
+                    .flatMap(token -> tellGrant(next, token).thenReturn(token))
+                    .switchIfEmpty(Mono.defer(() -> served(row)));
         });
-        return announced
-                .then(waiting(row))
-                .flatMap(queue -> serve(row, queue))
-                .flatMap(served -> served ? Mono.empty() : freed);
+    }
+
+    Mono<Void> tellGrant(Successor next, long token) {
+        return tell(next.client(), new Signal.Grant(next.claimId(), token << LockBackend.PASS_BITS));
     }
 
     /** Tells the owner's client that its hold was ended by force. */
@@ -129,27 +126,18 @@ final class Transfer {
 
     /** Puts a claim at the end of the queue, or keeps it alive where it is. */
     Mono<Void> enqueue(LockRow row, Successor claim) {
-        long aliveUntil = row.now() + claim.lease();
-        return session.change("refresh", aliveUntil, claim.claimId()).flatMap(refreshed -> {
-            if (refreshed > 0) {
-                return row.isWaitedFor() ? Mono.empty() : placed(row);
-            }
-            return placed(row)
-                    .then(session.change(
-                            "enqueue",
-                            claim.claimId(),
-                            Keys.bytes(key),
-                            row.places() + 1,
-                            claim.owner(),
-                            claim.client(),
-                            claim.lease(),
-                            aliveUntil))
-                    .then();
-        });
-    }
-
-    private Mono<Void> placed(LockRow row) {
-        return session.change("place", row.places() + 1, Keys.bytes(key)).then();
+        long place = row.places() + 1;
+        return session.change("place", place, Keys.bytes(key))
+                .then(session.change(
+                        "enqueue",
+                        claim.claimId(),
+                        Keys.bytes(key),
+                        place,
+                        claim.owner(),
+                        claim.client(),
+                        claim.lease(),
+                        row.now() + claim.lease()))
+                .then();
     }
 
     private Mono<Void> record(LockRow row, long number, String owner) {

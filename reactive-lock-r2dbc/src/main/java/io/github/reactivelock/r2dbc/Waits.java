@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,13 +30,35 @@ final class Waits {
     private final Database database;
     private final Pushes pushes;
     private final Map<String, String> keys = new ConcurrentHashMap<>();
+    /** Claims that the database was asked for, from the first question to the release. */
+    private final Set<String> begun = ConcurrentHashMap.newKeySet();
+
     private final AtomicBoolean looking = new AtomicBoolean();
     private final Sinks.Many<Boolean> newcomers = Sinks.many().multicast().directBestEffort();
+    /** The token of each lock when it was last looked at; touched by one round at a time. */
+    private final Map<String, Long> tokens = new ConcurrentHashMap<>();
+
     private volatile long pause = SHORTEST_PAUSE;
 
     Waits(Database database, Pushes pushes) {
         this.database = database;
         this.pushes = pushes;
+    }
+
+    void begin(Claim claim) {
+        begun.add(claim.id());
+    }
+
+    boolean hasBegun(Claim claim) {
+        return begun.contains(claim.id());
+    }
+
+    void end(Claim claim) {
+        begun.remove(claim.id());
+    }
+
+    boolean isWaitedFor(String key) {
+        return keys.containsValue(key);
     }
 
     boolean contains(Claim claim) {
@@ -74,8 +97,8 @@ final class Waits {
     private Mono<Void> round() {
         long now = pause;
         pause = Math.min(now * 2, LONGEST_PAUSE);
-        Duration jittered =
-                Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1));
+        long jitter = ThreadLocalRandom.current().nextLong(now / 4 + 1);
+        Duration jittered = Duration.ofMillis(Math.min(now + jitter, LONGEST_PAUSE));
         Mono<?> soon = now == SHORTEST_PAUSE
                 ? Mono.delay(jittered)
                 : Mono.delay(jittered).or(newcomer());
@@ -85,6 +108,7 @@ final class Waits {
                         .concatMap(this::owners)
                         .doOnNext(this::found)
                         .then()))
+                .then(Mono.<Void>fromRunnable(() -> tokens.keySet().retainAll(keys.values())))
                 .onErrorComplete();
     }
 
@@ -100,8 +124,11 @@ final class Waits {
     }
 
     private void found(Owner owner) {
-        if (keys.remove(owner.claimId()) != null) {
+        Long before = tokens.put(owner.key(), owner.token());
+        if (before == null || before != owner.token()) {
             pause = SHORTEST_PAUSE;
+        }
+        if (keys.remove(owner.claimId()) != null) {
             pushes.push(new Signal.Grant(owner.claimId(), owner.token() << LockBackend.PASS_BITS));
         }
     }

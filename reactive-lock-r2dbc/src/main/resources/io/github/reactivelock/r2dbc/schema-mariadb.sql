@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS ${prefix}_fence (
     resource      VARBINARY(512) PRIMARY KEY,
     token         BIGINT NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE TABLE IF NOT EXISTS ${prefix}_row (
+    row_key       VARBINARY(512) PRIMARY KEY
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS ${prefix}_once (
     once_key      VARBINARY(512) PRIMARY KEY,
     run_id        VARCHAR(64) NOT NULL,

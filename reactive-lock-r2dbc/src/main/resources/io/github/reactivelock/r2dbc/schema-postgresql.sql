@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS ${prefix}_fence (
     resource      BYTEA PRIMARY KEY,
     token         BIGINT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS ${prefix}_row (
+    row_key       BYTEA PRIMARY KEY
+);
 CREATE TABLE IF NOT EXISTS ${prefix}_once (
     once_key      BYTEA PRIMARY KEY,
     run_id        VARCHAR(64) NOT NULL,

@@ -84,17 +84,25 @@ UPDATE ${lock} SET waiting = 1, places = ? WHERE lock_key = ?
 -- name: next
 SELECT claim_id, owner, client, lease, place FROM ${waiter} WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
 
--- name: refresh
-UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
-
--- name: enqueue
+-- name: enqueue postgresql
 INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (claim_id) DO UPDATE SET alive_until = excluded.alive_until
+
+-- name: enqueue mariadb
+INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE alive_until = VALUES(alive_until)
+
+-- name: enqueue h2
+MERGE INTO ${waiter} AS w
+USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARBINARY(512)), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR),
+    CAST(? AS BIGINT), CAST(? AS BIGINT))) AS n (claim_id, lock_key, place, owner, client, lease, alive_until)
+ON w.claim_id = n.claim_id
+WHEN MATCHED THEN UPDATE SET alive_until = n.alive_until
+WHEN NOT MATCHED THEN INSERT (claim_id, lock_key, place, owner, client, lease, alive_until)
+VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_until)
 
 -- name: leave
 DELETE FROM ${waiter} WHERE claim_id = ?
-
--- name: serve
-DELETE FROM ${waiter} WHERE lock_key = ? AND (place <= ? OR alive_until <= ?)
 
 -- name: renew
 UPDATE ${lock} SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
@@ -126,3 +134,63 @@ SELECT lock_key FROM ${lock} WHERE lease_end < ${now} - ? AND watched_until < ${
 -- name: clean
 DELETE FROM ${lock} WHERE lock_key = ? AND lease_end < ${now} - ? AND watched_until < ${now}
     AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = ${lock}.lock_key)
+
+-- name: fence postgresql
+INSERT INTO ${fence} AS f (resource, token) VALUES (?, ?)
+ON CONFLICT (resource) DO UPDATE SET token = greatest(f.token, excluded.token)
+
+-- name: fence mariadb
+INSERT INTO ${fence} (resource, token) VALUES (?, ?) ON DUPLICATE KEY UPDATE token = greatest(token, VALUES(token))
+
+-- name: fence h2
+MERGE INTO ${fence} AS f USING (VALUES (CAST(? AS VARBINARY(512)), CAST(? AS BIGINT))) AS n (resource, token)
+ON f.resource = n.resource
+WHEN MATCHED THEN UPDATE SET token = greatest(f.token, n.token)
+WHEN NOT MATCHED THEN INSERT (resource, token) VALUES (n.resource, n.token)
+
+-- name: fenced
+SELECT token FROM ${fence} WHERE resource = ?
+
+-- name: row_ensure postgresql
+INSERT INTO ${row} (row_key) VALUES (?) ON CONFLICT (row_key) DO NOTHING
+
+-- name: row_ensure mariadb
+INSERT IGNORE INTO ${row} (row_key) VALUES (?)
+
+-- name: row_ensure h2
+MERGE INTO ${row} (row_key) KEY (row_key) VALUES (?)
+
+-- name: row_lock
+SELECT row_key FROM ${row} WHERE row_key = ? FOR UPDATE
+
+-- name: once_begin postgresql
+INSERT INTO ${once} AS o (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
+ON CONFLICT (once_key) DO UPDATE SET run_id = excluded.run_id, expires = excluded.expires, outcome = NULL
+WHERE o.expires <= ${now}
+
+-- name: once_begin mariadb
+-- Assigned from left to right: what decides is changed last.
+INSERT INTO ${once} (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
+ON DUPLICATE KEY UPDATE
+    run_id = IF(expires <= ${now}, VALUES(run_id), run_id),
+    outcome = IF(expires <= ${now}, NULL, outcome),
+    expires = IF(expires <= ${now}, VALUES(expires), expires)
+
+-- name: once_begin h2
+MERGE INTO ${once} AS o
+USING (VALUES (CAST(? AS VARBINARY(512)), CAST(? AS VARCHAR), ${now} + CAST(? AS BIGINT))) AS n (once_key, run_id, expires)
+ON o.once_key = n.once_key
+WHEN MATCHED AND o.expires <= ${now} THEN UPDATE SET run_id = n.run_id, expires = n.expires, outcome = NULL
+WHEN NOT MATCHED THEN INSERT (once_key, run_id, expires) VALUES (n.once_key, n.run_id, n.expires)
+
+-- name: once_look
+SELECT run_id, outcome FROM ${once} WHERE once_key = ?
+
+-- name: once_outcome
+UPDATE ${once} SET outcome = ? WHERE once_key = ? AND run_id = ?
+
+-- name: once_undo
+DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
+
+-- name: once_clean
+DELETE FROM ${once} WHERE expires <= ${now}

@@ -108,6 +108,11 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     }
 
     @Override
+    public String toString() {
+        return url;
+    }
+
+    @Override
     public void close() {
         end.run();
     }

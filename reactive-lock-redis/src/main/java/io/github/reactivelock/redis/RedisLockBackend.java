@@ -195,6 +195,15 @@ public abstract class RedisLockBackend implements QuorumNode {
                 .mergeWith(afterLoss);
     }
 
+    /**
+     * A guard for writes to the same Redis, over the connection of this backend and for as long as that is open.
+     *
+     * @return a guard that needs no closing
+     */
+    public final RedisFencingGuard fencingGuard() {
+        return new RedisFencingGuard(connection);
+    }
+
     @Override
     public final Mono<Void> close() {
         return Mono.defer(() -> {

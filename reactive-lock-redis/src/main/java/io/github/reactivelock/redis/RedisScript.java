@@ -28,7 +28,7 @@ public record RedisScript(String body, String sha1) {
         return LOCK;
     }
 
-    private static RedisScript load(String resource) {
+    static RedisScript load(String resource) {
         try (InputStream in = RedisScript.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalStateException("resource " + resource + " is missing from the jar");

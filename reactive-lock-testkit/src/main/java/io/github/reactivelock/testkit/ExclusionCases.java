@@ -31,17 +31,19 @@ abstract class ExclusionCases extends Cases {
                 .mapToObj(i -> client().with(DEFAULTS.withFairness(fairness)))
                 .toList();
         LostUpdateCounter counter = new LostUpdateCounter();
+        // A store that does not push takes a look's time for every change of client.
+        int rounds = contract.lacking().contains(Feature.PUSHED_GRANTS) ? 3 : 20;
 
         Await.run(Flux.range(0, 40)
                 .flatMap(
                         flow -> clients.get(flow % 4)
                                 .withLock(key, counter.increment())
-                                .repeat(19),
+                                .repeat(rounds - 1),
                         40)
                 .then());
 
         counter.verify();
-        assertThat(counter.value()).isEqualTo(800);
+        assertThat(counter.value()).isEqualTo(40L * rounds);
     }
 
     @Test

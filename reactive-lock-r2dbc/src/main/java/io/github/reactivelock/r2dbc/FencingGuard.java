@@ -1,0 +1,142 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.StaleTokenException;
+import io.r2dbc.spi.Connection;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Lets the database itself refuse a write by somebody whose lock has passed on. Called at the beginning of the
+ * transaction that writes, it remembers the newest fencing token of the resource and fails if that is newer than the
+ * writer's; the remembered token counts when the transaction commits, and until then others who write wait.
+ *
+ * <pre>{@code
+ * lock.withLock("account:7", held -> inTransaction(connection ->
+ *     guard.check(connection, "account:7", held.fencingToken()).then(write(connection))));
+ * }</pre>
+ *
+ * <p>It helps only if every writer of the resource asks. The tokens are kept in a table of this library, or in a column of
+ * the row that is written, which costs nothing to read and is gone with the row.
+ */
+public final class FencingGuard {
+
+    private static final String NAME = "[A-Za-z_][A-Za-z0-9_$]{0,62}";
+
+    /** A column of the user's; none for the table of this library. */
+    private record Column(String table, String key, String token) {}
+
+    private final @Nullable Column column;
+    /** Read when the guard is made, because it asks on the driver's event loop. */
+    private final Map<Dialect, Sql> statements = new EnumMap<>(Dialect.class);
+
+    private FencingGuard(String prefix, @Nullable Column column) {
+        this.column = column;
+        for (Dialect dialect : Dialect.values()) {
+            statements.put(dialect, new Sql(dialect, prefix));
+        }
+    }
+
+    /**
+     * Keeps tokens in the table {@code reactive_lock_fence}, one row for each resource, which nobody removes.
+     *
+     * @return a guard for any resource that has a name
+     */
+    public static FencingGuard inOwnTable() {
+        return inOwnTable(R2dbcLockOptions.defaults());
+    }
+
+    /**
+     * Keeps tokens in the table of this library, one row for each resource, which nobody removes.
+     *
+     * @param options for the name of the table
+     * @return a guard for any resource that has a name
+     */
+    public static FencingGuard inOwnTable(R2dbcLockOptions options) {
+        return new FencingGuard(options.prefix(), null);
+    }
+
+    /**
+     * Keeps the token of a row in a column of it, a {@code BIGINT} that may be null before the first write.
+     *
+     * @param table the table, after a schema and a dot if wanted
+     * @param keyColumn the column by which a row is found
+     * @param tokenColumn the column of the token
+     * @return a guard for the rows of that table
+     */
+    public static FencingGuard inColumn(String table, String keyColumn, String tokenColumn) {
+        if (!table.matches("(" + NAME + "\\.)?" + NAME)) {
+            throw new IllegalArgumentException("not the name of a table: '" + table + "'");
+        }
+        for (String name : new String[] {keyColumn, tokenColumn}) {
+            if (!name.matches(NAME)) {
+                throw new IllegalArgumentException("not the name of a column: '" + name + "'");
+            }
+        }
+        return new FencingGuard(R2dbcLockOptions.defaults().prefix(), new Column(table, keyColumn, tokenColumn));
+    }
+
+    /**
+     * Checks and remembers a token. Cold; each subscription asks the database, in the transaction that is open on the
+     * connection.
+     *
+     * @param connection a connection with a transaction, which is neither ended nor closed here
+     * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
+     * @param fencingToken the token of the hold that allows the write
+     * @return completes if the write may go on; otherwise {@link StaleTokenException}, and the transaction should be
+     *     rolled back
+     */
+    public Mono<Void> check(Connection connection, Object resource, long fencingToken) {
+        Objects.requireNonNull(resource, "resource");
+        if (fencingToken <= 0) {
+            throw new IllegalArgumentException("not a fencing token: " + fencingToken);
+        }
+        return Mono.defer(() -> {
+            if (connection.isAutoCommit()) {
+                return Mono.error(new IllegalStateException("begin a transaction first: without one nothing keeps"
+                        + " another writer from coming between this check and the write"));
+            }
+            Session session = new Session(connection, Objects.requireNonNull(statements.get(Dialect.of(connection))));
+            Mono<Long> newest = column == null
+                    ? inTable(session, String.valueOf(resource), fencingToken)
+                    : inColumn(session, column, resource, fencingToken);
+            return newest.flatMap(seen -> seen > fencingToken
+                    ? Mono.<Void>error(new StaleTokenException("'" + resource + "'", fencingToken, seen))
+                    : Mono.empty());
+        });
+    }
+
+    private static Mono<Long> inTable(Session session, String resource, long token) {
+        byte[] name = Keys.bytes(resource);
+        return session.change("fence", name, token)
+                .then(session.one("fenced", row -> LockRow.number(row, "token"), name));
+    }
+
+    private static Mono<Long> inColumn(Session session, Column column, Object key, long token) {
+        String raise = String.format(
+                Locale.ROOT,
+                "UPDATE %1$s SET %3$s = ? WHERE %2$s = ? AND (%3$s IS NULL OR %3$s <= ?)",
+                column.table(),
+                column.key(),
+                column.token());
+        String look = String.format(
+                Locale.ROOT,
+                "SELECT coalesce(%3$s, 0) AS token FROM %1$s WHERE %2$s = ?",
+                column.table(),
+                column.key(),
+                column.token());
+        return session.changed(session.sql().dialect.numbered(raise), token, key, token)
+                .flatMap(rows -> rows > 0
+                        ? Mono.just(token)
+                        : session.queried(
+                                        session.sql().dialect.numbered(look), row -> LockRow.number(row, "token"), key)
+                                .flatMap(
+                                        found -> Mono.justOrEmpty(found.stream().findFirst()))
+                                .switchIfEmpty(Mono.error(() -> new IllegalStateException("there is no row of "
+                                        + column.table() + " with " + column.key() + " = " + key
+                                        + "; insert it together with its token"))));
+    }
+}
