@@ -69,8 +69,8 @@ class RedisFencingGuardTest {
     @Test
     void tokensAreComparedAsNumbersOfSixtyFourBits() {
         long high = (1L << 60) + 1;
-        guard.write("wide", high, "SET", "new").block(LIMIT);
-        guard.write("short", 100, "SET", "new").block(LIMIT);
+        assertThat(guard.write("wide", high, "SET", "new").block(LIMIT)).isEqualTo("OK");
+        assertThat(guard.write("short", 100, "SET", "new").block(LIMIT)).isEqualTo("OK");
 
         assertThatThrownBy(() -> guard.write("wide", high - 1, "SET", "old").block(LIMIT))
                 .isInstanceOf(StaleTokenException.class);

@@ -60,7 +60,8 @@ enum Dialect {
         }
         StringBuilder text = new StringBuilder(statement.length() + 16);
         int number = 0;
-        for (char c : statement.toCharArray()) {
+        for (int i = 0; i < statement.length(); i++) {
+            char c = statement.charAt(i);
             if (c == '?') {
                 text.append('$').append(++number);
             } else {

@@ -99,7 +99,7 @@ final class Pushes {
         if (notice.isConnected()) {
             return new Signal.Reconnected();
         }
-        String[] words = notice.text().split(" ");
+        String[] words = notice.text().split(" ", -1);
         if (!notice.channel().equals(channel) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
             return null;
         }

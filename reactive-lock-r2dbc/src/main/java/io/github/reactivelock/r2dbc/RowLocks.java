@@ -6,7 +6,9 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -29,14 +31,12 @@ public final class RowLocks {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
-    private final ConnectionFactory pool;
     private final Sql sql;
     private final Database connections;
     private final Duration forConnection;
     private final Duration waitTimeout;
 
     private RowLocks(ConnectionFactory pool, R2dbcLockOptions options, Duration waitTimeout) {
-        this.pool = pool;
         this.connections = new Database(pool, false, options);
         this.sql = connections.sql;
         this.forConnection = options.commandTimeout();
@@ -104,7 +104,7 @@ public final class RowLocks {
                                 .then(Mono.defer(() -> work.apply(connection)))
                                 .materialize()
                                 .flatMap(outcome -> outcome.isOnError()
-                                        ? Mono.<T>error(outcome.getThrowable())
+                                        ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
                                         : Mono.from(connection.commitTransaction())
                                                 .then(Mono.justOrEmpty(outcome.get()))),
                         Database::giveBack,
@@ -120,7 +120,7 @@ public final class RowLocks {
                 .onErrorMap(R2dbcTimeoutException.class, error -> exhausted(key, error));
     }
 
-    private R2dbcException exhausted(String key, Throwable cause) {
+    private R2dbcException exhausted(String key, @Nullable Throwable cause) {
         return new R2dbcTransientResourceException(
                 "row lock '" + key + "': no connection was free within " + forConnection.toMillis()
                         + " ms; everybody who holds or waits for a row lock takes one, so give the pool more"

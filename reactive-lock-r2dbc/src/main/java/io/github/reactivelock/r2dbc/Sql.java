@@ -22,8 +22,8 @@ final class Sql {
     Sql(Dialect dialect, String prefix) {
         this.dialect = dialect;
         this.prefix = prefix;
-        for (String section : resource("statements.sql").split("(?m)^" + MARK)) {
-            String[] name = section.lines().findFirst().orElse("").split(" ");
+        for (String section : resource("statements.sql").split("(?m)^" + MARK, -1)) {
+            String[] name = section.lines().findFirst().orElse("").split(" ", -1);
             if (name.length == 1 || name[1].equals(dialect.id())) {
                 statements.put(name[0], complete(withoutComments(section.substring(section.indexOf('\n') + 1))));
             }

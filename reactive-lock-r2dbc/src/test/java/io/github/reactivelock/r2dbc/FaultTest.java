@@ -79,7 +79,7 @@ class FaultTest {
                 client(database.backend()).acquire("killed").toFuture();
         Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
 
-        database.select(KILL_ALL);
+        assertThat(database.select(KILL_ALL)).isPositive();
 
         held.renew().retry(5).block(Databases.LIMIT);
         assertThat(held.isHeld()).isTrue();

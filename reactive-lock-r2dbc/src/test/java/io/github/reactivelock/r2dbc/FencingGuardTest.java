@@ -113,9 +113,10 @@ class FencingGuardTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void withoutATransactionItRefusesToCheck(Databases database) {
+        FencingGuard guard = FencingGuard.inOwnTable();
         Mono<Void> unprotected = Mono.usingWhen(
                         database.factory().create(),
-                        connection -> FencingGuard.inOwnTable().check(connection, "x", 1),
+                        connection -> guard.check(connection, "x", 1),
                         Connection::close)
                 .subscribeOn(Schedulers.boundedElastic());
 
