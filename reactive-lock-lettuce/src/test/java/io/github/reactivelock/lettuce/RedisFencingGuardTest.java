@@ -46,8 +46,8 @@ class RedisFencingGuardTest {
         assertThat(guard.write("account", next.fencingToken(), "SET", "new").block(LIMIT))
                 .isEqualTo("OK");
 
-        assertThatThrownBy(() ->
-                        guard.write("account", stale.fencingToken(), "SET", "old").block(LIMIT))
+        assertThatThrownBy(() -> guard.write("account", stale.fencingToken(), "SET", "old")
+                        .block(LIMIT))
                 .isInstanceOfSatisfying(StaleTokenException.class, refused -> {
                     assertThat(refused.fencingToken()).isEqualTo(stale.fencingToken());
                     assertThat(refused.newestSeen()).isEqualTo(next.fencingToken());

@@ -115,9 +115,7 @@ class FencingGuardTest {
     void withoutATransactionItRefusesToCheck(Databases database) {
         FencingGuard guard = FencingGuard.inOwnTable();
         Mono<Void> unprotected = Mono.usingWhen(
-                        database.factory().create(),
-                        connection -> guard.check(connection, "x", 1),
-                        Connection::close)
+                        database.factory().create(), connection -> guard.check(connection, "x", 1), Connection::close)
                 .subscribeOn(Schedulers.boundedElastic());
 
         assertThatThrownBy(() -> unprotected.block(Databases.LIMIT)).hasMessageContaining("begin a transaction");

@@ -99,8 +99,7 @@ class OnceTest {
         ConnectionPool pool = database.pool(2);
         String key = UUID.randomUUID().toString();
         Once once = Once.using(pool);
-        assertThat(once.recorded(key, Duration.ofMillis(200), Mono.just("old"))
-                        .block(Databases.LIMIT))
+        assertThat(once.recorded(key, Duration.ofMillis(200), Mono.just("old")).block(Databases.LIMIT))
                 .isEqualTo("old");
 
         Databases.until(
