@@ -191,15 +191,6 @@ abstract class CancellationCases extends Cases {
                 Mono.never().doOnSubscribe(begun -> workBegun.set(true)).doOnCancel(() -> workCancelled.set(true));
         Disposable flow = client().withLock(key, work).subscribe();
         Await.until("the work is under way", workBegun::get);
-        AtomicBoolean begun = new AtomicBoolean();
-        AtomicBoolean workCancelled = new AtomicBoolean();
-        Disposable flow = client().withLock(
-                        key,
-                        Mono.never()
-                                .doOnSubscribe(subscription -> begun.set(true))
-                                .doOnCancel(() -> workCancelled.set(true)))
-                .subscribe();
-        Await.until("the work is under way", begun::get);
 
         flow.dispose();
 
