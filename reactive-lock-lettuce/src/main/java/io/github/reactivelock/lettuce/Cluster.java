@@ -11,8 +11,11 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -123,10 +126,18 @@ final class Cluster implements Source<StatefulRedisClusterConnection<String, Str
     /** Lettuce asks again for all sharded channels of a node at once, which fails if they are of several slots. */
     private Flux<Object> reconnections() {
         return Flux.create(sink -> {
+            Set<Object> interrupted = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
             RedisConnectionStateListener listener = new RedisConnectionStateListener() {
                 @Override
-                public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
                     if (connection instanceof StatefulRedisPubSubConnection) {
+                        interrupted.add(connection);
+                    }
+                }
+
+                @Override
+                public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                    if (interrupted.remove(connection)) {
                         var unused = sink.next(connection);
                     }
                 }

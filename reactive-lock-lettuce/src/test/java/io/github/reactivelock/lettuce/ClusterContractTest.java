@@ -40,6 +40,7 @@ class ClusterContractTest extends LockBackendContract {
                         .flatMap(i -> backend.inspect("warm up " + i))
                         .blockLast(Duration.ofSeconds(20)))
                 .isNotNull();
+        assertThat(backend.signals().blockFirst(Duration.ofSeconds(20))).isNotNull();
         return backend;
     }
 

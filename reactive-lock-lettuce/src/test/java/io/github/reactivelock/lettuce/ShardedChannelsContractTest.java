@@ -50,13 +50,14 @@ class ShardedChannelsContractTest extends LockBackendContract {
                         .flatMap(i -> backend.inspect("warm up " + i))
                         .blockLast(Duration.ofSeconds(20)))
                 .isNotNull();
+        assertThat(backend.signals().blockFirst(Duration.ofSeconds(20))).isNotNull();
         return backend;
     }
 
-    /** A hold that never waited listens to nothing. */
+    /** A claim that waits asks once more when its channel is heard; a hold that never waited listens to nothing. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.PUSHED_LOSS);
+        return Set.of(Feature.PUSHED_GRANTS, Feature.PUSHED_LOSS);
     }
 
     @Override

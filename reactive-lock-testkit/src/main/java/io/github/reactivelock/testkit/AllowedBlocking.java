@@ -20,6 +20,12 @@ public final class AllowedBlocking implements BlockHoundIntegration {
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "decrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
+        // The same for its table of a cluster's connections.
+        String connections = "io.lettuce.core.cluster.PooledClusterConnectionProvider";
+        builder.allowBlockingCallsInside(connections, "lambda$getWriteConnection$1");
+        builder.allowBlockingCallsInside(connections, "setPartitions");
+        builder.allowBlockingCallsInside(connections, "resetFastConnectionCache");
+        builder.allowBlockingCallsInside(connections + "$NodeConnectionPostProcessor", "lambda$apply$4");
         // Its table of method handles, filled when the first connections are opened.
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
     }
