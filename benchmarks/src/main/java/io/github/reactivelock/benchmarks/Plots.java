@@ -22,7 +22,7 @@ final class Plots {
 
     private static final int WIDTH = 860;
     private static final int HEIGHT = 420;
-    private static final int POINTS = 200;
+    private static final int POINTS = 201;
     private static final double MILLI = 1_000_000;
 
     private Plots() {}
@@ -61,6 +61,7 @@ final class Plots {
         chart.getStyler().setYAxisLogarithmic(true).setYAxisMin(0.1);
         chart.getStyler().setXAxisLabelRotation(20);
         chart.getStyler().setLabelsVisible(true);
+        chart.getStyler().setYAxisDecimalPattern("#,##0.0");
         chart.getStyler().setLegendVisible(false);
         chart.addSeries(
                 "ours",
@@ -78,7 +79,8 @@ final class Plots {
                 .yAxisTitle("ms")
                 .build();
         plain(chart.getStyler());
-        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(Styler.LegendPosition.InsideNW);
+        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(Styler.LegendPosition.InsideSE);
+        chart.getStyler().setXAxisDecimalPattern("0");
         sides.forEach((side, sorted) -> {
             double[] percentiles = new double[POINTS];
             double[] millis = new double[POINTS];
