@@ -11,12 +11,14 @@ final class Bench implements AutoCloseable {
     /** A kind of server. */
     enum Store {
         REDIS,
-        ETCD;
+        ETCD,
+        ZOOKEEPER;
 
         Server start() {
             return switch (this) {
                 case REDIS -> new RedisServer();
                 case ETCD -> new EtcdServer();
+                case ZOOKEEPER -> new ZooKeeperServer();
             };
         }
     }

@@ -40,6 +40,9 @@ final class Benchmarks implements Callable<Integer> {
     @Option(names = "--warm-up", paramLabel = "duration", description = "How long each side runs before them.")
     private @Nullable Duration warmUp;
 
+    @Option(names = "--report", paramLabel = "directory", description = "Writes the report there, whatever was run.")
+    private @Nullable Path elsewhere;
+
     @Option(names = "--docs", hidden = true, description = "Where a run of everything writes its report.")
     private @Nullable Path docs;
 
@@ -69,9 +72,10 @@ final class Benchmarks implements Callable<Integer> {
                     bench.disband();
                 }
             }
-            if (docs != null && !quick && names.isEmpty()) {
-                report.progress("writing " + docs.resolve("performance.md"));
-                Document.write(report, new Machine(bench.versions()), docs);
+            Path directory = reportDirectory();
+            if (directory != null) {
+                report.progress("writing " + directory.resolve("performance.md"));
+                Document.write(report, new Machine(bench.versions()), directory);
             }
         }
         Table targets = Target.table(report);
@@ -81,6 +85,13 @@ final class Benchmarks implements Callable<Integer> {
         report.printFigures();
         report.progress(report.missing().isEmpty() ? "done" : "not measured: " + report.missing());
         return report.missing().isEmpty() ? 0 : 1;
+    }
+
+    private @Nullable Path reportDirectory() {
+        if (elsewhere != null) {
+            return elsewhere;
+        }
+        return quick || !names.isEmpty() ? null : docs;
     }
 
     private Pace pace() {

@@ -16,6 +16,7 @@ final class Document {
 
     static void write(Report report, Machine machine, Path directory) {
         try {
+            Path unusedDirectory = Files.createDirectories(directory);
             StringBuilder text = new StringBuilder(introduction());
             text.append("\n## Where\n\n").append(machine.text());
             section(text, Target.table(report));

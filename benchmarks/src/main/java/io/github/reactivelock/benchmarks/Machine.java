@@ -9,6 +9,7 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.redisson.Redisson;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import reactor.core.publisher.Mono;
@@ -23,7 +24,13 @@ record Machine(List<String> servers) {
         lines.add(System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java "
                 + System.getProperty("java.vm.version"));
         lines.addAll(servers);
-        Stream.of(RedisClient.class, Redisson.class, Mono.class, RedisLockRegistry.class, io.etcd.jetcd.Client.class)
+        Stream.of(
+                        RedisClient.class,
+                        Redisson.class,
+                        Mono.class,
+                        RedisLockRegistry.class,
+                        io.etcd.jetcd.Client.class,
+                        InterProcessMutex.class)
                 .map(Machine::library)
                 .forEach(lines::add);
         return "- " + String.join("\n- ", lines) + "\n";

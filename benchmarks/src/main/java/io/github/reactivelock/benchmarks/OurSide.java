@@ -5,6 +5,8 @@ import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
+import io.github.reactivelock.zookeeper.ZooKeeperLockOptions;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
@@ -12,13 +14,15 @@ import reactor.core.publisher.Mono;
 /** This library. */
 final class OurSide implements Side {
 
+    /** Sixteen processes that start at once on two processors may take their time. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
     private final LockClient lock;
     private final Duration busy;
 
     private OurSide(LockBackend backend, Duration busy, UnaryOperator<LockClientBuilder> settings) {
         this.busy = busy;
-        // Sixteen processes that start at once on two processors may take their time.
-        LockClientBuilder patient = LockClient.builder(backend).commandTimeout(Duration.ofSeconds(20));
+        LockClientBuilder patient = LockClient.builder(backend).commandTimeout(PATIENCE);
         this.lock = settings.apply(patient).build();
     }
 
@@ -30,6 +34,11 @@ final class OurSide implements Side {
     static Side busy(String uri, Duration budget) {
         return new OurSide(
                 LettuceLockBackend.connect(uri), Duration.ofMillis(1), ours -> ours.passBudget(1_000, budget));
+    }
+
+    static Side zooKeeper(String uri, UnaryOperator<LockClientBuilder> settings) {
+        ZooKeeperLockOptions patient = ZooKeeperLockOptions.defaults().withCommandTimeout(PATIENCE);
+        return new OurSide(ZooKeeperLockBackend.connect(uri, patient), Duration.ZERO, settings);
     }
 
     static Side etcd(String uri, UnaryOperator<LockClientBuilder> settings) {

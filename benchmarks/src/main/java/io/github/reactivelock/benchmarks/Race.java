@@ -23,7 +23,7 @@ import java.util.Map;
 record Race(String name, String title, Bench.Store store, int clients, Load load, Metric ranked, List<String> sides)
         implements Scenario {
 
-    private static final Duration ROUND_TRIP_TIME = Duration.ofMillis(200);
+    private static final Duration ROUND_TRIP_TIME = Duration.ofMillis(100);
 
     String ours() {
         return sides.get(0);

@@ -55,6 +55,7 @@ final class Scenarios {
                 new Memory(),
                 etcd("etcd-sequential", "etcd: one lock, nobody else, one at a time", 1, Metric.CYCLE_MEDIAN),
                 etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND),
+                zooKeeper(),
                 new Inside());
     }
 
@@ -93,6 +94,19 @@ final class Scenarios {
         String title = "The same with other budgets, " + clients + " processes"
                 + (sides.contains(BUSY) ? ", a millisecond of work in each" : "");
         return new Race(name, title, Store.REDIS, clients, load, Metric.LONGEST_WAIT, sides);
+    }
+
+    private static Race zooKeeper() {
+        Load load = new Load(50, 1, Load.Note.LATENCY);
+        List<String> sides = List.of(OURS_ZOOKEEPER, OURS_ZOOKEEPER_FIFO, CURATOR);
+        return new Race(
+                "zookeeper-hot-50",
+                "ZooKeeper: one key, 50 flows of one process",
+                Store.ZOOKEEPER,
+                1,
+                load,
+                Metric.PER_SECOND,
+                sides);
     }
 
     private static Race etcd(String name, String title, int flows, Metric ranked) {

@@ -46,6 +46,10 @@ final class Sides {
     static final String OURS_ETCD_FIFO = "ours-etcd-fifo";
     static final String JETCD = "jetcd-lock";
 
+    static final String OURS_ZOOKEEPER = "ours-zookeeper";
+    static final String OURS_ZOOKEEPER_FIFO = "ours-zookeeper-fifo";
+    static final String CURATOR = "curator-blocking";
+
     private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
             Map.entry(OURS, uri -> OurSide.redis(uri, ours -> ours)),
             Map.entry(OURS_FIFO, uri -> OurSide.redis(uri, Sides::inOrder)),
@@ -61,6 +65,9 @@ final class Sides {
             Map.entry(BUSY_200, uri -> OurSide.busy(uri, Duration.ofMillis(200))),
             Map.entry(OURS_ETCD, uri -> OurSide.etcd(uri, ours -> ours)),
             Map.entry(OURS_ETCD_FIFO, uri -> OurSide.etcd(uri, Sides::inOrder)),
+            Map.entry(OURS_ZOOKEEPER, uri -> OurSide.zooKeeper(uri, ours -> ours)),
+            Map.entry(OURS_ZOOKEEPER_FIFO, uri -> OurSide.zooKeeper(uri, Sides::inOrder)),
+            Map.entry(CURATOR, CuratorSide::new),
             Map.entry(JETCD, JetcdSide::new),
             Map.entry(PING, PingSide::new),
             Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),

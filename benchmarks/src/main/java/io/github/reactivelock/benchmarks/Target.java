@@ -67,6 +67,8 @@ record Target(String what, String figure, boolean most, double value) {
         all.add(least("etcd, one at a time, beside jetcd's lock", "ratio etcd-sequential jetcd-lock", 1));
         all.add(least("etcd, 100 waiters, beside jetcd's lock", "ratio etcd-hot-100 jetcd-lock", 1.8));
         all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
+        all.add(least("ZooKeeper, 50 waiters, beside Curator's mutex", "ratio zookeeper-hot-50 curator-blocking", 2));
+        all.add(least("the same, in order of arrival", "ratio zookeeper-hot-50-fifo curator-blocking", 2));
         return all;
     }
 
