@@ -79,6 +79,7 @@ abstract class LeaseCases extends Cases {
         LockHandle held = Await.get(client().with(notRenewed()).acquire(key));
 
         Await.run(Flux.interval(contract.shortLease().dividedBy(4))
+                .onBackpressureDrop()
                 .take(10)
                 .concatMap(tick -> held.renew())
                 .then());
