@@ -31,7 +31,9 @@ final class Board {
     private final Map<String, Lane> lanes =
             new ConcurrentHashMap<>(ITEMS.stream().collect(Collectors.toMap(item -> item, Lane::empty)));
     private final Map<String, Long> finishedAt = new ConcurrentHashMap<>();
-    private final Sinks.Many<String> changes = Sinks.many().multicast().directBestEffort();
+    /** Remembers the latest for who was slow to take it: a sink that remembers nothing would fail then, for all. */
+    private final Sinks.Many<String> changes = Sinks.many().replay().latest();
+
     private final Flux<LockEvent> store;
 
     Board(LockClient watcher) {
