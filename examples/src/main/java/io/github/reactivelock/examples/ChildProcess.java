@@ -2,11 +2,13 @@ package io.github.reactivelock.examples;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** A process of an example's application, with a JVM of its own, as the process that started it sees it. */
 public final class ChildProcess {
@@ -81,6 +83,60 @@ public final class ChildProcess {
     /** SIGKILL: it gets no chance to release anything. */
     public void kill() {
         process.destroyForcibly();
+    }
+
+    /**
+     * SIGSTOP: it does nothing any more, as in a long pause of its garbage collector.
+     *
+     * @return cold; completes when the signal is sent
+     */
+    public Mono<Void> pause() {
+        return signal("-STOP");
+    }
+
+    /**
+     * SIGCONT: it goes on where it was stopped.
+     *
+     * @return cold; completes when the signal is sent
+     */
+    public Mono<Void> resume() {
+        return signal("-CONT");
+    }
+
+    private Mono<Void> signal(String signal) {
+        return Mono.fromCallable(() -> new ProcessBuilder("kill", signal, Long.toString(process.pid()))
+                        .inheritIO()
+                        .start())
+                .flatMap(kill -> Mono.fromFuture(kill.onExit()))
+                .then();
+    }
+
+    /**
+     * Writes a line to its standard input.
+     *
+     * @param line what to tell it
+     * @return cold; completes when the line is on its way
+     */
+    public Mono<Void> tell(String line) {
+        return Mono.fromCallable(() -> {
+                    process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+                    process.getOutputStream().flush();
+                    return line;
+                })
+                .subscribeOn(Schedulers.boundedElastic())
+                .then();
+    }
+
+    /**
+     * The next line of its output, which must be a {@link Redirect#PIPE}; one question at a time.
+     *
+     * @return cold; the line, or {@link IllegalStateException} if it ended before
+     */
+    public Mono<String> answer() {
+        return Mono.fromCallable(process.inputReader(StandardCharsets.UTF_8)::readLine)
+                .subscribeOn(Schedulers.boundedElastic())
+                .switchIfEmpty(Mono.error(
+                        () -> new IllegalStateException(name + " ended before it answered; see its output above")));
     }
 
     /** SIGTERM: it runs its shutdown hooks. */

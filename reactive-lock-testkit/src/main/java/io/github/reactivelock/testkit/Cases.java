@@ -46,7 +46,8 @@ abstract class Cases {
     }
 
     final LockClient client(LockBackend backend, UnaryOperator<LockClientBuilder> settings) {
-        LockClient made = settings.apply(LockClient.builder(backend)).build();
+        LockClient made = settings.apply(LockClient.builder(backend).commandTimeout(contract.commandTimeout()))
+                .build();
         clients.add(made);
         return made;
     }

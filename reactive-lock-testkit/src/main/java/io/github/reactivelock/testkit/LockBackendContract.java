@@ -43,6 +43,15 @@ public abstract class LockBackendContract {
     }
 
     /**
+     * How long clients wait for an answer of the store before they call it silent.
+     *
+     * @return two seconds; longer for a store that is slow to answer on a busy machine
+     */
+    protected Duration commandTimeout() {
+        return Duration.ofSeconds(2);
+    }
+
+    /**
      * How many acquisitions are cancelled at a random moment.
      *
      * @return the system property {@code reactivelock.contract.races}, or 1,000

@@ -1,0 +1,87 @@
+package io.github.reactivelock.examples;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.Result;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** An application's own database, a few statements at a time; the statements have nothing of a user's in them. */
+public final class Sql {
+
+    private static final int CONNECTIONS = 4;
+
+    private final ConnectionPool pool;
+
+    /**
+     * Over a pool of its own, which ends with the process.
+     *
+     * @param url for R2DBC
+     */
+    public Sql(String url) {
+        this.pool = new ConnectionPool(ConnectionPoolConfiguration.builder(ConnectionFactories.get(url))
+                .initialSize(0)
+                .maxSize(CONNECTIONS)
+                .build());
+    }
+
+    /**
+     * A number from the database.
+     *
+     * @param query whose first column is a number
+     * @return cold; that of the first row
+     */
+    public Mono<Long> number(String query) {
+        return Mono.usingWhen(
+                pool.create(),
+                connection -> Flux.from(connection.createStatement(query).execute())
+                        .concatMap(result -> result.map((row, metadata) -> row.get(0, Long.class)))
+                        .collectList()
+                        .map(rows -> rows.get(0)),
+                Connection::close);
+    }
+
+    /**
+     * Changes something, by one statement that counts at once.
+     *
+     * @param statement any that asks for nothing
+     * @return cold; completes when it is done
+     */
+    public Mono<Void> change(String statement) {
+        return Mono.usingWhen(pool.create(), connection -> change(connection, statement), Connection::close);
+    }
+
+    /**
+     * Changes something in a transaction that is open.
+     *
+     * @param connection with the transaction
+     * @param statement any that asks for nothing
+     * @return cold; completes when it is done
+     */
+    public static Mono<Void> change(Connection connection, String statement) {
+        return Flux.from(connection.createStatement(statement).execute())
+                .concatMap(Result::getRowsUpdated)
+                .then();
+    }
+
+    /**
+     * Runs work in a transaction.
+     *
+     * @param work given the connection
+     * @return cold; completes after the commit, and fails as the work did after the rollback
+     */
+    public Mono<Void> transaction(Function<Connection, Mono<Void>> work) {
+        return Mono.usingWhen(
+                pool.create()
+                        .flatMap(connection ->
+                                Mono.from(connection.beginTransaction()).thenReturn(connection)),
+                connection -> work.apply(connection),
+                connection -> Mono.from(connection.commitTransaction()).then(Mono.from(connection.close())),
+                (connection, error) ->
+                        Mono.from(connection.rollbackTransaction()).then(Mono.from(connection.close())),
+                connection -> Mono.from(connection.rollbackTransaction()).then(Mono.from(connection.close())));
+    }
+}

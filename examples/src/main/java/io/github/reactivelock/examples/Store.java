@@ -1,0 +1,101 @@
+package io.github.reactivelock.examples;
+
+import io.github.reactivelock.etcd.EtcdLockBackend;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testkit.RedisServer;
+import java.util.Locale;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** A store of locks that an example starts for itself, from Docker or from the packages of the system. */
+public enum Store {
+    /** One Redis. */
+    REDIS,
+    /** One etcd. */
+    ETCD,
+    /** PostgreSQL, over R2DBC. */
+    POSTGRESQL,
+    /** MariaDB, over R2DBC. */
+    MARIADB;
+
+    private record Server(String address, Runnable end) {}
+
+    /**
+     * Runs a program against a server that is started for it and stopped afterwards.
+     *
+     * @param program makes the program, given the server's address
+     * @param <T> what the program ends with
+     * @return cold; the program's outcome, or {@link IllegalStateException} with a remedy if no server starts
+     */
+    public <T> Mono<T> use(Function<String, Mono<T>> program) {
+        return Mono.usingWhen(
+                Mono.fromCallable(this::started).subscribeOn(Schedulers.boundedElastic()),
+                server -> prepared(server.address()).then(Mono.defer(() -> program.apply(server.address()))),
+                server -> Mono.fromRunnable(server.end()).subscribeOn(Schedulers.boundedElastic()));
+    }
+
+    /**
+     * Whether it is an SQL database.
+     *
+     * @return true if its address is one for R2DBC
+     */
+    public boolean isSql() {
+        return this == POSTGRESQL || this == MARIADB;
+    }
+
+    /**
+     * Connects a lock client.
+     *
+     * @param address the server's address, as {@link #use} gives it
+     * @return a backend that has not connected yet
+     */
+    public LockBackend backend(String address) {
+        return switch (this) {
+            case REDIS -> LettuceLockBackend.connect(address);
+            case ETCD -> EtcdLockBackend.connect(address);
+            case POSTGRESQL, MARIADB -> R2dbcLockBackend.connect(address);
+        };
+    }
+
+    /** In small letters. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    private Server started() {
+        switch (this) {
+            case REDIS -> {
+                RedisServer server = RedisServer.start();
+                return new Server(server.uri(), server::close);
+            }
+            case ETCD -> {
+                EtcdServer server = EtcdServer.start();
+                return new Server(server.uri(), server::close);
+            }
+            case POSTGRESQL -> {
+                PostgresServer server = PostgresServer.start();
+                return new Server(server.url(), server::close);
+            }
+            default -> {
+                MariaDbServer server = MariaDbServer.start();
+                return new Server(server.url("mariadb"), server::close);
+            }
+        }
+    }
+
+    private Mono<Void> prepared(String address) {
+        return isSql()
+                ? Mono.usingWhen(
+                        Mono.fromSupplier(() -> R2dbcLockBackend.connect(address)),
+                        R2dbcLockBackend::createTables,
+                        R2dbcLockBackend::close)
+                : Mono.empty();
+    }
+}
