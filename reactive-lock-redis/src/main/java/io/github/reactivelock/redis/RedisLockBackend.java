@@ -52,7 +52,8 @@ import reactor.util.retry.Retry;
  */
 public abstract class RedisLockBackend implements QuorumNode {
 
-    private static final Duration PASSING = Duration.ofMillis(1500);
+    // Well below the engine's command timeout, so that the server's own word is what the caller gets to read.
+    private static final Duration PASSING = Duration.ofSeconds(1);
     private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
     private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
     // What each of the five keys holds, in the order of RedisNames.all.
@@ -228,9 +229,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         if (!RedisFailure.isPassing(error)) {
             return explained(keys, error);
         }
-        Retry retries = Retry.fixedDelay(PASSING.dividedBy(PASSING_PAUSE), PASSING_PAUSE)
-                .filter(RedisFailure::isPassing)
-                .onRetryExhaustedThrow((retry, last) -> last.failure());
+        long until = System.nanoTime() + PASSING.toNanos();
+        Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
+                .filter(last -> RedisFailure.isPassing(last) && System.nanoTime() - until < 0);
         return Mono.delay(PASSING_PAUSE)
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
                 .onErrorResume(last -> explained(keys, last));
