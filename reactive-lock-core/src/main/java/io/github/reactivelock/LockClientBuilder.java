@@ -67,8 +67,8 @@ public final class LockClientBuilder {
 
     /**
      * How often and for how long a process may pass a lock on among its own flows before others get their turn, with
-     * {@link Fairness#COHORT}. Whichever is spent first counts; a client never waits longer than the other clients'
-     * budgets together.
+     * {@link Fairness#COHORT}. Whichever is spent first counts. A client waits at most about as long as the other
+     * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
      *
      * @param passes 0 to 4,095; 1,000 if not called
      * @param time 50 milliseconds if not called
