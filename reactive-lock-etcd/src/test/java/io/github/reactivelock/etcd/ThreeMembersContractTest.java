@@ -1,0 +1,43 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.Client;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testkit.LockBackendContract;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract on an etcd of three members, each client connected to all of them. */
+class ThreeMembersContractTest extends LockBackendContract {
+
+    private static List<EtcdServer> members;
+    private static String[] endpoints;
+    private static Client users;
+
+    @BeforeAll
+    static void start() {
+        members = EtcdServer.cluster(3);
+        endpoints = members.stream().map(EtcdServer::uri).toArray(String[]::new);
+        users = Client.builder().endpoints(endpoints).build();
+        assertThat(Etcds.works(users)).isTrue();
+    }
+
+    @AfterAll
+    static void stop() {
+        users.close();
+        members.forEach(EtcdServer::close);
+    }
+
+    @Override
+    protected LockBackend newBackend() {
+        return EtcdLockBackend.connect(endpoints);
+    }
+
+    @Override
+    protected void assertStoreIsClean() {
+        Etcds.assertNoClaims(users);
+    }
+}
