@@ -10,6 +10,8 @@ import io.github.reactivelock.testkit.PostgresServer;
 import io.github.reactivelock.testkit.RedisServer;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -23,6 +25,9 @@ public enum Store {
     POSTGRESQL,
     /** MariaDB, over R2DBC. */
     MARIADB;
+
+    /** It reports at each start that there is no native code here, which there need not be. Kept, or it would be forgotten. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc.netty");
 
     private record Server(String address, Runnable end) {}
 
@@ -58,7 +63,10 @@ public enum Store {
     public LockBackend backend(String address) {
         return switch (this) {
             case REDIS -> LettuceLockBackend.connect(address);
-            case ETCD -> EtcdLockBackend.connect(address);
+            case ETCD -> {
+                GRPC.setLevel(Level.WARNING);
+                yield EtcdLockBackend.connect(address);
+            }
             case POSTGRESQL, MARIADB -> R2dbcLockBackend.connect(address);
         };
     }

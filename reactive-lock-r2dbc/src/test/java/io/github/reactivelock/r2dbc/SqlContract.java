@@ -3,7 +3,6 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.r2dbc.pool.ConnectionPool;
 import java.time.Duration;
@@ -37,10 +36,7 @@ abstract class SqlContract extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        R2dbcLockBackend backend = database.backend();
-        // Opens a connection, which a busy machine needs longer for than for what the cases measure.
-        LockInfo unused = backend.inspect("warm").block(Databases.LIMIT);
-        return backend;
+        return database.backend();
     }
 
     @Override
