@@ -15,6 +15,8 @@ public final class ChildProcess {
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(8);
 
+    private static final String REPLY = "> ";
+
     private final String name;
     private final Process process;
 
@@ -128,15 +130,27 @@ public final class ChildProcess {
     }
 
     /**
-     * The next line of its output, which must be a {@link Redirect#PIPE}; one question at a time.
+     * The next {@link #reply} among its output, which must be a {@link Redirect#PIPE}; one question at a time.
      *
      * @return cold; the line, or {@link IllegalStateException} if it ended before
      */
     public Mono<String> answer() {
         return Mono.fromCallable(process.inputReader(StandardCharsets.UTF_8)::readLine)
+                .filter(line -> line.startsWith(REPLY))
+                .repeatWhenEmpty(again -> again.takeWhile(count -> process.isAlive()))
+                .map(line -> line.substring(REPLY.length()))
                 .subscribeOn(Schedulers.boundedElastic())
                 .switchIfEmpty(Mono.error(
                         () -> new IllegalStateException(name + " ended before it answered; see its output above")));
+    }
+
+    /**
+     * In a child, answers its parent; a log may print lines of its own in between.
+     *
+     * @param text one line
+     */
+    public static void reply(String text) {
+        System.out.println(REPLY + text);
     }
 
     /** SIGTERM: it runs its shutdown hooks. */

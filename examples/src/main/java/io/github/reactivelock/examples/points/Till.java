@@ -48,7 +48,7 @@ final class Till {
             // The main thread is the only one that ever waits; without its parent there are no more lines.
             for (String account = orders.readLine(); account != null; account = orders.readLine()) {
                 till.serve(account).block();
-                System.out.println(account);
+                ChildProcess.reply(account);
             }
         } catch (RuntimeException e) {
             System.err.println("till: " + Launcher.explain(e));

@@ -55,13 +55,14 @@ final class Writer {
             Long unusedValue = resource.read().block();
             String unusedTake = orders.readLine();
             LockHandle held = lock.acquire(Resource.NAME).blockOptional().orElseThrow();
-            System.out.println(held.fencingToken());
+            ChildProcess.reply(Long.toString(held.fencingToken()));
             // It has looked at its hold for the last time: between here and the write it may be stopped for any time.
             if (held.isHeld() && orders.readLine() != null) {
                 Mono<Void> write = guarded ? resource.writeGuarded(value, held.fencingToken()) : resource.write(value);
-                System.out.println(write.thenReturn(WRITTEN)
+                ChildProcess.reply(write.thenReturn(WRITTEN)
                         .onErrorReturn(StaleTokenException.class, REFUSED)
-                        .block());
+                        .blockOptional()
+                        .orElseThrow());
             }
             String unusedEnd = orders.readLine();
         } catch (RuntimeException e) {
