@@ -224,6 +224,8 @@ class FailoverTest {
                         .onErrorReturn(new LockInfo.Free(""))
                         .block(PATIENCE))
                 .isNotNull();
+        // What happens before a client listens for the first time is found out by renewals only.
+        assertThat(backend.signals().blockFirst(PATIENCE)).isNotNull();
         LockClient made = LockClient.create(backend);
         clients.add(made);
         return made;
