@@ -82,8 +82,9 @@ public final class Client {
                 switch (words[0]) {
                     case "round" -> round(Integer.parseInt(words[1]), Duration.ofMillis(Long.parseLong(words[2])));
                     case "hold" -> {
-                        var unusedHold = hold(words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])))
-                                .subscribe();
+                        String id = words[1];
+                        var unusedHold = hold(id, words[2], Duration.ofMillis(Long.parseLong(words[3])))
+                                .subscribe(done -> {}, error -> say("failed " + id + " " + error.getMessage()));
                     }
                     case "write" ->
                         say((numbers.accepts(0, Long.parseLong(words[1])) ? "accepted " : "refused ") + words[1]);
@@ -115,11 +116,7 @@ public final class Client {
                     say("granted " + id + " " + held.fencingToken());
                     return Increment.of(numbers, 0, held, time);
                 })
-                .doOnSuccess(done -> say("released " + id))
-                .onErrorResume(error -> {
-                    say("failed " + id + " " + error.getMessage());
-                    return Mono.empty();
-                });
+                .doOnSuccess(done -> say("released " + id));
     }
 
     private static void say(String line) {
