@@ -32,7 +32,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     private final Mono<Void> closeClient;
     private final LazyConnection<C> commands;
     private final LazyConnection<StatefulRedisPubSubConnection<String, String>> channels;
-    private final Outbox outbox = new Outbox();
+    private final Outbox outbox;
     private final AtomicInteger unanswered = new AtomicInteger();
     private final Set<String> wanted = ConcurrentHashMap.newKeySet();
     private final ReplicaWait<C> replicas;
@@ -47,6 +47,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     LettuceConnection(Source<C> source, Mono<Void> closeClient) {
         this.source = source;
         this.closeClient = closeClient;
+        this.outbox = new Outbox(source::slot);
         this.replicas = new ReplicaWait<>(source);
         this.commands = new LazyConnection<>(() -> source.commands().thenCompose(this::withScript));
         this.channels = new LazyConnection<>(() -> source.channels().thenApply(this::withListener));
@@ -72,7 +73,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered, this::demoted);
             var unused = sink.onCancel(evaluation);
-            evaluation.start(commands, source, outbox);
+            evaluation.start(commands, outbox);
         });
     }
 
@@ -136,7 +137,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
-            outbox.open(connection);
+            outbox.open(connection, source.scripts(connection));
             watch(connection, source.scripts(connection));
             return connection;
         });

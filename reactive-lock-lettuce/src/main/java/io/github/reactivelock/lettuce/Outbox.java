@@ -1,39 +1,50 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.RedisBatch;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.internal.ThreadExecutorMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 import reactor.util.concurrent.Queues;
 
 /**
  * Sends calls of scripts in the order in which they were asked for, whichever threads they come from. Lettuce alone does
  * not keep that order: what its event loop sends overtakes what another thread has handed to the event loop. Everything
- * is sent on one thread, at best the event loop itself, and what piled up meanwhile is sent together.
+ * is sent on one thread, at best the event loop itself at the end of its turn, and what piled up until then is sent
+ * together, as one command where it goes to one slot.
  */
 final class Outbox implements Runnable {
 
     private final Queue<Evaluation> waiting =
             Queues.<Evaluation>unboundedMultiproducer().get();
     private final AtomicInteger added = new AtomicInteger();
+    private final ToIntFunction<String> slots;
     private volatile EventExecutor loop = ImmediateEventExecutor.INSTANCE;
+    private volatile @Nullable RedisClusterAsyncCommands<String, String> commands;
+
+    /** @param slots the part of the store that a key lives in */
+    Outbox(ToIntFunction<String> slots) {
+        this.slots = slots;
+    }
 
     /** Called once there is a connection, and before anything is sent, on the connection's event loop if possible. */
-    void open(StatefulConnection<?, ?> connection) {
+    void open(StatefulConnection<?, ?> connection, RedisClusterAsyncCommands<String, String> scripts) {
         EventExecutor current = ThreadExecutorMap.currentExecutor();
         loop = current == null ? connection.getResources().eventExecutorGroup().next() : current;
+        commands = scripts;
     }
 
     void send(Evaluation evaluation) {
         waiting.offer(evaluation);
         if (added.getAndIncrement() != 0) {
-            return;
-        }
-        if (loop.inEventLoop()) {
-            run();
             return;
         }
         try {
@@ -47,10 +58,34 @@ final class Outbox implements Runnable {
     public void run() {
         int seen = added.get();
         do {
+            List<Evaluation> together = new ArrayList<>();
             for (Evaluation next = waiting.poll(); next != null; next = waiting.poll()) {
-                next.send();
+                if (!together.isEmpty() && !joins(together, next)) {
+                    send(together);
+                    together = new ArrayList<>();
+                }
+                together.add(next);
+            }
+            if (!together.isEmpty()) {
+                send(together);
             }
             seen = added.addAndGet(-seen);
         } while (seen != 0);
+    }
+
+    private boolean joins(List<Evaluation> together, Evaluation next) {
+        Evaluation first = together.get(0);
+        return together.size() < RedisBatch.MOST_CALLS
+                && first.joins()
+                && next.joins()
+                && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
+    }
+
+    private void send(List<Evaluation> together) {
+        RedisClusterAsyncCommands<String, String> scripts = commands;
+        if (scripts == null) {
+            throw new IllegalStateException("sent before there was a connection");
+        }
+        new Dispatch(scripts, together).send();
     }
 }

@@ -1,6 +1,8 @@
 -- One lock. The first argument says what is wanted; one script for all, so that either every verb is known to the
 -- server or none. The class Javadoc of RedisLockBackend is the specification.
 --
+-- ARGV: verb, the beginning of all channels, and what the verb needs
+--
 -- owner    "id token client label" of the claim that has the lock; expires with its lease
 -- token    the last fencing token, without the engine's low bits; expires a day after its last use
 -- queue    the waiting claims' ids in order of arrival
@@ -40,28 +42,22 @@ if verb == 'foreign' then
   return {}
 end
 
-local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-
--- Most releases find nobody behind them, and most claims nobody before them: they end here and a little below. The lock
--- is given up before anything else is tried: whatever fails after that, nobody is left with it.
-local owner
-if verb == 'release' then
-  owner = call('GET', OWNER)
-  if owner and string.find(owner, ARGV[3] .. ' ', 1, true) == 1 then
-    call('DEL', OWNER)
-    if call('EXISTS', QUEUE, WATCH) == 0 then
-      return { 1 }
-    end
-  end
-end
+-- The call at hand: the keys of its lock, and its arguments, which are ARGV[at + 1] to ARGV[at + count].
+local OWNER, TOKEN, QUEUE, WAITERS, WATCH
+local at, count
 
 local function exact(number) -- tostring keeps only 14 digits
   return string.format('%.0f', number)
 end
 
+local moment
+
 local function micros() -- since 2020 by the server's clock
-  local now = call('TIME')
-  return (now[1] - 1577836800) * 1000000 + now[2]
+  if not moment then
+    local now = call('TIME')
+    moment = (now[1] - 1577836800) * 1000000 + now[2]
+  end
+  return moment
 end
 
 -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
@@ -77,172 +73,211 @@ local function grant(to, its_client, lease, its_label, now)
   return text, now
 end
 
-if verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
-  local _, number = grant(ARGV[3], ARGV[4], ARGV[5], ARGV[7], micros())
-  return { GRANTED, number }
-end
-
-owner = owner or call('GET', OWNER)
-local id, token, client, label
-if owner then
-  id, token, client, label = string.match(owner, '^(%S+) (%d+) (%S+) (.*)$')
-  if not id then
-    return redis.error_reply('FOREIGN ' .. OWNER)
+-- What is left when the short ways out are not taken.
+local function decide(owner)
+  owner = owner or call('GET', OWNER)
+  local id, token, client, label
+  if owner then
+    id, token, client, label = string.match(owner, '^(%S+) (%d+) (%S+) (.*)$')
+    if not id then
+      return redis.error_reply('FOREIGN ' .. OWNER)
+    end
   end
-end
 
-if verb == 'release' and id ~= ARGV[3] then
-  if call('ZREM', QUEUE, ARGV[3]) == 1 then
-    call('HDEL', WAITERS, ARGV[3])
-  end
-  return { 0 }
-end
-if verb == 'force' then
-  if not owner then
+  if verb == 'release' and id ~= ARGV[at + 1] then
+    if call('ZREM', QUEUE, ARGV[at + 1]) == 1 then
+      call('HDEL', WAITERS, ARGV[at + 1])
+    end
     return { 0 }
   end
-  call('DEL', OWNER)
-end
-
-local sharded = string.sub(space, -6) == ':shard' -- channels in the slot of their lock
-
-local function tell(to, message)
-  if sharded then
-    call('SPUBLISH', space .. ':grants:' .. OWNER .. ':' .. to, message)
-  else
-    call('PUBLISH', space .. ':grants:' .. to, message)
-  end
-end
-
-local function announce(message)
-  call(sharded and 'SPUBLISH' or 'PUBLISH', space .. ':events:' .. OWNER, message)
-end
-
--- Takes the first waiter that is alive out of the queue, and the dead ones before it.
-local function next_waiter(now)
-  while true do
-    local head = call('ZPOPMIN', QUEUE)[1]
-    if not head then
-      return nil
-    end
-    local lease, its_client, deadline, its_label =
-      string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%S+) (%d+) (.*)$')
-    call('HDEL', WAITERS, head)
-    if lease and tonumber(deadline) * 1000 > now then
-      return { id = head, client = its_client, lease = lease, label = its_label }
-    end
-  end
-end
-
-local function serve(waiter, watched, now)
-  local text = grant(waiter.id, waiter.client, waiter.lease, waiter.label, now)
-  tell(waiter.client, 'grant ' .. waiter.id .. ' ' .. text)
-  if watched then
-    announce('acquired ' .. text .. ' ' .. waiter.label)
-  end
-end
-
-local function claim()
-  local me, my_client, lease, mode, my_label = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-  local ticket = ARGV[8] -- a place in the queue, given where several servers should agree on the order
-  if id == me then
-    call('PEXPIRE', OWNER, lease)
-    return { GRANTED, tonumber(token) }
-  end
-  local now = micros()
-  local left
-  if owner then
-    left = call('PTTL', OWNER)
-    if left < 0 then -- somebody took the expiry away: nothing here may stay for ever
-      call('PEXPIRE', OWNER, lease)
-      left = tonumber(lease)
-    end
-  else
-    local watched, first = false, nil
-    if call('EXISTS', QUEUE, WATCH) > 0 then
-      watched = call('EXISTS', WATCH) == 1
-      first = next_waiter(now)
-    end
-    if not first or first.id == me then
-      local text, number = grant(me, my_client, lease, my_label, now)
-      if watched then
-        announce('acquired ' .. text .. ' ' .. my_label)
-      end
-      return { GRANTED, number }
-    end
-    serve(first, watched, now)
-    left = tonumber(first.lease)
-  end
-  if mode == 'TRY' then
-    return { BUSY }
-  end
-  if not ticket then
-    ticket = exact((call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
-  end
-  local deadline = exact(math.floor(now / 1000) + lease)
-  call('ZADD', QUEUE, 'NX', ticket, me)
-  call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
-  if call('PTTL', QUEUE) < tonumber(lease) then
-    call('PEXPIRE', QUEUE, lease)
-    call('PEXPIRE', WAITERS, lease)
-  end
-  return { QUEUED, left }
-end
-
-if verb == 'claim' then
-  return claim()
-end
-
--- For a quorum: the answer, how long this server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the
--- wall clock, so it may be one too many.
-if verb == 'vote' then
-  local answer, server = claim(), call('INFO', 'server')
-  answer[2] = answer[2] or 0
-  answer[3] = string.match(server, 'run_id:(%x+)')
-  answer[4] = math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0)
-  answer[5] = tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1)
-  return answer
-end
-
-if verb == 'raise' then
-  local me, wanted, lease = ARGV[3], ARGV[4], tonumber(ARGV[5])
-  if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
-    call('SET', TOKEN, wanted, 'PX', TOKEN_KEPT_MS + lease)
-  end
-  if id == me and tonumber(token) < tonumber(wanted) then
-    call('SET', OWNER, id .. ' ' .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
-  end
-  return { 1 }
-end
-
-if verb == 'release' or verb == 'force' then
-  local watched = call('EXISTS', WATCH) == 1
-  if watched then
-    announce('released ' .. token)
-  end
-  local now = micros()
-  local first = next_waiter(now)
-  if first and not pcall(serve, first, watched, now) then
-    tell(first.client, 'recheck ' .. OWNER)
-  end
   if verb == 'force' then
-    tell(client, 'forced ' .. id)
+    if not owner then
+      return { 0 }
+    end
+    call('DEL', OWNER)
   end
-  return { 1 }
+
+  local sharded = string.sub(space, -6) == ':shard' -- channels in the slot of their lock
+
+  local function tell(to, message)
+    if sharded then
+      call('SPUBLISH', space .. ':grants:' .. OWNER .. ':' .. to, message)
+    else
+      call('PUBLISH', space .. ':grants:' .. to, message)
+    end
+  end
+
+  local function announce(message)
+    call(sharded and 'SPUBLISH' or 'PUBLISH', space .. ':events:' .. OWNER, message)
+  end
+
+  -- Takes the first waiter that is alive out of the queue, and the dead ones before it.
+  local function next_waiter(now)
+    while true do
+      local head = call('ZPOPMIN', QUEUE)[1]
+      if not head then
+        return nil
+      end
+      local lease, its_client, deadline, its_label =
+        string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%S+) (%d+) (.*)$')
+      call('HDEL', WAITERS, head)
+      if lease and tonumber(deadline) * 1000 > now then
+        return { id = head, client = its_client, lease = lease, label = its_label }
+      end
+    end
+  end
+
+  local function serve(waiter, watched, now)
+    local text = grant(waiter.id, waiter.client, waiter.lease, waiter.label, now)
+    tell(waiter.client, 'grant ' .. waiter.id .. ' ' .. text)
+    if watched then
+      announce('acquired ' .. text .. ' ' .. waiter.label)
+    end
+  end
+
+  local function claim()
+    local me, my_client, lease, mode, my_label = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
+    local ticket = count > 5 and ARGV[at + 6] -- a place in the queue, given where several servers should agree on the order
+    if id == me then
+      call('PEXPIRE', OWNER, lease)
+      return { GRANTED, tonumber(token) }
+    end
+    local now = micros()
+    local left
+    if owner then
+      left = call('PTTL', OWNER)
+      if left < 0 then -- somebody took the expiry away: nothing here may stay for ever
+        call('PEXPIRE', OWNER, lease)
+        left = tonumber(lease)
+      end
+    else
+      local watched, first = false, nil
+      if call('EXISTS', QUEUE, WATCH) > 0 then
+        watched = call('EXISTS', WATCH) == 1
+        first = next_waiter(now)
+      end
+      if not first or first.id == me then
+        local text, number = grant(me, my_client, lease, my_label, now)
+        if watched then
+          announce('acquired ' .. text .. ' ' .. my_label)
+        end
+        return { GRANTED, number }
+      end
+      serve(first, watched, now)
+      left = tonumber(first.lease)
+    end
+    if mode == 'TRY' then
+      return { BUSY }
+    end
+    if not ticket then
+      ticket = exact((call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
+    end
+    local deadline = exact(math.floor(now / 1000) + lease)
+    call('ZADD', QUEUE, 'NX', ticket, me)
+    call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
+    if call('PTTL', QUEUE) < tonumber(lease) then
+      call('PEXPIRE', QUEUE, lease)
+      call('PEXPIRE', WAITERS, lease)
+    end
+    return { QUEUED, left }
+  end
+
+  if verb == 'claim' then
+    return claim()
+  end
+
+  -- For a quorum: the answer, how long this server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the
+  -- wall clock, so it may be one too many.
+  if verb == 'vote' then
+    local answer, server = claim(), call('INFO', 'server')
+    answer[2] = answer[2] or 0
+    answer[3] = string.match(server, 'run_id:(%x+)')
+    answer[4] = math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0)
+    answer[5] = tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1)
+    return answer
+  end
+
+  if verb == 'raise' then
+    local me, wanted, lease = ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+    if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
+      call('SET', TOKEN, wanted, 'PX', TOKEN_KEPT_MS + lease)
+    end
+    if id == me and tonumber(token) < tonumber(wanted) then
+      call('SET', OWNER, id .. ' ' .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+    end
+    return { 1 }
+  end
+
+  if verb == 'release' or verb == 'force' then
+    local watched = call('EXISTS', WATCH) == 1
+    if watched then
+      announce('released ' .. token)
+    end
+    local now = micros()
+    local first = next_waiter(now)
+    if first and not pcall(serve, first, watched, now) then
+      tell(first.client, 'recheck ' .. OWNER)
+    end
+    if verb == 'force' then
+      tell(client, 'forced ' .. id)
+    end
+    return { 1 }
+  end
+
+  -- inspect, and watch, which says in the first place whether the mark was missing
+  local missing = 0
+  if verb == 'watch' and not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
+    missing = 1
+  end
+  if not owner then
+    return { missing }
+  end
+  local now, waiting = micros(), 0
+  for _, waiter in ipairs(call('HVALS', WAITERS)) do
+    if tonumber(string.match(waiter, '^%d+ %S+ (%d+) ') or 0) * 1000 > now then
+      waiting = waiting + 1
+    end
+  end
+  return { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label }
 end
 
--- inspect, and watch, which says in the first place whether the mark was missing
-local missing = 0
-if verb == 'watch' and not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
-  missing = 1
+-- Most releases find nobody behind them, and most claims nobody before them: they end here. The lock is given up before
+-- anything else is tried: whatever fails after that, nobody is left with it.
+local function answer()
+  local owner
+  if verb == 'release' then
+    owner = call('GET', OWNER)
+    if owner and string.find(owner, ARGV[at + 1] .. ' ', 1, true) == 1 then
+      call('DEL', OWNER)
+      if call('EXISTS', QUEUE, WATCH) == 0 then
+        return { 1 }
+      end
+    end
+  elseif verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
+    local _, number = grant(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 5], micros())
+    return { GRANTED, number }
+  end
+  return decide(owner)
 end
-if not owner then
-  return { missing }
+
+if verb ~= 'batch' then
+  OWNER, TOKEN, QUEUE, WAITERS, WATCH = unpack(KEYS)
+  at, count = 2, #ARGV - 2
+  return answer()
 end
-local now, waiting = micros(), 0
-for _, waiter in ipairs(call('HVALS', WAITERS)) do
-  if tonumber(string.match(waiter, '^%d+ %S+ (%d+) ') or 0) * 1000 > now then
-    waiting = waiting + 1
+
+-- Calls about one lock each, told apart by the number of arguments that each begins with. What fails is answered with
+-- its error's text and leaves the others alone.
+local answers, next_call = {}, 3
+for i = 1, #KEYS / 5 do
+  OWNER, TOKEN, QUEUE, WAITERS, WATCH = unpack(KEYS, 5 * i - 4, 5 * i)
+  count, verb, at = tonumber(ARGV[next_call]), ARGV[next_call + 1], next_call + 1
+  next_call = at + count + 1
+  local done, reply = pcall(answer)
+  if done and not reply.err then
+    answers[i] = reply
+  else
+    answers[i] = type(reply) == 'table' and reply.err or reply
   end
 end
-return { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label }
+return answers

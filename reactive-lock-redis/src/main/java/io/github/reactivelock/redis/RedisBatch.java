@@ -1,0 +1,70 @@
+package io.github.reactivelock.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Several calls of the lock script as one, for a connection that has more than one to send to the same {@linkplain
+ * RedisConnection#slot part} of the store. The server carries them out in the order in which they were added and answers
+ * each for itself: one that fails leaves the others alone. Not for several threads.
+ */
+public final class RedisBatch {
+
+    /** How many calls a batch may have, so that one of them keeps a server busy for less than a millisecond. */
+    public static final int MOST_CALLS = 64;
+
+    private static final Set<String> SEVERAL_LOCKS = Set.of("renew", "foreign");
+
+    private final List<String> keys = new ArrayList<>();
+    private final List<String> args = new ArrayList<>();
+
+    /** An empty batch. */
+    public RedisBatch() {}
+
+    /**
+     * Whether a call can be added: only those that are about one lock can.
+     *
+     * @param script what it runs
+     * @param args its arguments
+     * @return false if it has to be sent by itself
+     */
+    public static boolean takes(RedisScript script, List<String> args) {
+        return script.sha1().equals(RedisScript.LOCK.sha1()) && !SEVERAL_LOCKS.contains(args.get(0));
+    }
+
+    /**
+     * Adds a call that {@link #takes} says yes to.
+     *
+     * @param callKeys its keys
+     * @param callArgs its arguments
+     */
+    public void add(List<String> callKeys, List<String> callArgs) {
+        keys.addAll(callKeys);
+        if (args.isEmpty()) {
+            args.add("batch");
+            args.add(callArgs.get(1));
+        }
+        args.add(Integer.toString(callArgs.size() - 2));
+        args.add(callArgs.get(0));
+        args.addAll(callArgs.subList(2, callArgs.size()));
+    }
+
+    /**
+     * The keys of all calls.
+     *
+     * @return what to run {@link RedisScript#lock()} with
+     */
+    public List<String> keys() {
+        return keys;
+    }
+
+    /**
+     * The arguments of the batch.
+     *
+     * @return what to run {@link RedisScript#lock()} with
+     */
+    public List<String> args() {
+        return args;
+    }
+}
