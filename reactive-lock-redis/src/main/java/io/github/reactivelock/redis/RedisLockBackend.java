@@ -26,7 +26,7 @@ import reactor.util.retry.Retry;
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
  *       expire with the last of them; {@code :token} holds the last fencing token and expires a day after its last use;
  *       {@code :watch} exists while somebody watches. Nothing is without an expiry.
- *   <li><b>Claim.</b> One script call. The owner's own claim starts its lease anew and is answered with its old token. A
+ *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim starts its lease anew and is answered with its old token. A
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
  *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when

@@ -9,13 +9,9 @@
 -- waiters  "lease client deadline label" of each of them
 -- watch    exists while somebody wants to hear of changes
 local call = redis.call
-local verb, space = ARGV[1], ARGV[2]
-local GRANTED, QUEUED, BUSY = 1, 2, 3
-local RENEWED, MISSING, OTHER = 1, 2, 3
-local TOKEN_KEPT_MS = 86400000
-local WATCH_MS = 60000
 
-if verb == 'renew' then
+if ARGV[1] == 'renew' then
+  local RENEWED, MISSING, OTHER = 1, 2, 3
   local answers = {}
   for i, key in ipairs(KEYS) do
     local id, lease = ARGV[2 * i + 1], ARGV[2 * i + 2]
@@ -32,7 +28,7 @@ if verb == 'renew' then
   return answers
 end
 
-if verb == 'foreign' then
+if ARGV[1] == 'foreign' then
   for i, key in ipairs(KEYS) do
     local found = call('TYPE', key).ok
     if found ~= 'none' and found ~= ARGV[i + 2] then
@@ -42,39 +38,50 @@ if verb == 'foreign' then
   return {}
 end
 
--- The call at hand: the keys of its lock, and its arguments, which are ARGV[at + 1] to ARGV[at + count].
-local OWNER, TOKEN, QUEUE, WAITERS, WATCH
-local at, count
+-- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 5], its arguments ARGV[at + 1] to ARGV[at + count].
+local function answer(verb, k, at, count)
+  local GRANTED, QUEUED, BUSY = 1, 2, 3
+  local TOKEN_KEPT_MS, WATCH_MS = 86400000, 60000
+  local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5]
 
-local function exact(number) -- tostring keeps only 14 digits
-  return string.format('%.0f', number)
-end
+  -- Most releases find nobody behind them, and most claims nobody before them: they end here. The lock is given up
+  -- before anything else is tried: whatever fails after that, nobody is left with it.
+  local owner, behind
+  if verb == 'release' then
+    owner = call('GET', OWNER)
+    if owner and string.find(owner, ARGV[at + 1] .. ' ', 1, true) == 1 then
+      call('DEL', OWNER)
+      behind = call('EXISTS', QUEUE, WATCH)
+      if behind == 0 then
+        return { 1 }
+      end
+    end
+  end
 
-local moment
-
-local function micros() -- since 2020 by the server's clock
-  if not moment then
+  local function micros() -- since 2020 by the server's clock
     local now = call('TIME')
-    moment = (now[1] - 1577836800) * 1000000 + now[2]
+    return (now[1] - 1577836800) * 1000000 + now[2]
   end
-  return moment
-end
 
--- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-local function grant(to, its_client, lease, its_label, now)
-  local text, kept = exact(now), TOKEN_KEPT_MS + lease
-  local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
-  if last >= now then
-    now = last + 1
-    text = exact(now)
-    call('SET', TOKEN, text, 'PX', kept)
+  -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing. Lua's
+  -- tostring keeps only 14 digits.
+  local function grant(to, its_client, lease, its_label, now)
+    local text, kept = string.format('%.0f', now), TOKEN_KEPT_MS + lease
+    local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
+    if last >= now then
+      now = last + 1
+      text = string.format('%.0f', now)
+      call('SET', TOKEN, text, 'PX', kept)
+    end
+    call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
+    return text, now
   end
-  call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
-  return text, now
-end
 
--- What is left when the short ways out are not taken.
-local function decide(owner)
+  if verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
+    local _, number = grant(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 5], micros())
+    return { GRANTED, number }
+  end
+
   owner = owner or call('GET', OWNER)
   local id, token, client, label
   if owner then
@@ -97,6 +104,7 @@ local function decide(owner)
     call('DEL', OWNER)
   end
 
+  local space = ARGV[2]
   local sharded = string.sub(space, -6) == ':shard' -- channels in the slot of their lock
 
   local function tell(to, message)
@@ -170,14 +178,14 @@ local function decide(owner)
       return { BUSY }
     end
     if not ticket then
-      ticket = exact((call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
+      ticket = string.format('%.0f', (call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
     end
-    local deadline = exact(math.floor(now / 1000) + lease)
+    local deadline = string.format('%.0f', math.floor(now / 1000) + lease)
     call('ZADD', QUEUE, 'NX', ticket, me)
     call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
-    if call('PTTL', QUEUE) < tonumber(lease) then
-      call('PEXPIRE', QUEUE, lease)
-      call('PEXPIRE', WAITERS, lease)
+    if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
+      call('PEXPIRE', QUEUE, 2 * lease)
+      call('PEXPIRE', WAITERS, 2 * lease)
     end
     return { QUEUED, left }
   end
@@ -209,12 +217,13 @@ local function decide(owner)
   end
 
   if verb == 'release' or verb == 'force' then
-    local watched = call('EXISTS', WATCH) == 1
+    behind = behind or call('EXISTS', QUEUE, WATCH)
+    local now = micros()
+    local first = next_waiter(now)
+    local watched = behind == 2 or not first and call('EXISTS', WATCH) == 1
     if watched then
       announce('released ' .. token)
     end
-    local now = micros()
-    local first = next_waiter(now)
     if first and not pcall(serve, first, watched, now) then
       tell(first.client, 'recheck ' .. OWNER)
     end
@@ -241,39 +250,17 @@ local function decide(owner)
   return { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label }
 end
 
--- Most releases find nobody behind them, and most claims nobody before them: they end here. The lock is given up before
--- anything else is tried: whatever fails after that, nobody is left with it.
-local function answer()
-  local owner
-  if verb == 'release' then
-    owner = call('GET', OWNER)
-    if owner and string.find(owner, ARGV[at + 1] .. ' ', 1, true) == 1 then
-      call('DEL', OWNER)
-      if call('EXISTS', QUEUE, WATCH) == 0 then
-        return { 1 }
-      end
-    end
-  elseif verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
-    local _, number = grant(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 5], micros())
-    return { GRANTED, number }
-  end
-  return decide(owner)
+if ARGV[1] ~= 'batch' then
+  return answer(ARGV[1], 0, 2, #ARGV - 2)
 end
 
-if verb ~= 'batch' then
-  OWNER, TOKEN, QUEUE, WAITERS, WATCH = unpack(KEYS)
-  at, count = 2, #ARGV - 2
-  return answer()
-end
-
--- Calls about one lock each, told apart by the number of arguments that each begins with. What fails is answered with
--- its error's text and leaves the others alone.
+-- Several such calls, each with the number of its arguments before it. What fails is answered with its error's text and
+-- leaves the others alone.
 local answers, next_call = {}, 3
 for i = 1, #KEYS / 5 do
-  OWNER, TOKEN, QUEUE, WAITERS, WATCH = unpack(KEYS, 5 * i - 4, 5 * i)
-  count, verb, at = tonumber(ARGV[next_call]), ARGV[next_call + 1], next_call + 1
-  next_call = at + count + 1
-  local done, reply = pcall(answer)
+  local count = tonumber(ARGV[next_call])
+  local done, reply = pcall(answer, ARGV[next_call + 1], 5 * (i - 1), next_call + 1, count)
+  next_call = next_call + count + 2
   if done and not reply.err then
     answers[i] = reply
   else

@@ -85,7 +85,7 @@ class RedisLockBackendTest {
     @Test
     void aBatchOfRenewalsThatFailsSaysNothingOfTheOthers() {
         List<Claim> held = IntStream.range(0, 700)
-                .mapToObj(i -> new Claim("k" + i, "id" + i, "me", Duration.ofSeconds(1), Claim.Mode.QUEUE))
+                .mapToObj(i -> new Claim("k" + i, "id" + i, "me", Duration.ofSeconds(60), Claim.Mode.QUEUE))
                 .toList();
         List<Object> all = Collections.nCopies(500, 1L);
         connection.reply = Mono.defer(
