@@ -8,6 +8,7 @@ import io.github.reactivelock.testkit.EtcdServer;
 import io.github.reactivelock.testkit.MariaDbServer;
 import io.github.reactivelock.testkit.PostgresServer;
 import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.logging.Level;
@@ -15,21 +16,28 @@ import java.util.logging.Logger;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** A store of locks that an example starts for itself, from Docker or from the packages of the system. */
+/**
+ * A store of locks that an example starts for itself, from Docker or from the packages of the system; ZooKeeper and H2,
+ * which are Java, run inside the example. All of them listen on a port, so that several processes can share them.
+ */
 public enum Store {
     /** One Redis. */
     REDIS,
     /** One etcd. */
     ETCD,
+    /** One ZooKeeper, the test server of Curator. */
+    ZOOKEEPER,
     /** PostgreSQL, over R2DBC. */
     POSTGRESQL,
     /** MariaDB, over R2DBC. */
-    MARIADB;
+    MARIADB,
+    /** An H2 in memory, over R2DBC. */
+    H2;
 
     /** It reports at each start that there is no native code here, which there need not be. Kept, or it would be forgotten. */
     private static final Logger GRPC = Logger.getLogger("io.grpc.netty");
 
-    private record Server(String address, Runnable end) {}
+    private record Server(String address, AutoCloseable end) {}
 
     /**
      * Runs a program against a server that is started for it and stopped afterwards.
@@ -42,7 +50,11 @@ public enum Store {
         return Mono.usingWhen(
                 Mono.fromCallable(this::started).subscribeOn(Schedulers.boundedElastic()),
                 server -> prepared(server.address()).then(Mono.defer(() -> program.apply(server.address()))),
-                server -> Mono.fromRunnable(server.end()).subscribeOn(Schedulers.boundedElastic()));
+                server -> Mono.fromCallable(() -> {
+                            server.end().close();
+                            return server;
+                        })
+                        .subscribeOn(Schedulers.boundedElastic()));
     }
 
     /**
@@ -51,7 +63,7 @@ public enum Store {
      * @return true if its address is one for R2DBC
      */
     public boolean isSql() {
-        return this == POSTGRESQL || this == MARIADB;
+        return this == POSTGRESQL || this == MARIADB || this == H2;
     }
 
     /**
@@ -67,7 +79,8 @@ public enum Store {
                 GRPC.setLevel(Level.WARNING);
                 yield EtcdLockBackend.connect(address);
             }
-            case POSTGRESQL, MARIADB -> R2dbcLockBackend.connect(address);
+            case ZOOKEEPER -> ZooKeeperLockBackend.connect(address);
+            case POSTGRESQL, MARIADB, H2 -> R2dbcLockBackend.connect(address);
         };
     }
 
@@ -77,25 +90,33 @@ public enum Store {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    private Server started() {
-        switch (this) {
+    private Server started() throws Exception {
+        return switch (this) {
             case REDIS -> {
                 RedisServer server = RedisServer.start();
-                return new Server(server.uri(), server::close);
+                yield new Server(server.uri(), server);
             }
             case ETCD -> {
                 EtcdServer server = EtcdServer.start();
-                return new Server(server.uri(), server::close);
+                yield new Server(server.uri(), server);
+            }
+            case ZOOKEEPER -> {
+                ZooKeeperServer server = ZooKeeperServer.start();
+                yield new Server(server.address(), server);
             }
             case POSTGRESQL -> {
                 PostgresServer server = PostgresServer.start();
-                return new Server(server.url(), server::close);
+                yield new Server(server.url(), server);
             }
-            default -> {
+            case MARIADB -> {
                 MariaDbServer server = MariaDbServer.start();
-                return new Server(server.url("mariadb"), server::close);
+                yield new Server(server.url("mariadb"), server);
             }
-        }
+            case H2 -> {
+                H2Server server = H2Server.start();
+                yield new Server(server.url(), server);
+            }
+        };
     }
 
     private Mono<Void> prepared(String address) {

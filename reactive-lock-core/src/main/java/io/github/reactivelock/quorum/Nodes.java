@@ -121,6 +121,20 @@ final class Nodes {
         return onEnough(question, answers -> isMajority(answers.size())).map(answers -> isMajority(answers.size()));
     }
 
+    /** Fails unless a majority answered. */
+    <T> Mono<List<T>> asMany(List<T> answers) {
+        return isMajority(answers.size())
+                ? Mono.just(answers)
+                : Mono.error(new IllegalStateException("only " + answers.size() + " of " + size()
+                        + " nodes answered; look whether the others are up and reachable"));
+    }
+
+    /** Whether a majority is of one mind, so that further answers change nothing. */
+    boolean isClear(List<Boolean> answers) {
+        long yes = answers.stream().filter(answer -> answer).count();
+        return isMajority(yes) || isMajority(answers.size() - yes);
+    }
+
     /** What all nodes push, each listened to again after a failure. */
     <T> Flux<Pushed<T>> pushed(Function<QuorumNode, Flux<T>> pushed) {
         return Flux.range(0, all.size())

@@ -9,14 +9,12 @@ import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -69,11 +67,13 @@ public final class QuorumLockBackend implements LockBackend {
 
     private final Nodes nodes;
     private final Duration longestLease;
+    private final Observer observer;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
 
     private QuorumLockBackend(Nodes nodes, Duration longestLease) {
         this.nodes = nodes;
         this.longestLease = longestLease;
+        this.observer = new Observer(nodes);
     }
 
     /**
@@ -229,7 +229,7 @@ public final class QuorumLockBackend implements LockBackend {
                     .doOnNext(tally::add)
                     .takeUntil(answer -> tally.isDecided())
                     .collectList()
-                    .flatMap(this::asMany)
+                    .flatMap(nodes::asMany)
                     .map(answers -> tally.result());
         });
     }
@@ -248,25 +248,12 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     private Mono<Boolean> endedOnAll(Function<QuorumNode, Mono<Boolean>> end) {
-        return nodes.onEnough(end, this::isClear)
-                .flatMap(answers -> asMany(answers).map(some -> {
+        return nodes.onEnough(end, nodes::isClear)
+                .flatMap(answers -> nodes.asMany(answers).map(some -> {
                     long owned = answers.stream().filter(yes -> yes).count();
                     int silent = nodes.size() - answers.size(); // each may have been part of the majority
                     return owned > 0 && nodes.isMajority(owned + silent);
                 }));
-    }
-
-    private boolean isClear(List<Boolean> answers) {
-        long owned = answers.stream().filter(yes -> yes).count();
-        return nodes.isMajority(owned) || nodes.isMajority(answers.size() - owned);
-    }
-
-    /** Fails unless a majority answered. */
-    private <T> Mono<List<T>> asMany(List<T> answers) {
-        return nodes.isMajority(answers.size())
-                ? Mono.just(answers)
-                : Mono.error(new IllegalStateException("only " + answers.size() + " of " + nodes.size()
-                        + " nodes answered; look whether the others are up and reachable"));
     }
 
     // ---- signals
@@ -292,38 +279,16 @@ public final class QuorumLockBackend implements LockBackend {
                 : Mono.delay(Candidacy.moment()).flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
     }
 
-    // ---- looking
+    // ---- the rest
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
-                .flatMap(this::asMany)
-                .map(answers -> {
-                    LockInfo agreed = agreed(key, answers);
-                    return agreed == null ? new LockInfo.Free(key) : agreed;
-                });
-    }
-
-    /** What a majority shows, if one is of one mind. */
-    private @Nullable LockInfo agreed(String key, List<LockInfo> answers) {
-        Map<Long, Integer> counts = new HashMap<>();
-        for (LockInfo answer : answers) {
-            long token = answer instanceof LockInfo.Held held ? held.fencingToken() : 0;
-            if (nodes.isMajority(counts.merge(token, 1, Integer::sum))) {
-                return token == 0 ? new LockInfo.Free(key) : answer;
-            }
-        }
-        return null;
+        return observer.inspect(key);
     }
 
     @Override
     public Flux<LockEvent> events(String key) {
-        return Flux.defer(() -> {
-            Watch watch = new Watch(key, nodes.size());
-            return nodes.pushed(node -> node.events(key))
-                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
-                            .concatWith(inspect(key).flatMapIterable(watch::seen)));
-        });
+        return observer.events(key);
     }
 
     @Override

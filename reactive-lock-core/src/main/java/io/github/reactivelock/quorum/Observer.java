@@ -1,0 +1,44 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What a lock looks like to a majority of the nodes, for those who only look. */
+record Observer(Nodes nodes) {
+
+    Mono<LockInfo> inspect(String key) {
+        return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
+                .flatMap(nodes::asMany)
+                .map(answers -> {
+                    LockInfo agreed = agreed(key, answers);
+                    return agreed == null ? new LockInfo.Free(key) : agreed;
+                });
+    }
+
+    /** What a majority shows, if one is of one mind. */
+    private @Nullable LockInfo agreed(String key, List<LockInfo> answers) {
+        Map<Long, Integer> counts = new HashMap<>();
+        for (LockInfo answer : answers) {
+            long token = answer instanceof LockInfo.Held held ? held.fencingToken() : 0;
+            if (nodes.isMajority(counts.merge(token, 1, Integer::sum))) {
+                return token == 0 ? new LockInfo.Free(key) : answer;
+            }
+        }
+        return null;
+    }
+
+    Flux<LockEvent> events(String key) {
+        return Flux.defer(() -> {
+            Watch watch = new Watch(key, nodes.size());
+            return nodes.pushed(node -> node.events(key))
+                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
+                            .concatWith(inspect(key).flatMapIterable(watch::seen)));
+        });
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.claim;
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static io.github.reactivelock.lettuce.RedisFixture.release;
+import static io.github.reactivelock.lettuce.RedisFixture.take;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.TcpProxy;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+
+/** A connection that is reset, as a firewall does it, while a question is under way. */
+class LostAnswerTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static RedisFixture fixture;
+
+    private TcpProxy proxy;
+    private String uri;
+
+    @BeforeAll
+    static void start() {
+        fixture = new RedisFixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @BeforeEach
+    void putAProxyBetween() {
+        fixture.reset();
+        proxy = TcpProxy.to(fixture.server.port());
+        uri = "redis://127.0.0.1:" + proxy.port();
+    }
+
+    @AfterEach
+    void removeTheProxy() {
+        fixture.reset();
+        proxy.close();
+    }
+
+    @RepeatedTest(5)
+    void aClaimWhoseAnswerWasLostIsOneHold() {
+        LockBackend backend = fixture.backend(uri);
+        take(backend, claim("warm up"));
+        Claim claim = claim("a");
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        eventually("it is granted", () -> fixture.redis.exists("{reactivelock:a}") == 1);
+
+        proxy.mend();
+
+        long token = ((ClaimResult.Granted) within(answer)).fencingToken();
+        assertThat(take(backend, claim)).isEqualTo(token);
+        assertThat(release(backend, claim)).isTrue();
+        assertThat(release(backend, claim)).isFalse();
+    }
+
+    @RepeatedTest(5)
+    void aClaimThatWasLostOnItsWayIsRepeated() {
+        LockBackend backend = fixture.backend(uri);
+        take(backend, claim("warm up"));
+        Claim claim = claim("a");
+        proxy.freeze();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+
+        proxy.reset();
+        proxy.mend();
+
+        assertThat(within(answer)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(release(backend, claim)).isTrue();
+    }
+
+    @RepeatedTest(5)
+    void anAcquisitionWhoseAnswerWasLostSucceedsAndOneReleaseFreesIt() {
+        LockClient client = LockClient.create(fixture.backend(uri));
+        client.acquire("warm up").flatMap(LockHandle::release).block(LIMIT);
+        proxy.dropReplies();
+        CompletableFuture<LockHandle> acquired = client.acquire("a").toFuture();
+        eventually("it is granted", () -> fixture.redis.exists("{reactivelock:a}") == 1);
+
+        proxy.mend();
+
+        LockHandle held = within(acquired);
+        assertThat(held.isHeld()).isTrue();
+        held.release().block(LIMIT);
+        assertThat(fixture.redis.exists("{reactivelock:a}")).isZero();
+        client.close().block(LIMIT);
+    }
+
+    private static <T> T within(CompletableFuture<T> answer) {
+        return answer.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+    }
+}

@@ -1,0 +1,211 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What bad input and outages do to a lock in each of the databases that it may happen to. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OutageTest {
+
+    /** A database that can be restarted, and how its users look into it. */
+    record Restartable(Databases database, Runnable restart, String key, String waitingForRows) {
+        @Override
+        public String toString() {
+            return database.toString();
+        }
+    }
+
+    private final List<LockClient> clients = new ArrayList<>();
+    private Restartable postgres;
+    private Restartable mariaDb;
+    private Databases mySqlDriver;
+
+    @BeforeAll
+    void start() {
+        // What was committed must survive the process, and the lock's own transaction is the first to look for
+        // deadlocks.
+        PostgresServer one = PostgresServer.start("-c", "synchronous_commit=on", "-c", "deadlock_timeout=3s");
+        MariaDbServer other = MariaDbServer.start("--innodb-flush-log-at-trx-commit=2");
+        postgres = new Restartable(
+                new Databases(one.url(), one::close),
+                one::restart,
+                "convert_to('%s', 'UTF8')",
+                "SELECT count(*) FROM pg_locks WHERE NOT granted");
+        mariaDb = new Restartable(
+                new Databases(other.url("mariadb"), other::close),
+                other::restart,
+                "'%s'",
+                "SELECT count(*) FROM information_schema.innodb_lock_waits");
+        mySqlDriver = new Databases(other.url("mysql"), () -> {});
+        restartable().forEach(each -> each.database().createTables());
+    }
+
+    @AfterEach
+    void closeClients() {
+        clients.forEach(client -> client.close().block(Databases.LIMIT));
+        clients.clear();
+    }
+
+    @AfterAll
+    void stop() {
+        restartable().forEach(each -> each.database().close());
+    }
+
+    Stream<Databases> all() {
+        return Stream.of(postgres.database(), mariaDb.database(), mySqlDriver, Databases.h2());
+    }
+
+    Stream<Databases> driversOfMariaDb() {
+        return Stream.of(mariaDb.database(), mySqlDriver);
+    }
+
+    Stream<Restartable> restartable() {
+        return Stream.of(postgres, mariaDb);
+    }
+
+    private LockClient client(R2dbcLockBackend backend) {
+        LockClient client = LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(15))
+                .build();
+        clients.add(client);
+        return client;
+    }
+
+    private static <T> T within(CompletableFuture<T> answer) {
+        return answer.orTimeout(Databases.LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("all")
+    void aMissingTableIsAnErrorThatNamesTheCall(Databases database) {
+        R2dbcLockOptions elsewhere = Databases.PATIENT.withPrefix("nowhere");
+        LockClient client = client(R2dbcLockBackend.connect(database.factory(), elsewhere));
+
+        assertThatThrownBy(() -> client.acquire("k").block(Databases.LIMIT))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("createTables()")
+                .hasMessageContaining("schema-" + Dialect.of(database.factory()).id() + ".sql")
+                .hasMessageContaining("nowhere");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfMariaDb")
+    void sessionsThatAnAdministratorKillsCostNoLock(Databases database) {
+        String key = UUID.randomUUID().toString();
+        LockHandle held = client(database.backend()).acquire(key).block(Databases.LIMIT);
+        CompletableFuture<LockHandle> waiting =
+                client(database.backend()).acquire(key).toFuture();
+        Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
+
+        assertThat(killAll(database)).isPositive();
+
+        held.renew().retry(5).block(Databases.LIMIT);
+        assertThat(held.isHeld()).isTrue();
+        held.release().retry(5).block(Databases.LIMIT);
+        within(waiting).release().block(Databases.LIMIT);
+    }
+
+    /** How many sessions there were besides the administrator's own. */
+    private static long killAll(Databases database) {
+        String others = "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()";
+        return Mono.usingWhen(
+                        database.factory().create(),
+                        connection -> Flux.from(
+                                        connection.createStatement(others).execute())
+                                .concatMap(result -> result.map((row, metadata) -> row.get(0)))
+                                .collectList()
+                                .flatMapMany(Flux::fromIterable)
+                                .concatMap(id -> Databases.number(connection, "KILL " + id))
+                                .count(),
+                        Connection::close)
+                .block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("restartable")
+    void aServerThatRestartsWithItsDataKeepsHoldsAndServesWaiters(Restartable server) {
+        Databases database = server.database();
+        LockHandle held = client(database.backend()).acquire("restarted").block(Databases.LIMIT);
+        CompletableFuture<LockHandle> waiting =
+                client(database.backend()).acquire("restarted").toFuture();
+        Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
+
+        server.restart().run();
+
+        held.renew().retry(5).block(Databases.LIMIT);
+        assertThat(held.isHeld()).isTrue();
+        assertThat(waiting).isNotDone();
+        held.release().retry(5).block(Databases.LIMIT);
+        LockHandle next = within(waiting);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        next.release().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("restartable")
+    void aDeadlockThatTheDatabaseEndsAtOurCostIsTriedAgain(Restartable server) {
+        Databases database = server.database();
+        R2dbcLockBackend backend = database.backend();
+        Claim first = claim("deadlock 1");
+        Claim second = claim("deadlock 2");
+        var unusedFirst = backend.claim(first).block(Databases.LIMIT);
+        var unusedSecond = backend.claim(second).block(Databases.LIMIT);
+        Connection outsider = Mono.from(database.factory().create()).block(Databases.LIMIT);
+        String lockRow = "SELECT token FROM reactive_lock WHERE lock_key = " + server.key() + " FOR UPDATE";
+        Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
+        // MariaDB ends the transaction that changed less, PostgreSQL the one that looks for a deadlock first.
+        if (server.equals(postgres)) {
+            run(outsider, "SET deadlock_timeout = '60s'");
+        } else {
+            for (int row = 0; row < 20; row++) {
+                run(outsider, "INSERT INTO reactive_lock_row VALUES ('heavy " + row + "')");
+            }
+        }
+        run(outsider, String.format(lockRow, "deadlock 2"));
+
+        CompletableFuture<RenewalResult> renewal =
+                backend.renew(List.of(first, second)).toFuture();
+        Databases.until("it waits for the row", () -> database.select(server.waitingForRows()) > 0);
+        run(outsider, String.format(lockRow, "deadlock 1"));
+        assertThat(renewal).isNotDone();
+        Mono.from(outsider.rollbackTransaction()).block(Databases.LIMIT);
+
+        assertThat(within(renewal).renewed()).containsExactlyInAnyOrder(first.id(), second.id());
+        Mono.from(outsider.close()).block(Databases.LIMIT);
+        assertThat(backend.release(first).then(backend.release(second)).block(Databases.LIMIT))
+                .isTrue();
+        backend.close().block(Databases.LIMIT);
+    }
+
+    private static void run(Connection connection, String sql) {
+        long unused = Databases.number(connection, sql).block(Databases.LIMIT);
+    }
+
+    private static Claim claim(String key) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+    }
+}

@@ -1,0 +1,211 @@
+package io.github.reactivelock.vertx;
+
+import static io.github.reactivelock.vertx.Fixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.testkit.RedisCluster;
+import io.github.reactivelock.testkit.RedisSentinel;
+import io.github.reactivelock.testkit.RedisServer;
+import io.vertx.core.Vertx;
+import io.vertx.redis.client.RedisClientType;
+import io.vertx.redis.client.RedisOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Locks through Vert.x when one of several servers dies, or a slot moves to another. */
+class SeveralServersTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private final Vertx vertx = Vertx.vertx();
+    private final List<LockClient> clients = new ArrayList<>();
+    private final List<AutoCloseable> servers = new ArrayList<>();
+
+    @AfterEach
+    void stop() throws Exception {
+        Flux.fromIterable(clients).flatMap(LockClient::close).blockLast(PATIENCE);
+        vertx.close().await();
+        for (AutoCloseable server : servers) {
+            server.close();
+        }
+    }
+
+    @Test
+    void whenThePrimaryIsReplacedBySentinelsEveryWaiterIsServedAndHoldsGoOn() {
+        RedisSentinel set = RedisSentinel.start(1);
+        servers.add(set);
+        RedisOptions options =
+                new RedisOptions().setType(RedisClientType.SENTINEL).setMasterName(RedisSentinel.NAME);
+        set.sentinels().forEach(sentinel -> options.addConnectionString(sentinel.uri()));
+        LockClient holder = client(options);
+        LockClient waiter = client(options);
+        LockHandle held = holder.acquire("a").block(PATIENCE);
+        LockHandle kept = holder.acquire("kept").block(PATIENCE);
+        List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        Disposable waiting = waitTwentyTimes(waiter, "a", tokens);
+        eventually("somebody waits", () -> waiters(holder, "a") == 1);
+        RedisServer first = set.primary();
+        assertThat(first.command("WAIT", "1", "5000")).isEqualTo(1L);
+
+        first.kill();
+        eventually("a replica is the primary", () -> set.primary() != first);
+        held.release().onErrorComplete().block(PATIENCE);
+
+        eventually("all are served", () -> tokens.size() == 20);
+        assertThat(tokens).isSorted().allMatch(token -> token > held.fencingToken());
+        eventually(
+                "the other hold is confirmed by the new primary",
+                () -> Boolean.TRUE.equals(
+                        kept.renew().thenReturn(true).onErrorReturn(false).block(PATIENCE)));
+        assertThat(kept.isHeld()).isTrue();
+        waiting.dispose();
+    }
+
+    @Test
+    void aShardThatFailsOverServesItsWaiters() {
+        RedisCluster cluster = cluster(1);
+        LockClient holder = client(options(cluster));
+        LockClient waiter = client(options(cluster));
+        String key = "contended";
+        RedisServer primary = cluster.primary(slot(cluster, key));
+        LockHandle held = holder.acquire(key).block(PATIENCE);
+        List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        Disposable waiting = waitTwentyTimes(waiter, key, tokens);
+        eventually("somebody waits", () -> waiters(holder, key) == 1);
+
+        primary.kill();
+        held.release().onErrorComplete().block(PATIENCE);
+
+        eventually("all are served", () -> tokens.size() == 20);
+        waiting.dispose();
+    }
+
+    @Test
+    void aDeadShardKeepsNobodyElseFromRenewing() {
+        RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
+        LockClient lock = client(options(cluster));
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        RedisServer dead = cluster.nodes().get(1);
+        List<LockHandle> lost = acquire(lock, options, keys("doomed", 100, cluster, dead, true));
+        List<LockHandle> held = acquire(lock, options, keys("renewed", 1000, cluster, dead, false));
+
+        dead.pause();
+        eventually("those of the dead shard are lost", () -> lost.stream().noneMatch(LockHandle::isHeld));
+        // By now the others would be over as well, had nobody renewed them.
+        long later = System.nanoTime() + options.lease().toNanos();
+        eventually("another lease has passed", () -> System.nanoTime() - later > 0);
+
+        assertThat(held).hasSize(1000).allMatch(LockHandle::isHeld);
+        dead.resume();
+    }
+
+    @Test
+    void aSlotThatMovesWhileContendedExcludesAndLosesNobody() {
+        RedisCluster cluster = cluster(0);
+        String key = "contended";
+        int slot = slot(cluster, key);
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger inside = new AtomicInteger();
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        LockHandle held = client(options(cluster)).acquire("bystander").block(PATIENCE);
+        Disposable contending = Flux.range(0, 4)
+                .flatMap(i -> client(options(cluster))
+                        .withLock(
+                                key,
+                                handle -> Mono.fromRunnable(() -> {
+                                    if (inside.incrementAndGet() != 1) {
+                                        wrong.add("two at once");
+                                    }
+                                    tokens.add(handle.fencingToken());
+                                    inside.decrementAndGet();
+                                }))
+                        .repeat(() -> !stop.get()))
+                .subscribe(done -> {}, error -> wrong.add(error.toString()));
+        eventually("they contend", () -> tokens.size() > 50);
+
+        for (int move = 0; move < 3; move++) {
+            RedisServer from = cluster.primary(slot);
+            RedisServer to = cluster.nodes().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            cluster.beginMove(slot, to);
+            cluster.finishMove(slot, to);
+            int before = tokens.size();
+            eventually("they go on", () -> tokens.size() > before + 50 || !wrong.isEmpty());
+        }
+        stop.set(true);
+        contending.dispose();
+
+        assertThat(wrong).isEmpty();
+        assertThat(tokens).isSorted().doesNotHaveDuplicates();
+        assertThat(held.isHeld()).isTrue();
+    }
+
+    private RedisCluster cluster(int replicas, String... config) {
+        RedisCluster cluster = RedisCluster.start(3, replicas, config);
+        servers.add(cluster);
+        return cluster;
+    }
+
+    private static RedisOptions options(RedisCluster cluster) {
+        RedisOptions options = new RedisOptions().setType(RedisClientType.CLUSTER);
+        cluster.uris().forEach(options::addConnectionString);
+        return options;
+    }
+
+    private LockClient client(RedisOptions options) {
+        VertxLockBackend backend = VertxLockBackend.connect(vertx, options);
+        assertThat(backend.inspect("warm up").retry(3).block(PATIENCE)).isNotNull();
+        LockClient made = LockClient.create(backend);
+        clients.add(made);
+        return made;
+    }
+
+    private static Disposable waitTwentyTimes(LockClient waiter, String key, List<Long> tokens) {
+        return Flux.range(0, 20)
+                .flatMap(
+                        i -> waiter.withLock(key, handle -> Mono.fromRunnable(() -> tokens.add(handle.fencingToken()))),
+                        20)
+                .subscribe();
+    }
+
+    private static int slot(RedisCluster cluster, String key) {
+        return cluster.slot("{reactivelock:" + key + "}");
+    }
+
+    private static List<String> keys(String name, int count, RedisCluster cluster, RedisServer node, boolean there) {
+        return IntStream.range(0, 10 * count)
+                .mapToObj(i -> name + i)
+                .filter(key -> (cluster.primary(slot(cluster, key)) == node) == there)
+                .limit(count)
+                .toList();
+    }
+
+    private static List<LockHandle> acquire(LockClient lock, LockOptions options, List<String> keys) {
+        return Flux.fromIterable(keys)
+                .flatMap(key -> lock.with(options).acquire(key), 50)
+                .collectList()
+                .block(PATIENCE);
+    }
+
+    private static long waiters(LockClient lock, String key) {
+        return lock.inspect(key).block(PATIENCE) instanceof LockInfo.Held held ? held.waiters() : 0;
+    }
+}
