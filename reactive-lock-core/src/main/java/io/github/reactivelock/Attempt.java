@@ -32,6 +32,11 @@ final class Attempt {
      * store answered with "queued", or before that, when the first question was sent. A pushed grant is younger.
      */
     private long ungrantedAt;
+    /**
+     * Between two answers "queued" lay so much time that a grant can have come and run out. A push that is still on its
+     * way may speak of that one, so a push does not suffice any more.
+     */
+    private boolean mayHaveBeenServed;
 
     Attempt(Cohort cohort, Claim claim) {
         this.cohort = cohort;
@@ -73,6 +78,10 @@ final class Attempt {
     }
 
     void pushed(Signal.Grant pushed) {
+        if (mayHaveBeenServed) {
+            recheck();
+            return;
+        }
         granted = true;
         Duration longest = pushed.longest();
         Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
@@ -112,12 +121,13 @@ final class Attempt {
 
     private void queued(long sentAt, Duration recheckAfter) {
         queued = true;
+        long now = engine.timing.now();
+        mayHaveBeenServed |= now - ungrantedAt >= lease - engine.timing.margin(lease);
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
-        long now = engine.timing.now();
         askAgainAt = now + pause;
         if (askAgain) {
             ask();

@@ -148,6 +148,38 @@ class SignalsTest {
     }
 
     @Test
+    void aPushThatMayBeOfAGrantThatRanOutIsAskedAbout() {
+        Claim claim = bench.queue(flow, "k");
+        // The process stands still. Meanwhile the claim is served, its lease ends, and another is served.
+        bench.time.pause(LEASE);
+        bench.time.advance(TICK);
+        store.claim().answer(ScriptedBackend.queued());
+
+        store.push(claim, 5);
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        store.claim().answer(ScriptedBackend.queued());
+        store.push(claim, 7);
+        store.claim().answer(ScriptedBackend.granted(claim, 7));
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(7));
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+    }
+
+    @Test
+    void aClaimThatAsksInTimeNeedsNoQuestionAfterAPushHoweverLongItWaits() {
+        Claim claim = bench.queue(flow, "k");
+        for (int i = 0; i < 9; i++) {
+            bench.time.advance(THIRD);
+            store.claim().answer(ScriptedBackend.queued());
+        }
+
+        store.push(claim, 5);
+
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+        assertThat(store.count("claim")).isEqualTo(10);
+    }
+
+    @Test
     void anOldQuestionAnsweredWithAnotherTokenEndsTheHold() {
         bench.queue(flow, "k");
         store.push(new Signal.Recheck("k"));
