@@ -126,6 +126,9 @@ final class Attempt {
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
+        if (endIfInVain()) {
+            return;
+        }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
         askAgainAt = now + pause;
@@ -134,6 +137,16 @@ final class Attempt {
         } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
             Disposable unused = engine.timing.after(pause, cohort::tick);
         }
+    }
+
+    /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
+    boolean endIfInVain() {
+        Throwable refusal = engine.refusal;
+        if (!queued || refusal == null) {
+            return false;
+        }
+        cohort.failAll(new LockUnavailableException(cohort.key, "waited for", refusal));
+        return true;
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */

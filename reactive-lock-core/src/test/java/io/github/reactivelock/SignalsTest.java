@@ -11,6 +11,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
@@ -281,6 +282,41 @@ class SignalsTest {
         assertThat(store.listeners()).isEqualTo(1);
         store.push(claim, 5);
         assertThat(flow.getReceivedOnNext()).hasSize(1);
+    }
+
+    @Test
+    void whoeverWaitsInTheQueueIsToldThatTheSignalsAreRefusedAndTheOthersGoOn() {
+        LockHandle held = bench.hold("held", 1);
+        bench.queue(flow, "k");
+
+        store.failSignals(new SignalsRefusedException("nobody may listen", new IllegalStateException()));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'k'")
+                .hasMessageContaining("nobody may listen");
+        assertThat(store.log).contains("release .1");
+        assertThat(held.isHeld()).isTrue();
+        TestSubscriber<LockHandle> later = TestSubscriber.create();
+        bench.queue(later, "l");
+        assertThat(later.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        subscribe(bench.hold("free", 2).release());
+        subscribe(held.release());
+        assertThat(bench.engine.isIdle()).isTrue();
+    }
+
+    @Test
+    void whoeverComesWhenTheSignalsAreNoLongerRefusedWaits() {
+        bench.queue(TestSubscriber.create(), "k");
+        store.failSignals(new SignalsRefusedException("nobody may listen", new IllegalStateException()));
+        bench.time.advance(Duration.ofSeconds(2));
+
+        store.push(new Signal.Reconnected());
+        Claim claim = bench.queue(flow, "k");
+
+        assertThat(flow.isTerminated()).isFalse();
+        store.push(claim, 5);
+        assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
     @Test
