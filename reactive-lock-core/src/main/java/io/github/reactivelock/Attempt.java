@@ -32,6 +32,11 @@ final class Attempt {
      * store answered with "queued", or before that, when the first question was sent. A pushed grant is younger.
      */
     private long ungrantedAt;
+    /**
+     * Between two answers "queued" lay so much time that a grant can have come and run out. A push that is still on its
+     * way may speak of that one, so a push does not suffice any more.
+     */
+    private boolean mayHaveBeenServed;
 
     Attempt(Cohort cohort, Claim claim) {
         this.cohort = cohort;
@@ -73,6 +78,10 @@ final class Attempt {
     }
 
     void pushed(Signal.Grant pushed) {
+        if (mayHaveBeenServed) {
+            recheck();
+            return;
+        }
         granted = true;
         Duration longest = pushed.longest();
         Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
@@ -112,18 +121,32 @@ final class Attempt {
 
     private void queued(long sentAt, Duration recheckAfter) {
         queued = true;
+        long now = engine.timing.now();
+        mayHaveBeenServed |= now - ungrantedAt >= lease - engine.timing.margin(lease);
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
+        if (endIfInVain()) {
+            return;
+        }
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
-        long now = engine.timing.now();
         askAgainAt = now + pause;
         if (askAgain) {
             ask();
         } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
             Disposable unused = engine.timing.after(pause, cohort::tick);
         }
+    }
+
+    /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
+    boolean endIfInVain() {
+        Throwable refusal = engine.refusal;
+        if (!queued || refusal == null) {
+            return false;
+        }
+        cohort.failAll(new LockUnavailableException(cohort.key, "waited for", refusal));
+        return true;
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */

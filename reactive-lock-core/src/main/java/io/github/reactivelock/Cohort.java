@@ -112,6 +112,15 @@ final class Cohort extends Mailbox {
         });
     }
 
+    /** The store refuses to push anything. */
+    void refused() {
+        post(() -> {
+            if (attempt != null) {
+                boolean unused = attempt.endIfInVain();
+            }
+        });
+    }
+
     /** Signals may have been missed: a waiting claim asks again, a held one too unless pushes only just began. */
     void recheck(boolean heldToo) {
         post(() -> {

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,6 +54,9 @@ final class Engine {
     private final AtomicBoolean listening = new AtomicBoolean();
     private final Disposable.Swap signals = Disposables.swap();
     private volatile boolean connectedBefore;
+    /** Why the store will push nothing, for as long as it refuses to. */
+    volatile @Nullable SignalsRefusedException refusal;
+
     private volatile boolean closed;
     private volatile boolean over;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -199,12 +203,20 @@ final class Engine {
         signals.update(Flux.defer(backend::signals)
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
                 .doOnNext(this::signalled)
-                .doOnError(e -> log.debug("signals of the store were interrupted", e))
+                .doOnError(this::interrupted)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
                         .scheduler(timing.timer())
                         .transientErrors(true))
                 .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
+    }
+
+    private void interrupted(Throwable cause) {
+        log.debug("signals of the store were interrupted", cause);
+        if (cause instanceof SignalsRefusedException refused) {
+            refusal = refused;
+            claims.values().forEach(Cohort::refused);
+        }
     }
 
     private void signalled(Signal signal) {
@@ -228,6 +240,7 @@ final class Engine {
         } else {
             boolean again = connectedBefore;
             connectedBefore = true;
+            refusal = null;
             claims.values().forEach(cohort -> cohort.recheck(again));
             renewals.send();
         }

@@ -128,9 +128,13 @@ final class ScriptedBackend implements LockBackend {
 
     /** The connection that pushes breaks; another can be made at once. */
     void failSignals() {
+        failSignals(new IllegalStateException("the connection broke"));
+    }
+
+    void failSignals(Throwable cause) {
         Sinks.Many<Signal> broken = signals;
         signals = Sinks.many().multicast().directBestEffort();
-        broken.emitError(new IllegalStateException("the connection broke"), Sinks.EmitFailureHandler.FAIL_FAST);
+        broken.emitError(cause, Sinks.EmitFailureHandler.FAIL_FAST);
     }
 
     void push(Claim claim, long number) {

@@ -11,6 +11,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
@@ -148,6 +149,38 @@ class SignalsTest {
     }
 
     @Test
+    void aPushThatMayBeOfAGrantThatRanOutIsAskedAbout() {
+        Claim claim = bench.queue(flow, "k");
+        // The process stands still. Meanwhile the claim is served, its lease ends, and another is served.
+        bench.time.pause(LEASE);
+        bench.time.advance(TICK);
+        store.claim().answer(ScriptedBackend.queued());
+
+        store.push(claim, 5);
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        store.claim().answer(ScriptedBackend.queued());
+        store.push(claim, 7);
+        store.claim().answer(ScriptedBackend.granted(claim, 7));
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(7));
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+    }
+
+    @Test
+    void aClaimThatAsksInTimeNeedsNoQuestionAfterAPushHoweverLongItWaits() {
+        Claim claim = bench.queue(flow, "k");
+        for (int i = 0; i < 9; i++) {
+            bench.time.advance(THIRD);
+            store.claim().answer(ScriptedBackend.queued());
+        }
+
+        store.push(claim, 5);
+
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+        assertThat(store.count("claim")).isEqualTo(10);
+    }
+
+    @Test
     void anOldQuestionAnsweredWithAnotherTokenEndsTheHold() {
         bench.queue(flow, "k");
         store.push(new Signal.Recheck("k"));
@@ -249,6 +282,41 @@ class SignalsTest {
         assertThat(store.listeners()).isEqualTo(1);
         store.push(claim, 5);
         assertThat(flow.getReceivedOnNext()).hasSize(1);
+    }
+
+    @Test
+    void whoeverWaitsInTheQueueIsToldThatTheSignalsAreRefusedAndTheOthersGoOn() {
+        LockHandle held = bench.hold("held", 1);
+        bench.queue(flow, "k");
+
+        store.failSignals(new SignalsRefusedException("nobody may listen", new IllegalStateException()));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'k'")
+                .hasMessageContaining("nobody may listen");
+        assertThat(store.log).contains("release .1");
+        assertThat(held.isHeld()).isTrue();
+        TestSubscriber<LockHandle> later = TestSubscriber.create();
+        bench.queue(later, "l");
+        assertThat(later.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        subscribe(bench.hold("free", 2).release());
+        subscribe(held.release());
+        assertThat(bench.engine.isIdle()).isTrue();
+    }
+
+    @Test
+    void whoeverComesWhenTheSignalsAreNoLongerRefusedWaits() {
+        bench.queue(TestSubscriber.create(), "k");
+        store.failSignals(new SignalsRefusedException("nobody may listen", new IllegalStateException()));
+        bench.time.advance(Duration.ofSeconds(2));
+
+        store.push(new Signal.Reconnected());
+        Claim claim = bench.queue(flow, "k");
+
+        assertThat(flow.isTerminated()).isFalse();
+        store.push(claim, 5);
+        assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
     @Test

@@ -55,7 +55,8 @@ public interface LockBackend {
     /**
      * What the store pushes to this backend's claims. Subscribed once by every client, for its whole life, and again
      * after an error. {@link Signal.Reconnected} is emitted each time pushes start (or start again) to arrive, the
-     * first time included, because what was pushed before may have been missed.
+     * first time included, because what was pushed before may have been missed. An error is an interruption, unless it is
+     * a {@link SignalsRefusedException}: then nobody waits in the queue in vain.
      *
      * @return signals, without end
      */

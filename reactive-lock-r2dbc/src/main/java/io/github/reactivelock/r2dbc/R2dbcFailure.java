@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
 
 /** Why the database could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class R2dbcFailure extends RuntimeException {
@@ -39,7 +40,7 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Deadlock in PostgreSQL; lock wait timeout, deadlock and changed record in MariaDB; lock timeout in H2. */
     private static boolean isConflict(R2dbcException error) {
-        String state = String.valueOf(error.getSqlState());
+        String state = state(error);
         int code = error.getErrorCode();
         return state.startsWith("40")
                 || (error.getMessage() != null && state.equals("HYT00") && code == 50200)
@@ -71,6 +72,13 @@ final class R2dbcFailure extends RuntimeException {
         if (wasRolledBack(error)) {
             return "rolled the command back several times in a row because of conflicts: " + text;
         }
+        if (isTls(error)) {
+            return "cannot be asked over TLS: does it speak TLS on this port, is its certificate trusted here, and was it"
+                    + " made for this host name? (" + text + ")";
+        }
+        if (error instanceof R2dbcException known && state(known).startsWith("28")) {
+            return "does not let this user in: do user and password fit, and does it want TLS? (" + text + ")";
+        }
         if (error instanceof R2dbcPermissionDeniedException) {
             return "denies this user something: it needs SELECT, INSERT, UPDATE and DELETE on the tables " + sql.prefix
                     + " and those that begin with " + sql.prefix + "_ (" + text + ")";
@@ -78,11 +86,29 @@ final class R2dbcFailure extends RuntimeException {
         return "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
     }
 
+    private static String state(R2dbcException error) {
+        return String.valueOf(error.getSqlState());
+    }
+
+    /** PostgreSQL's driver says that it was denied something where a handshake ended without a connection. */
+    private static boolean isTls(Throwable error) {
+        if (error instanceof R2dbcPermissionDeniedException denied
+                && state(denied).startsWith("08")) {
+            return true;
+        }
+        for (Throwable e = error; e != null; e = e.getCause()) {
+            if (e instanceof SSLException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static boolean isMissingTable(Throwable error) {
         if (!(error instanceof R2dbcException known)) {
             return false;
         }
-        String state = String.valueOf(known.getSqlState());
+        String state = state(known);
         return state.equals("42P01") || state.equals("42S02") || state.equals("42S04") || known.getErrorCode() == 42104;
     }
 

@@ -11,6 +11,7 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
@@ -75,9 +76,18 @@ public final class R2dbcLockBackend implements LockBackend {
      *
      * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
      * @return a backend that has not connected yet
+     * @throws IllegalArgumentException if the URL cannot be read; it is not repeated in the message
      */
     public static R2dbcLockBackend connect(String url) {
-        return connect(ConnectionFactories.get(url), R2dbcLockOptions.defaults());
+        ConnectionFactoryOptions address;
+        try {
+            address = ConnectionFactoryOptions.parse(url);
+        } catch (RuntimeException repeatsThePassword) {
+            throw new IllegalArgumentException(
+                    "this is not an address as r2dbc:driver://user:password@host:port/database;"
+                            + " percent-encode what is special in user and password");
+        }
+        return connect(ConnectionFactories.get(address), R2dbcLockOptions.defaults());
     }
 
     /**

@@ -8,6 +8,10 @@ public final class DriversMayBlock implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
+        // PostgreSQL's reads the certificates that it trusts where a connection is made.
+        builder.allowBlockingCallsInside("io.r2dbc.postgresql.client.ReactorNettyClient", "registerSslHandler");
+        // It draws a random number for a login by password.
+        builder.allowBlockingCallsInside("com.ongres.scram.client.ScramClient$Builder", "build");
         // MariaDB's reads its own version from its jar.
         builder.allowBlockingCallsInside("org.mariadb.r2dbc.util.VersionFactory", "getInstance");
         // It guards the state of a connection with a lock held for a few instructions, and MySQL's its codecs.

@@ -1,5 +1,6 @@
 package io.github.reactivelock.redis;
 
+import io.github.reactivelock.spi.SignalsRefusedException;
 import java.util.Arrays;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -15,20 +16,23 @@ final class RedisFailure extends RuntimeException {
 
     /** Puts any error of any client library into words; they all carry the server's own text somewhere. */
     static Throwable explain(RedisConnection connection, String prefix, Throwable error) {
-        if (error instanceof RedisFailure) {
+        if (error instanceof RedisFailure || error instanceof SignalsRefusedException) {
             return error;
         }
         String text = text(error);
         return new RedisFailure("Redis at " + connection.server() + " " + advice(prefix, error, text), error);
     }
 
-    static RedisFailure channel(RedisConnection connection, String prefix, String channel, Throwable error) {
+    static RuntimeException channel(RedisConnection connection, String prefix, String channel, Throwable error) {
         String text = text(error);
-        String said = text.contains("NOPERM")
-                ? "does not let this user listen to channel '" + channel + "' (" + text
-                        + "): allow it with ACL SETUSER <user> &" + prefix + ":* +subscribe +unsubscribe"
-                : advice(prefix, error, text);
-        return new RedisFailure("Redis at " + connection.server() + " " + said, error);
+        String server = "Redis at " + connection.server() + " ";
+        if (text.contains("NOPERM")) {
+            return new SignalsRefusedException(
+                    server + "does not let this user listen to channel '" + channel + "' (" + text
+                            + "): allow it with ACL SETUSER <user> &" + prefix + ":* +subscribe +unsubscribe",
+                    error);
+        }
+        return new RedisFailure(server + advice(prefix, error, text), error);
     }
 
     static RedisFailure replicas(RedisConnection connection, long have, RedisLockOptions options) {

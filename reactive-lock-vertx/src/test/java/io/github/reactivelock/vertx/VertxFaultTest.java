@@ -9,9 +9,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.SignalsRefusedException;
 import io.github.reactivelock.testkit.TcpProxy;
 import java.time.Duration;
 import java.util.List;
@@ -169,7 +171,12 @@ class VertxFaultTest {
 
         assertThat(get(backend.claim(claim("a")))).isInstanceOf(ClaimResult.Granted.class);
         assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(5)))
+                .isInstanceOf(SignalsRefusedException.class)
                 .hasMessageContaining("'reactivelock:0:grants:")
+                .hasMessageContaining("&reactivelock:*");
+        LockClient deaf = LockClient.create(backend);
+        assertThatThrownBy(() -> get(deaf.acquire("a")))
+                .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("&reactivelock:*");
     }
 }

@@ -32,7 +32,7 @@ public final class Client {
 
     static final Duration LEASE = Duration.ofSeconds(4);
     static final String NUMBERS = "numbers";
-    private static final int FLOWS = 4;
+    private static final int FLOWS = 12;
 
     private final String name;
     private final Path directory;
@@ -73,7 +73,8 @@ public final class Client {
 
     private void obeyAll(BufferedReader in) throws IOException {
         // Connects, and loads what has to be loaded, before anybody counts the seconds.
-        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty()).block();
+        Object unusedWarmUp =
+                lock.withLock("warm-up/" + name, Mono.empty()).retry(5).block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
             sink = single;
             say("ready");
@@ -99,11 +100,8 @@ public final class Client {
     private void round(int number, Duration time) {
         try (HistoryFile file = new HistoryFile(file(directory, name, number))) {
             sink = file;
-            long end = System.nanoTime() + time.toNanos();
-            Traffic traffic = new Traffic(history, lock, numbers);
-            Flux.range(0, FLOWS)
-                    .flatMap(flow -> traffic.turns(() -> System.nanoTime() - end < 0))
-                    .blockLast();
+            Traffic traffic = new Traffic(history, lock, numbers, time);
+            Flux.range(0, FLOWS).flatMap(flow -> traffic.turns()).blockLast();
             sink = event -> {};
         }
         System.gc();

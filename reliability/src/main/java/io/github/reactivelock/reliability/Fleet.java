@@ -15,6 +15,7 @@ import java.util.function.IntFunction;
 final class Fleet implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final int STARTED_AT_ONCE = Math.max(2, Runtime.getRuntime().availableProcessors());
 
     /** A process's heap after a collection, when it was warm and at last. */
     private record Heap(long warm, long last) {}
@@ -37,12 +38,14 @@ final class Fleet implements AutoCloseable {
 
     /** Lets all of them work; those that are missing are started first. */
     void begin(int round, Duration time) {
-        int before = processes.size();
         while (processes.size() < size) {
-            processes.add(ClientProcess.start("client-" + started, uris.apply(started % size), directory, started));
-            started++;
+            int before = processes.size();
+            for (int i = before; i < Math.min(size, before + STARTED_AT_ONCE); i++) {
+                processes.add(ClientProcess.start("client-" + started, uris.apply(started % size), directory, started));
+                started++;
+            }
+            processes.subList(before, processes.size()).forEach(fresh -> fresh.heard("ready", PATIENCE));
         }
-        processes.subList(before, size).forEach(fresh -> fresh.heard("ready", PATIENCE));
         inRound.clear();
         for (ClientProcess process : processes) {
             inRound.add(process.name());

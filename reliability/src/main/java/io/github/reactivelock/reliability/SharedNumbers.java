@@ -16,7 +16,7 @@ import java.nio.file.StandardOpenOption;
  */
 final class SharedNumbers {
 
-    static final int SLOTS = 16;
+    static final int SLOTS = 24;
     private static final int CLIENTS = 2_000;
     private static final int PER_SLOT = CLIENTS + 2;
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());

@@ -6,6 +6,7 @@ import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
+import io.github.reactivelock.testkit.history.HistoryFile;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -48,7 +49,7 @@ public final class Soak implements Callable<Integer> {
     @Option(names = "--clients", description = "processes (default: ${DEFAULT-VALUE})", defaultValue = "16")
     private int clients;
 
-    @Option(names = "--round", description = "seconds of a round (default: ${DEFAULT-VALUE})", defaultValue = "10")
+    @Option(names = "--round", description = "seconds of a round (default: ${DEFAULT-VALUE})", defaultValue = "30")
     private int seconds;
 
     @Option(names = "--clock", description = "shift the clock of a server instead; needs a C compiler")
@@ -153,9 +154,18 @@ public final class Soak implements Callable<Integer> {
                 report.verify();
             } catch (AssertionError wrong) {
                 out.println(wrong.getMessage());
+                out.println("all that happened in this round is in " + save(round, events));
             }
         }
         carryHighestTokens(events);
+    }
+
+    private static Path save(int round, List<HistoryEvent> events) {
+        Path path = Path.of("soak-round-" + round + ".history").toAbsolutePath();
+        try (HistoryFile file = new HistoryFile(path)) {
+            events.forEach(file);
+        }
+        return path;
     }
 
     /** The next round's tokens have to be higher than this one's. */
@@ -167,11 +177,21 @@ public final class Soak implements Callable<Integer> {
             }
         }
         Set<String> flows = new HashSet<>();
-        highest.values().forEach(event -> flows.add(event.id()));
+        Set<String> clients = new HashSet<>();
+        highest.values().forEach(event -> {
+            flows.add(event.id());
+            clients.add(event.client());
+        });
         carried.clear();
-        events.stream()
-                .filter(event -> flows.contains(event.id()) || event.kind() == Kind.KILLED)
-                .forEach(carried::add);
+        for (HistoryEvent event : events) {
+            // Without its wait, which is judged together with those it waited for.
+            boolean isTheirs = flows.contains(event.id()) && event.kind() != Kind.INVOKED;
+            boolean isTheirEnd = event.kind() == Kind.KILLED && clients.contains(event.id());
+            if (isTheirs || isTheirEnd) {
+                carried.add(event);
+            }
+        }
+        own.stream().filter(event -> event.kind() != Kind.KILLED).forEach(carried::add);
     }
 
     private long wrong() {

@@ -7,62 +7,73 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.testkit.history.History;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * What the flows of one client do: they take one of a few locks that all clients want, hold it for a random time and let
- * go; some are cancelled at a random moment, some will not wait long, some only try. A lock in {@code kept} is held for
- * longer than its lease.
+ * What the flows of one client do in a round: they take one of a few locks that all clients want, hold it for a random
+ * time and let go; some are cancelled at a random moment, some will not wait long, some only try. A lock in {@code kept}
+ * is held for longer than its lease, while the round lasts for that long.
  */
 final class Traffic {
 
-    private static final int HOT = 4;
+    private static final int ORDERED = 4;
+    private static final int PASSED = 12;
+    private static final int KEPT = 2;
 
     private final History history;
     private final LockClient cohort;
     private final LockClient fifo;
     private final SharedNumbers numbers;
+    private final Duration keeping;
+    private final long end;
 
-    Traffic(History history, LockClient lock, SharedNumbers numbers) {
+    Traffic(History history, LockClient lock, SharedNumbers numbers, Duration time) {
         this.history = history;
         this.cohort = lock;
         this.fifo = lock.with(lock.options().withFairness(Fairness.FIFO));
         this.numbers = numbers;
+        this.keeping = lock.options().lease().multipliedBy(5).dividedBy(4);
+        this.end = System.nanoTime() + time.toNanos();
     }
 
     /** One turn after the other. What the lock refuses is part of the game; anything else is an error. */
-    Mono<Void> turns(BooleanSupplier goesOn) {
+    Mono<Void> turns() {
         return Mono.defer(this::turn)
                 .onErrorResume(
                         LockException.class,
                         refused -> Mono.delay(between(1, 30)).then())
-                .repeat(goesOn)
+                .repeat(() -> left() > 0)
                 .then();
+    }
+
+    private long left() {
+        return end - System.nanoTime();
     }
 
     private Mono<Void> turn() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        int slot = random.nextInt(HOT);
-        boolean ordered = random.nextBoolean();
+        long leftToWait = left() - keeping.toNanos();
+        if (leftToWait > 0 && random.nextInt(5_000) == 0) {
+            int slot = random.nextInt(KEPT);
+            LockClient lock = cohort.with(cohort.options().withWaitTimeout(Duration.ofNanos(leftToWait)));
+            return history.withLock(lock, "kept-" + slot, work(ORDERED + PASSED + slot, keeping));
+        }
+        boolean ordered = random.nextInt(4) == 0;
+        int slot = random.nextInt(ordered ? ORDERED : PASSED);
         LockClient lock = ordered ? fifo : cohort;
         String key = (ordered ? "fifo-" : "cohort-") + slot;
-        Function<LockHandle, Mono<Void>> work = work(ordered ? slot : HOT + slot, holding(random));
-        int dice = random.nextInt(1_000);
-        if (dice < 150) {
+        Function<LockHandle, Mono<Void>> work = work(ordered ? slot : ORDERED + slot, holding(random));
+        int dice = random.nextInt(100);
+        if (dice < 15) {
             return history.withLock(lock, key, work).takeUntilOther(Mono.delay(between(0, 30)));
         }
-        if (dice < 300) {
+        if (dice < 30) {
             LockClient impatient = lock.with(lock.options().withWaitTimeout(between(1, 40)));
             return history.withLock(impatient, key, work);
         }
-        if (dice < 400) {
+        if (dice < 40) {
             return history.tryLock(lock, key, work);
-        }
-        if (dice < 401) {
-            Duration longerThanTheLease = lock.options().lease().multipliedBy(5).dividedBy(4);
-            return history.withLock(lock, "kept-" + slot, work(2 * HOT + slot, longerThanTheLease));
         }
         return history.withLock(lock, key, work);
     }

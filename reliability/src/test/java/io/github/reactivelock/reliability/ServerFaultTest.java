@@ -3,16 +3,20 @@ package io.github.reactivelock.reliability;
 import static io.github.reactivelock.reliability.Lab.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.reliability.Lab.Holding;
 import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** What clients of Redis through Lettuce see when the server stops, restarts, forgets or refuses. */
 class ServerFaultTest {
@@ -250,19 +254,29 @@ class ServerFaultTest {
     }
 
     @Test
-    void aUserWhoMayNotListenIsServedAllTheSameByAskingAgain() {
+    void aUserWhoMayNotListenIsToldSoInsteadOfWaitingAndMayTakeWhatIsFree() {
         lab.server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "&none", "+@all");
         Person deaf = lab.person("redis://deaf:pw@127.0.0.1:" + lab.server.port());
         Holding holding = one.hold("a");
         holding.held();
-        Holding waiting = deaf.hold("a");
+
+        assertThat(Lab.error(deaf.hold("a").ended))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'a'")
+                .hasMessageContaining("does not let this user listen")
+                .hasMessageContaining("ACL SETUSER <user> &reactivelock:*");
+
+        Holding free = deaf.hold("b");
+        free.held();
+        free.release();
+        lab.untilWaiting("a", 0);
+        lab.server.command("ACL", "SETUSER", "deaf", "&reactivelock:*");
+        CompletableFuture<LockHandle> waiting = Mono.defer(() -> deaf.lock().acquire("a"))
+                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(100)))
+                .toFuture();
         lab.untilWaiting("a", 1);
-
         holding.release();
-
-        waiting.held();
-        waiting.release();
-        assertThat(lab.isFree("a")).isTrue();
+        Lab.get(Lab.get(waiting).release().toFuture());
         lab.report().verify();
     }
 }

@@ -68,6 +68,7 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
     }
 
     private static String text(String any) {
-        return URLEncoder.encode(any, StandardCharsets.UTF_8);
+        boolean isPlain = any.chars().allMatch(c -> c > ' ' && c < 0x7f && c != '%' && c != '+');
+        return isPlain ? any : URLEncoder.encode(any, StandardCharsets.UTF_8);
     }
 }

@@ -50,8 +50,8 @@ final class QueuedClaim {
         List<String> found = new ArrayList<>();
         for (QueuedClaim waiting : claims) {
             if (waiting.queued != Flow.NEVER) {
-                servedByKey.getOrDefault(waiting.key, List.of()).stream()
-                        .skip(firstServedAfter(servedByKey.getOrDefault(waiting.key, List.of()), waiting.queued))
+                List<QueuedClaim> served = servedByKey.getOrDefault(waiting.key, List.of());
+                served.subList(firstServedAfter(served, waiting.queued), served.size()).stream()
                         .takeWhile(other -> other.served < waiting.left())
                         .filter(other -> other.overtook(waiting) && !times.anyFault(waiting.queued, other.served))
                         .findFirst()
