@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link Client} as the process that started it sees it: told what to do, heard, stopped, and killed. */
+/**
+ * A {@link Client}, or another program that listens to its standard input, as the process that started it sees it: told
+ * what to do, heard, stopped, and killed.
+ */
 final class ClientProcess implements AutoCloseable {
 
     /** Known to the compiler's checks by its name. */
@@ -37,20 +40,22 @@ final class ClientProcess implements AutoCloseable {
         listening.start();
     }
 
-    /** Starts a process with this one's class path. Its errors are printed among ours. */
+    /** Starts a client. Its errors are printed among ours. */
     static ClientProcess start(String name, String uri, Path directory, int index) {
-        List<String> command = List.of(
+        return start(name, Client.class, name, uri, directory.toString(), Integer.toString(index));
+    }
+
+    /** Starts a program with this process's class path. */
+    static ClientProcess start(String name, Class<?> program, String... args) {
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx96m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Client.class.getName(),
-                name,
-                uri,
-                directory.toString(),
-                Integer.toString(index));
+                program.getName()));
+        command.addAll(List.of(args));
         try {
             return new ClientProcess(
                     name,

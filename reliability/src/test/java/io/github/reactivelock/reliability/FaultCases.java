@@ -225,8 +225,15 @@ abstract class FaultCases {
         Holding next = lab.person().hold("a");
         lab.untilWaiting("a", 1);
 
+        if (!store.releasesInOneMessage()) {
+            lab.faults.faultBegan("answers dropped");
+        }
         way.dropReplies();
         holding.release();
+        if (!store.releasesInOneMessage()) {
+            way.mend();
+            lab.faults.faultEnded("answers dropped");
+        }
         next.held();
         way.mend();
 
@@ -266,7 +273,7 @@ abstract class FaultCases {
         Holding late;
         try {
             late = other.hold("b");
-            Lab.pass(store.expiry().plusSeconds(1));
+            Lab.pass(LEASE.plusSeconds(1));
         } finally {
             store.resume();
         }

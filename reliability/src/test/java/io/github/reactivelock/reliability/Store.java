@@ -37,6 +37,11 @@ abstract class Store implements AutoCloseable {
         return !lab.isFree(key);
     }
 
+    /** Whether a release that passes the lock on needs no answer on its way. */
+    boolean releasesInOneMessage() {
+        return true;
+    }
+
     LockBackend backend() {
         return backends.connect(address(ports()));
     }
