@@ -81,18 +81,25 @@ final class ClientProcess implements AutoCloseable {
     /** Waits for a line that begins so, and takes it out of what was heard; returns what follows. */
     @CanIgnoreReturnValue
     String heard(String beginning, Duration limit) {
+        return heardOneOf(List.of(beginning), limit)
+                .substring(beginning.length())
+                .strip();
+    }
+
+    /** Waits for a line that begins in one of these ways, and takes it out of what was heard; returns all of it. */
+    String heardOneOf(List<String> beginnings, Duration limit) {
         long deadline = System.nanoTime() + limit.toNanos();
         synchronized (said) {
             while (true) {
                 for (String line : said) {
-                    if (line.startsWith(beginning)) {
+                    if (beginnings.stream().anyMatch(line::startsWith)) {
                         said.remove(line);
-                        return line.substring(beginning.length()).strip();
+                        return line;
                     }
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (silent || left <= 0) {
-                    throw new AssertionError(name + " did not say '" + beginning + "' within " + limit
+                    throw new AssertionError(name + " did not say " + beginnings + " within " + limit
                             + (silent ? ", it has ended" : "") + "; it said " + said);
                 }
                 try {

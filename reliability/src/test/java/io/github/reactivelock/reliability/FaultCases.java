@@ -371,8 +371,7 @@ abstract class FaultCases {
             assertThat(holder.heard("failed 1 ", LIMIT)).contains("lost");
             holder.say("write " + first);
             holder.heard("refused " + first, LIMIT);
-            holder.say("hold 4 b " + Processes.FOR_LONG);
-            long ofAnother = two.granted(holder, "4");
+            long ofAnother = two.grantedAtLast(holder, "b");
             assertThat(lab.look("a"))
                     .as("its late release changed nothing")
                     .isInstanceOfSatisfying(

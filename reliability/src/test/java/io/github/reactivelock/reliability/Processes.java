@@ -32,6 +32,19 @@ record Processes(Path directory, ClientProcess holder, ClientProcess waiter) imp
         return Long.parseLong(client.heard("granted " + id + " ", LIMIT));
     }
 
+    /** Asks for as long as the store refuses: one that was stopped may have to connect anew. */
+    long grantedAtLast(ClientProcess client, String key) {
+        for (int attempt = 0; attempt < 20; attempt++) {
+            String id = key + attempt;
+            client.say("hold " + id + " " + key + " " + FOR_LONG);
+            String answer = client.heardOneOf(List.of("granted " + id + " ", "failed " + id + " "), LIMIT);
+            if (answer.startsWith("granted")) {
+                return Long.parseLong(answer.substring(answer.lastIndexOf(' ') + 1));
+            }
+        }
+        throw new AssertionError(client.name() + " does not get '" + key + "'");
+    }
+
     List<HistoryEvent> events() {
         return HistoryFile.read(List.of(Client.file(directory, "holder", 0), Client.file(directory, "waiter", 0)));
     }
