@@ -62,8 +62,10 @@ final class Lab implements AutoCloseable {
 
     /** Loads what has to be loaded before anybody counts the seconds. */
     static void warmUp(Store store) {
-        LockClient lock =
-                LockClient.builder(store.backend()).commandTimeout(LIMIT).build();
+        LockClient lock = LockClient.builder(store.backend())
+                .options(LockOptions.defaults().withLease(LEASE))
+                .commandTimeout(LIMIT)
+                .build();
         Object unused = lock.withLock("warm-up", Mono.empty())
                 .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(200)))
                 .then(lock.close())
