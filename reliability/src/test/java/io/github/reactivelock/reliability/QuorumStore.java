@@ -9,12 +9,16 @@ import java.util.stream.Stream;
 /** Five Redis that share nothing and have been up for long enough to count. */
 final class QuorumStore extends Store {
 
-    private static final int MAJORITY = 3;
+    static final int MAJORITY = 3;
 
-    private final List<RedisServer> servers =
+    final List<RedisServer> servers =
             Stream.generate(RedisServer::start).limit(5).toList();
 
     QuorumStore() {
+        untilAllCount();
+    }
+
+    void untilAllCount() {
         Lab.eventually(
                 "all nodes count",
                 () -> servers.stream().allMatch(server -> uptime(server) > Client.LEASE.toSeconds()));
