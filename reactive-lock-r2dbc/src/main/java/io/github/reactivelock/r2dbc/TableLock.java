@@ -5,6 +5,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockInfo;
 import io.r2dbc.spi.Row;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -71,18 +72,19 @@ final class TableLock {
         long half = Keys.micros(claim.lease()) / 2;
         return session.alone(session.all("glance", Glance::read, claim.id(), Keys.bytes(claim.key())))
                 .flatMapIterable(seen -> seen)
-                .filter(seen -> seen.left() > 0
+                .filter(seen -> seen.claimId() != null
+                        && seen.left() > 0
                         && seen.alive() > half
-                        && !seen.claimId().equals(claim.id()))
+                        && !claim.id().equals(seen.claimId()))
                 .next()
                 .map(seen -> new ClaimResult.Queued(Keys.time(seen.left())));
     }
 
-    private record Glance(String claimId, long left, long alive) {
+    private record Glance(@Nullable String claimId, long left, long alive) {
         static Glance read(Row row) {
             long now = LockRow.number(row, "now_is");
             return new Glance(
-                    LockRow.text(row, "claim_id"),
+                    row.get("claim_id", String.class),
                     LockRow.number(row, "lease_end") - now,
                     LockRow.number(row, "alive_until") - now);
         }
@@ -99,17 +101,26 @@ final class TableLock {
         });
     }
 
-    /** A lock without a live owner belongs to whoever has waited longest. */
+    /**
+     * A lock without a live owner belongs to whoever has waited longest. That this claim waits is not always to be seen
+     * in the lock's row: an operator may have deleted it, or nobody may have heard of the claim for too long.
+     */
     private Mono<ClaimResult> free(Transfer transfer, LockRow row, Claim claim) {
-        return transfer.waiting(row).flatMap(queue -> {
+        boolean waited = waits.contains(claim);
+        return (waited ? transfer.queue(row) : transfer.waiting(row)).flatMap(queue -> {
             Successor next = queue.isEmpty() ? Successor.of(claim, pushes.client()) : queue.get(0);
-            return transfer.grant(row, next, queue.size() > 1)
-                    .flatMap(token -> next.claimId().equals(claim.id())
-                            ? Mono.just(granted(token, claim))
-                            : transfer.tellGrant(next, token)
-                                    .then(Mono.defer(() -> behind(transfer, row, claim, next.lease()))))
-                    .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
+            Mono<Void> left = waited && queue.isEmpty() ? transfer.leave(claim.id()) : Mono.empty();
+            return left.then(Mono.defer(() -> granted(transfer, row, claim, next, queue.size() > 1)));
         });
+    }
+
+    private Mono<ClaimResult> granted(Transfer transfer, LockRow row, Claim claim, Successor next, boolean othersWait) {
+        return transfer.grant(row, next, othersWait)
+                .flatMap(token -> next.claimId().equals(claim.id())
+                        ? Mono.just(granted(token, claim))
+                        : transfer.tellGrant(next, token)
+                                .then(Mono.defer(() -> behind(transfer, row, claim, next.lease()))))
+                .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
     }
 
     private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left) {
@@ -147,9 +158,7 @@ final class TableLock {
 
     private Mono<Boolean> ended(Session session, Claim claim) {
         return Transfer.of(session, pushes, claim.key(), (transfer, row) -> {
-            Mono<Void> end = claim.id().equals(row.claimId())
-                    ? transfer.passOn(row)
-                    : session.change("leave", claim.id()).then();
+            Mono<Void> end = claim.id().equals(row.claimId()) ? transfer.passOn(row) : transfer.leave(claim.id());
             return end.thenReturn(row.isHeldBy(claim.id()));
         });
     }

@@ -47,9 +47,11 @@ final class Transfer {
 
     /** The claims that have waited longest and are alive, two at most. */
     Mono<List<Successor>> waiting(LockRow row) {
-        if (!row.isWaitedFor()) {
-            return Mono.just(List.of());
-        }
+        return row.isWaitedFor() ? queue(row) : Mono.just(List.of());
+    }
+
+    /** The same, though the lock's row does not say that anybody waits. */
+    Mono<List<Successor>> queue(LockRow row) {
         return session.all(
                 "next",
                 found -> new Successor(
@@ -124,9 +126,21 @@ final class Transfer {
         return pushes.tell(session, client, signal);
     }
 
+    /** Takes a claim out of the queue, if it is there. */
+    Mono<Void> leave(String claimId) {
+        return session.change("leave", claimId).then();
+    }
+
     /** Puts a claim at the end of the queue, or keeps it alive where it is. */
     Mono<Void> enqueue(LockRow row, Successor claim) {
-        long place = row.places() + 1;
+        // The count of places is lost when an operator deletes the lock's row, and the places of who waits are not.
+        return row.isWaitedFor()
+                ? enqueue(row, claim, row.places() + 1)
+                : session.one("places", found -> LockRow.number(found, "taken"), Keys.bytes(key))
+                        .flatMap(taken -> enqueue(row, claim, Math.max(row.places(), taken) + 1));
+    }
+
+    private Mono<Void> enqueue(LockRow row, Successor claim, long place) {
         return session.change("place", place, Keys.bytes(key))
                 .then(session.change(
                         "enqueue",

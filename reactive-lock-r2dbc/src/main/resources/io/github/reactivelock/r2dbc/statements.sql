@@ -81,6 +81,9 @@ WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND w
 -- name: place
 UPDATE ${lock} SET waiting = 1, places = ? WHERE lock_key = ?
 
+-- name: places
+SELECT coalesce(max(place), 0) AS taken FROM ${waiter} WHERE lock_key = ?
+
 -- name: next
 SELECT claim_id, owner, client, lease, place FROM ${waiter} WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
 

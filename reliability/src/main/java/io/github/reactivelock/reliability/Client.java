@@ -2,7 +2,6 @@ package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryFile;
@@ -13,7 +12,11 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -26,16 +29,23 @@ import reactor.core.publisher.Mono;
  * write TOKEN             a write to a fenced register    accepted TOKEN or refused TOKEN
  * </pre>
  *
- * <p>It closes its client when standard input ends.
+ * <p>It closes its client when standard input ends, and answers {@code left} with the names of the threads that are still
+ * there and were not before the client was.
  */
 public final class Client {
 
     static final Duration LEASE = Duration.ofSeconds(4);
     static final String NUMBERS = "numbers";
     private static final int FLOWS = 12;
+    private static final Duration THREADS_END = Duration.ofSeconds(8);
+    /** Threads of the JVM, of Reactor, of its Netty and of this program, which are there for everybody. */
+    private static final List<String> SHARED =
+            List.of("parallel-", "boundedElastic-", "single-", "stall-watch", "Cleaner-", "SIGTERM", "reactor-tcp-");
 
     private final String name;
     private final Path directory;
+    private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
+    private final Backends backends = new Backends();
     private final LockClient lock;
     private final History history;
     private final SharedNumbers numbers;
@@ -45,7 +55,7 @@ public final class Client {
         this.name = name;
         this.directory = directory;
         this.history = new History(name, event -> sink.accept(event));
-        this.lock = LockClient.builder(history.observe(LettuceLockBackend.connect(uri)))
+        this.lock = LockClient.builder(history.observe(backends.connect(uri)))
                 .options(LockOptions.defaults().withLease(LEASE))
                 .name(name)
                 .build();
@@ -55,7 +65,7 @@ public final class Client {
     /**
      * Runs the process.
      *
-     * @param args its name, the URI of the server, the directory it shares with the others, and its number there
+     * @param args its name, the address of the store as {@link Backends} understands it, the directory it shares with the others, and its number there
      * @throws IOException if standard input breaks
      */
     public static void main(String... args) throws IOException {
@@ -63,7 +73,9 @@ public final class Client {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         StallWatch stalls = StallWatch.start(client.history);
         client.obeyAll(in);
+        client.backends.close();
         stalls.close();
+        say("left " + client.threadsLeft());
         say("closed");
     }
 
@@ -115,6 +127,25 @@ public final class Client {
                     return Increment.of(numbers, 0, held, time);
                 })
                 .doOnSuccess(done -> say("released " + id));
+    }
+
+    /** Waits for those that are about to end. */
+    private String threadsLeft() {
+        long end = System.nanoTime() + THREADS_END.toNanos();
+        Set<String> left = newThreads();
+        while (!left.isEmpty() && System.nanoTime() - end < 0) {
+            Object unused = Mono.delay(Duration.ofMillis(50)).block();
+            left = newThreads();
+        }
+        return String.join(", ", left);
+    }
+
+    private Set<String> newThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !threadsBefore.contains(thread))
+                .map(Thread::getName)
+                .filter(name -> SHARED.stream().noneMatch(name::startsWith))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static void say(String line) {

@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link Client} as the process that started it sees it: told what to do, heard, stopped, and killed. */
+/**
+ * A {@link Client}, or another program that listens to its standard input, as the process that started it sees it: told
+ * what to do, heard, stopped, and killed.
+ */
 final class ClientProcess implements AutoCloseable {
 
     /** Known to the compiler's checks by its name. */
@@ -37,20 +40,22 @@ final class ClientProcess implements AutoCloseable {
         listening.start();
     }
 
-    /** Starts a process with this one's class path. Its errors are printed among ours. */
+    /** Starts a client. Its errors are printed among ours. */
     static ClientProcess start(String name, String uri, Path directory, int index) {
-        List<String> command = List.of(
+        return start(name, Client.class, name, uri, directory.toString(), Integer.toString(index));
+    }
+
+    /** Starts a program with this process's class path. */
+    static ClientProcess start(String name, Class<?> program, String... args) {
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx96m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Client.class.getName(),
-                name,
-                uri,
-                directory.toString(),
-                Integer.toString(index));
+                program.getName()));
+        command.addAll(List.of(args));
         try {
             return new ClientProcess(
                     name,
@@ -76,18 +81,25 @@ final class ClientProcess implements AutoCloseable {
     /** Waits for a line that begins so, and takes it out of what was heard; returns what follows. */
     @CanIgnoreReturnValue
     String heard(String beginning, Duration limit) {
+        return heardOneOf(List.of(beginning), limit)
+                .substring(beginning.length())
+                .strip();
+    }
+
+    /** Waits for a line that begins in one of these ways, and takes it out of what was heard; returns all of it. */
+    String heardOneOf(List<String> beginnings, Duration limit) {
         long deadline = System.nanoTime() + limit.toNanos();
         synchronized (said) {
             while (true) {
                 for (String line : said) {
-                    if (line.startsWith(beginning)) {
+                    if (beginnings.stream().anyMatch(line::startsWith)) {
                         said.remove(line);
-                        return line.substring(beginning.length()).strip();
+                        return line;
                     }
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (silent || left <= 0) {
-                    throw new AssertionError(name + " did not say '" + beginning + "' within " + limit
+                    throw new AssertionError(name + " did not say " + beginnings + " within " + limit
                             + (silent ? ", it has ended" : "") + "; it said " + said);
                 }
                 try {

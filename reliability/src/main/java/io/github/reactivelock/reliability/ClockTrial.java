@@ -4,18 +4,24 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.testkit.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
-/** What a jump of the server's clock does to one Redis: exactly what is documented, and no more. */
+/** What a jump of a server's clock does to one Redis and to a quorum: exactly what is documented, and no more. */
 final class ClockTrial {
 
-    private static final Duration LEASE = Duration.ofSeconds(9);
+    private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final List<String> wrong = new ArrayList<>();
@@ -25,6 +31,7 @@ final class ClockTrial {
         ClockTrial trial = new ClockTrial();
         trial.ahead(out);
         trial.back(out);
+        trial.aheadInAQuorum(out);
         trial.wrong.forEach(out::println);
         return trial.wrong;
     }
@@ -68,8 +75,41 @@ final class ClockTrial {
         }
     }
 
+    /** The node that is ahead has nobody's lock any more, and the other four have the holder's. */
+    private void aheadInAQuorum(PrintStream out) throws IOException, InterruptedException {
+        List<RedisServer> others = Stream.generate(RedisServer::start).limit(4).toList();
+        try (ShiftedRedis server = new ShiftedRedis()) {
+            LockClient one = quorum(server, others);
+            LockClient other = quorum(server, others);
+            LockHandle first = get(one.acquire("a").retryWhen(Retry.fixedDelay(60, Duration.ofMillis(500))));
+            server.shift(Duration.ofSeconds(60));
+            var waiting = other.acquire("a").toFuture();
+            Thread.sleep(LEASE.dividedBy(2).toMillis());
+            expect(first.isHeld() && !waiting.isDone(), "a jump of one node's clock cost the holder its lock");
+            boolean unused = get(first.release().thenReturn(true));
+            LockHandle second = get(Mono.fromFuture(waiting));
+            expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump of one node");
+            out.println("clock of one node of five +60 s: the holder kept the lock, nobody else got it");
+            end(second.release(), one, other);
+        } finally {
+            others.forEach(RedisServer::close);
+        }
+    }
+
+    private static LockClient quorum(ShiftedRedis server, List<RedisServer> others) {
+        QuorumNode[] nodes = Stream.concat(
+                        Stream.of(server.uri()), others.stream().map(RedisServer::uri))
+                .map(LettuceLockBackend::connect)
+                .toArray(QuorumNode[]::new);
+        return client(QuorumLockBackend.of(nodes).withLongestLease(LEASE).withNodeTimeout(Duration.ofSeconds(1)));
+    }
+
     private static LockClient client(ShiftedRedis server) {
-        return LockClient.builder(LettuceLockBackend.connect(server.uri()))
+        return client(LettuceLockBackend.connect(server.uri()));
+    }
+
+    private static LockClient client(LockBackend backend) {
+        return LockClient.builder(backend)
                 .options(LockOptions.defaults().withLease(LEASE))
                 // The first use loads a great many classes.
                 .commandTimeout(Duration.ofSeconds(15))

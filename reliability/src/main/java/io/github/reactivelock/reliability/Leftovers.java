@@ -44,7 +44,8 @@ final class Leftovers {
                 });
     }
 
-    private static List<String> remaining(Duration patience, Supplier<List<String>> look) {
+    /** What is still there when patience ends; nothing as soon as there is nothing. */
+    static List<String> remaining(Duration patience, Supplier<List<String>> look) {
         long end = System.nanoTime() + patience.toNanos();
         List<String> left = look.get();
         while (!left.isEmpty() && System.nanoTime() - end < 0) {

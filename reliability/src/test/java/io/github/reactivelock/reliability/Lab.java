@@ -5,10 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.testkit.RedisServer;
-import io.github.reactivelock.testkit.TcpProxy;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
@@ -28,31 +27,49 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
 
-/** A server to break and recorded clients of it; judges their history at the end. */
+/** A store to break and recorded clients of it; judges their history at the end. */
 final class Lab implements AutoCloseable {
 
     static final Duration LEASE = Client.LEASE;
     static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final double MARGIN = 0.01;
 
+    /** Of a lab for one Redis. */
     final RedisServer server;
+
+    final Store store;
     final Queue<HistoryEvent> events = new ConcurrentLinkedQueue<>();
     final History faults = new History("lab", events::add);
     private final List<LockClient> clients = new ArrayList<>();
-    private final List<TcpProxy> proxies = new ArrayList<>();
+    private final List<AutoCloseable> borrowed = new ArrayList<>();
+    private final StallWatch stalls = StallWatch.start(faults);
+    private LockBackend observer;
 
-    static {
-        // Loads what has to be loaded before anybody counts the seconds.
-        try (RedisServer server = RedisServer.start()) {
-            LockClient lock = LockClient.create(LettuceLockBackend.connect(server.uri()));
-            Object unused = lock.withLock("a", Mono.empty()).then(lock.close()).block();
-        }
+    /** A lab with a Redis of its own, asked through Lettuce. */
+    Lab(String... config) {
+        this(RedisStore.lettuce(config));
+        borrowed.add(store);
+        warmUp(store);
     }
 
-    private final StallWatch stalls = StallWatch.start(faults);
+    /** A lab at a store that is there before and after. */
+    Lab(Store store) {
+        this.store = store;
+        this.server = store instanceof RedisStore redis ? redis.server : null;
+    }
 
-    Lab(String... config) {
-        server = RedisServer.start(config);
+    /** Loads what has to be loaded before anybody counts the seconds. */
+    static void warmUp(Store store) {
+        LockClient lock = LockClient.builder(store.backend())
+                .options(LockOptions.defaults().withLease(LEASE))
+                .commandTimeout(LIMIT)
+                .build();
+        Object unused = lock.withLock("warm-up", Mono.empty())
+                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(200)))
+                .then(lock.close())
+                .block(LIMIT.multipliedBy(2));
     }
 
     /** A client and its records. */
@@ -88,6 +105,16 @@ final class Lab implements AutoCloseable {
             return get(granted);
         }
 
+        /** Waits until a renewal that was sent after this call was confirmed. */
+        void untilRenewed() {
+            LockHandle held = held();
+            long deadline = System.nanoTime() + held.remaining().toNanos();
+            eventually("it is renewed", () -> {
+                assertThat(held.isHeld()).isTrue();
+                return System.nanoTime() + held.remaining().toNanos() - deadline > 1_000_000;
+            });
+        }
+
         void release() {
             over.tryEmitEmpty().orThrow();
             get(ended);
@@ -95,21 +122,22 @@ final class Lab implements AutoCloseable {
     }
 
     Person person() {
-        return person(server.uri());
+        return person(store.backend(), MARGIN);
     }
 
-    Person person(TcpProxy proxy) {
-        return person("redis://127.0.0.1:" + proxy.port());
+    Person person(Way way) {
+        return person(store.backend(way), MARGIN);
     }
 
+    /** A client of Redis by another name or way. */
     Person person(String uri) {
-        return person(uri, 0.01);
+        return person(store.backends.connect(uri), MARGIN);
     }
 
     /** A client that stops believing in its holds so much of a lease before the store does. */
-    Person person(String uri, double margin) {
+    Person person(LockBackend backend, double margin) {
         History history = new History("client " + clients.size(), events::add);
-        LockClient lock = LockClient.builder(history.observe(LettuceLockBackend.connect(uri)))
+        LockClient lock = LockClient.builder(history.observe(backend))
                 .options(LockOptions.defaults().withLease(LEASE))
                 .clockMargin(margin, Duration.ofMillis(2))
                 .build();
@@ -117,41 +145,73 @@ final class Lab implements AutoCloseable {
         return new Person(history, lock);
     }
 
-    TcpProxy proxy() {
-        TcpProxy proxy = TcpProxy.to(server.port());
-        proxies.add(proxy);
-        return proxy;
+    Way way() {
+        Way way = Way.to(store.ports());
+        borrowed.add(0, way);
+        return way;
+    }
+
+    void broken(Runnable fault, Duration time, Runnable mending) {
+        faults.faultBegan("fault");
+        fault.run();
+        pass(time);
+        mending.run();
+        faults.faultEnded("fault");
     }
 
     void untilWaiting(String key, int waiters) {
-        eventually(waiters + " wait", () -> {
-            Object waiting = server.command("ZCARD", "{reactivelock:" + key + "}:queue");
-            return waiting.equals((long) waiters);
-        });
+        eventually(waiters + " wait", () -> look(key) instanceof LockInfo.Held held && held.waiters() == waiters);
+    }
+
+    /** What a client that takes no part sees. */
+    LockInfo look(String key) {
+        if (observer == null) {
+            observer = store.backend();
+        }
+        return observer.inspect(key).block(LIMIT);
     }
 
     boolean isFree(String key) {
-        LockInfo info = person().lock.inspect(key).block(LIMIT);
-        return info instanceof LockInfo.Free;
+        return look(key) instanceof LockInfo.Free;
+    }
+
+    /** A client that knows nothing of those before it can have the lock. */
+    void assertCanBeHad(String... keys) {
+        Person next = person();
+        for (String key : keys) {
+            Holding holding = next.hold(key);
+            holding.held();
+            holding.release();
+        }
     }
 
     /** Closes the clients and judges what they saw. */
     HistoryReport report() {
         closeClients();
-        return new HistoryChecker(LEASE).check(events, Leftovers.keys(server, LIMIT));
+        return new HistoryChecker(store.expiry()).check(events, Leftovers.remaining(LIMIT, store::claims));
     }
 
     @Override
     public void close() {
         stalls.close();
         closeClients();
-        proxies.forEach(TcpProxy::close);
-        server.close();
+        for (AutoCloseable thing : borrowed) {
+            try {
+                thing.close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+        borrowed.clear();
     }
 
-    private void closeClients() {
+    void closeClients() {
         Flux.fromIterable(clients).flatMap(LockClient::close).then().block(LIMIT);
         clients.clear();
+        if (observer != null) {
+            observer.close().block(LIMIT);
+            observer = null;
+        }
     }
 
     static <T> T get(Future<T> future) {

@@ -1,0 +1,396 @@
+package io.github.reactivelock.reliability;
+
+import static io.github.reactivelock.reliability.Lab.LEASE;
+import static io.github.reactivelock.reliability.Lab.LIMIT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.reliability.Lab.Holding;
+import io.github.reactivelock.reliability.Lab.Person;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.testkit.history.HistoryReport;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The rows of the fault matrix that make sense for every store. A subclass brings the store, and adds the rows about
+ * what not every store can do: {@link RestartCases}, {@link EmptyCases}. Each row is judged by its history. A class has
+ * one store, so its rows run one after the other, while other classes run beside it.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class FaultCases {
+
+    /** A third of a lease, and some more for a busy machine. */
+    static final Duration SOON = LEASE.dividedBy(3).plusSeconds(2);
+
+    Store store;
+    private Lab lab;
+
+    /** Starts the servers. */
+    abstract Store open();
+
+    @BeforeAll
+    void openTheStore() {
+        store = open();
+        Lab.warmUp(store);
+    }
+
+    @BeforeEach
+    void openALab() {
+        lab = new Lab(store);
+    }
+
+    @AfterEach
+    void closeTheLab() {
+        lab.close();
+    }
+
+    @AfterAll
+    void closeTheStore() {
+        store.close();
+    }
+
+    /** The lab of the row that runs. */
+    public Lab lab() {
+        return lab;
+    }
+
+    static void assertLostSoon(Holding holding) {
+        assertThat(holding.ended)
+                .failsWithin(SOON)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockLostException.class);
+    }
+
+    /** The waiter may be served before the holder knows, so nothing is said about overlaps. */
+    static void assertNothingLeftAndTokensRise(Lab lab) {
+        HistoryReport report = lab.report();
+        assertThat(report.tokenRegressions()).isEmpty();
+        assertThat(report.leaks()).isEmpty();
+    }
+
+    @Test
+    void aCutMendedBeforeTheDeadlineCostsNeitherTheHoldNorThePlaceInTheQueue() {
+        Way way = lab.way();
+        Person far = lab.person(way);
+        Person near = lab.person();
+        Holding first = far.hold("held");
+        long token = first.held().fencingToken();
+        Holding before = near.hold("queued");
+        assertThat(before.held().isHeld()).isTrue();
+        Holding second = far.hold("queued");
+        lab.untilWaiting("queued", 1);
+        Holding third = lab.person().hold("queued");
+        lab.untilWaiting("queued", 2);
+
+        lab.broken(way::cut, LEASE.dividedBy(6), way::mend);
+
+        first.untilRenewed();
+        assertThat(first.held().fencingToken()).isEqualTo(token);
+        first.release();
+        before.release();
+        assertThat(second.held().isHeld()).isTrue();
+        assertThat(third.granted).isNotDone();
+        second.release();
+        third.held();
+        third.release();
+        lab.report().verify();
+    }
+
+    /** One client is cut off, the other one's connections stay open and silent. */
+    @Test
+    void aLossPastTheDeadlineIsToldBeforeTheLeaseCanHaveRunOutAndEndsTheWork() {
+        Map<String, Way> ways = Map.of("cut", lab.way(), "silent", lab.way());
+        Map<String, Holding> holdings = new ConcurrentHashMap<>();
+        Map<String, CompletableFuture<LockLostException>> losses = new ConcurrentHashMap<>();
+        Map<String, LockInfo> seenAtTheLoss = new ConcurrentHashMap<>();
+        Map<String, Holding> next = new ConcurrentHashMap<>();
+        Person near = lab.person();
+        ways.forEach((key, way) -> {
+            // So early that it is before the store's end also where timers are late.
+            Holding holding = lab.person(store.backend(way), 0.3).hold(key);
+            holdings.put(key, holding);
+            losses.put(
+                    key,
+                    holding.held()
+                            .lost()
+                            .publishOn(Schedulers.boundedElastic())
+                            .doOnNext(loss -> seenAtTheLoss.put(key, lab.look(key)))
+                            .toFuture());
+            next.put(key, near.hold(key));
+            lab.untilWaiting(key, 1);
+        });
+
+        lab.faults.faultBegan("network");
+        ways.get("cut").cut();
+        ways.get("silent").freeze();
+        next.values().forEach(Holding::held);
+        ways.values().forEach(Way::mend);
+        lab.faults.faultEnded("network");
+
+        ways.keySet().forEach(key -> {
+            Holding holding = holdings.get(key);
+            assertThat(Lab.get(losses.get(key)).reason()).as(key).isEqualTo(LossReason.UNREACHABLE);
+            assertThat(seenAtTheLoss.get(key))
+                    .isInstanceOfSatisfying(
+                            LockInfo.Held.class,
+                            held -> assertThat(held.fencingToken())
+                                    .as(key)
+                                    .isEqualTo(holding.held().fencingToken()));
+            assertThat(Lab.error(holding.ended)).isInstanceOf(LockLostException.class);
+            assertThat(next.get(key).held().fencingToken())
+                    .isGreaterThan(holding.held().fencingToken());
+            next.get(key).release();
+        });
+        lab.report().verify();
+    }
+
+    @Test
+    void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterByLessThanTwoSeconds() {
+        Way way = lab.way();
+        Person far = lab.person(way);
+        Person near = lab.person();
+        for (int i = 0; i < 5; i++) {
+            Holding holding = near.hold("a");
+            holding.held();
+            Holding waiting = far.hold("a");
+            lab.untilWaiting("a", 1);
+
+            store.breakPushes(way);
+            holding.release();
+
+            waiting.held();
+            waiting.release();
+        }
+        lab.report().verify();
+    }
+
+    @Test
+    void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {
+        Way way = lab.way();
+        Person far = lab.person(way);
+        far.hold("a").release();
+        lab.faults.faultBegan("answers dropped");
+        way.dropReplies();
+        Holding holding = far.hold("a");
+        Lab.eventually("the store has acted", () -> store.hasActed("a", lab));
+        way.mend();
+        lab.faults.faultEnded("answers dropped");
+
+        // A reset while the first question is on its way may end the attempt; it must not end in a hold as well.
+        Lab.eventually("there is an outcome", holding.granted::isDone);
+        if (!holding.granted.isCompletedExceptionally()) {
+            assertThat(holding.held().isHeld()).isTrue();
+            holding.release();
+            Lab.eventually("one release frees it", () -> lab.isFree("a"));
+        }
+        lab.assertCanBeHad("a");
+        lab.report().verify();
+    }
+
+    @Test
+    void anAnswerLostForGoodLeavesNothingBehind() {
+        Way way = lab.way();
+        Person far = lab.person(way);
+        far.hold("a").release();
+        lab.faults.faultBegan("answers dropped");
+        way.dropReplies();
+
+        assertThat(Lab.error(far.hold("a").ended)).isInstanceOf(LockUnavailableException.class);
+        way.mend();
+        lab.faults.faultEnded("answers dropped");
+
+        lab.assertCanBeHad("a");
+        lab.report().verify();
+    }
+
+    @Test
+    void aReleaseWhoseAnswerIsLostFreesTheLockOnce() {
+        Way way = lab.way();
+        Holding holding = lab.person(way).hold("a");
+        holding.held();
+        Holding next = lab.person().hold("a");
+        lab.untilWaiting("a", 1);
+
+        if (!store.releasesInOneMessage()) {
+            lab.faults.faultBegan("answers dropped");
+        }
+        way.dropReplies();
+        holding.release();
+        if (!store.releasesInOneMessage()) {
+            way.mend();
+            lab.faults.faultEnded("answers dropped");
+        }
+        next.held();
+        way.mend();
+
+        // By then the release was repeated, and it was not the next one's.
+        next.untilRenewed();
+        next.held().renew().block(LIMIT);
+        next.release();
+        lab.report().verify();
+    }
+
+    @Test
+    void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
+        Holding holding = lab.person().hold("a");
+        holding.held();
+        Holding waiting = lab.person().hold("a");
+        lab.untilWaiting("a", 1);
+
+        lab.broken(store::pause, LEASE.dividedBy(3), store::resume);
+
+        holding.untilRenewed();
+        assertThat(waiting.granted).isNotDone();
+        holding.release();
+        waiting.held();
+        waiting.release();
+        lab.report().verify();
+    }
+
+    @Test
+    void aStoreThatStandsStillForMoreThanTheLeaseIsALossAndAnAttemptAnsweredLateOwnsNothing() {
+        Holding holding = lab.person().hold("a");
+        holding.held();
+        Person other = lab.person();
+        other.hold("warm").release();
+
+        lab.faults.faultBegan("paused");
+        store.pause();
+        Holding late;
+        try {
+            late = other.hold("b");
+            Lab.pass(LEASE.plusSeconds(1));
+        } finally {
+            store.resume();
+        }
+        lab.faults.faultEnded("paused");
+
+        assertThat(Lab.error(holding.ended)).isInstanceOf(LockLostException.class);
+        assertThat(Lab.error(late.ended)).isInstanceOf(LockUnavailableException.class);
+        lab.assertCanBeHad("a", "b");
+        lab.report().verify();
+    }
+
+    @Test
+    void aLockThatAnOperatorDeletesIsALossSoonAndTheWaiterAcquires() {
+        Holding holding = lab.person().hold("a");
+        holding.held();
+        Holding waiting = lab.person().hold("a");
+        lab.untilWaiting("a", 1);
+
+        store.forget("a");
+
+        assertLostSoon(holding);
+        assertThat(waiting.held().fencingToken()).isGreaterThan(holding.held().fencingToken());
+        waiting.release();
+        assertNothingLeftAndTokensRise(lab);
+    }
+
+    @Test
+    void aForcedReleaseIsALossSoonAndTheWaiterAcquires() {
+        Holding holding = lab.person().hold("a");
+        holding.held();
+        Holding waiting = lab.person().hold("a");
+        lab.untilWaiting("a", 1);
+
+        assertThat(lab.person().lock().forceRelease("a").block(LIMIT)).isTrue();
+
+        assertLostSoon(holding);
+        assertThat(waiting.held().fencingToken()).isGreaterThan(holding.held().fencingToken());
+        waiting.release();
+        assertNothingLeftAndTokensRise(lab);
+    }
+
+    @Test
+    void aCleanCloseHandsOverAtOnceAndLeavesNoConnection() {
+        Way way = lab.way();
+        Person leaving = lab.person(way);
+        Person staying = lab.person();
+        Holding holding = leaving.hold("a");
+        holding.held();
+        Holding other = staying.hold("b");
+        other.held();
+        Holding next = staying.hold("a");
+        Holding failing = leaving.hold("b");
+        lab.untilWaiting("a", 1);
+        lab.untilWaiting("b", 1);
+        assertThat(way.connections()).isPositive();
+
+        leaving.lock().close().block(LIMIT);
+
+        assertThat(Lab.error(failing.ended)).isInstanceOf(LockClientClosedException.class);
+        assertThat(Lab.error(holding.ended))
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        lost -> assertThat(lost.reason()).isEqualTo(LossReason.CLIENT_CLOSED));
+        next.held();
+        Lab.eventually("no connection is left", () -> way.connections() == 0);
+        next.release();
+        other.release();
+        lab.report().verify();
+    }
+
+    /** Stopped, then resumed, then killed: one after the other, because a process takes long to start. */
+    @Test
+    void aClientStoppedPastItsLeaseDoesNoHarmAndWhatAKilledOneHeldGoesToTheWaiterWithinALeaseAndASecond() {
+        try (Processes two = new Processes(store)) {
+            ClientProcess holder = two.holder();
+            ClientProcess waiter = two.waiter();
+            holder.say("hold 1 a " + Processes.FOR_LONG);
+            long first = two.granted(holder, "1");
+            holder.say("write " + first);
+            holder.heard("accepted " + first, LIMIT);
+            waiter.say("hold 2 a 0");
+            lab.untilWaiting("a", 1);
+
+            lab.faults.faultBegan("stopped");
+            holder.pause();
+            long second = two.granted(waiter, "2");
+            waiter.say("write " + second);
+            waiter.heard("accepted " + second, LIMIT);
+            waiter.heard("released 2", LIMIT);
+            waiter.say("hold 3 a " + Processes.FOR_LONG);
+            long third = two.granted(waiter, "3");
+            holder.resume();
+            lab.faults.faultEnded("stopped");
+
+            assertThat(holder.heard("failed 1 ", LIMIT)).contains("lost");
+            holder.say("write " + first);
+            holder.heard("refused " + first, LIMIT);
+            long ofAnother = two.grantedAtLast(holder, "b");
+            assertThat(lab.look("a"))
+                    .as("its late release changed nothing")
+                    .isInstanceOfSatisfying(
+                            LockInfo.Held.class,
+                            held -> assertThat(held.fencingToken()).isEqualTo(third));
+            waiter.say("hold 5 b 0");
+            lab.untilWaiting("b", 1);
+
+            lab.faults.killed("holder");
+            holder.kill();
+            assertThat(two.granted(waiter, "5")).isGreaterThan(ofAnother);
+            waiter.heard("released 5", LIMIT);
+
+            waiter.close();
+            assertThat(waiter.heard("left", LIMIT)).as("threads that are left").isEmpty();
+            lab.events.addAll(two.events());
+            HistoryReport report = lab.report();
+            report.verify();
+            assertThat(report.acquisitions()).isEqualTo(5);
+        }
+    }
+}

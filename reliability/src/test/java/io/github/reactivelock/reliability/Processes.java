@@ -1,0 +1,66 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.testkit.history.HistoryEvent;
+import io.github.reactivelock.testkit.history.HistoryFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** Two client processes that share a directory. */
+record Processes(Path directory, ClientProcess holder, ClientProcess waiter) implements AutoCloseable {
+
+    static final long FOR_LONG = Duration.ofMinutes(5).toMillis();
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+
+    Processes(Store store) {
+        this(newDirectory(), store.address(store.ports()));
+    }
+
+    private Processes(Path directory, String address) {
+        this(
+                directory,
+                ClientProcess.start("holder", address, directory, 0),
+                ClientProcess.start("waiter", address, directory, 1));
+        holder.heard("ready", LIMIT);
+        waiter.heard("ready", LIMIT);
+    }
+
+    long granted(ClientProcess client, String id) {
+        return Long.parseLong(client.heard("granted " + id + " ", LIMIT));
+    }
+
+    /** Asks for as long as the store refuses: one that was stopped may have to connect anew. */
+    long grantedAtLast(ClientProcess client, String key) {
+        for (int attempt = 0; attempt < 20; attempt++) {
+            String id = key + attempt;
+            client.say("hold " + id + " " + key + " " + FOR_LONG);
+            String answer = client.heardOneOf(List.of("granted " + id + " ", "failed " + id + " "), LIMIT);
+            if (answer.startsWith("granted")) {
+                return Long.parseLong(answer.substring(answer.lastIndexOf(' ') + 1));
+            }
+        }
+        throw new AssertionError(client.name() + " does not get '" + key + "'");
+    }
+
+    List<HistoryEvent> events() {
+        return HistoryFile.read(List.of(Client.file(directory, "holder", 0), Client.file(directory, "waiter", 0)));
+    }
+
+    @Override
+    public void close() {
+        holder.close();
+        waiter.close();
+        Leftovers.delete(directory);
+    }
+
+    private static Path newDirectory() {
+        try {
+            return Files.createTempDirectory("reactive-lock-clients-");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package io.github.reactivelock.reliability;
+
+import static io.github.reactivelock.reliability.Lab.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.reliability.Lab.Holding;
+import io.github.reactivelock.reliability.Lab.Person;
+import io.github.reactivelock.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** The rows of the fault matrix about what only Redis has: scripts, a limit on memory, ACLs, and {@code CLIENT PAUSE}. */
+interface RedisCases {
+
+    /** The lab of the row that runs. */
+    Lab lab();
+
+    /** The server of that lab. */
+    RedisServer server();
+
+    /** A client that logs in. */
+    Person person(String user, String password);
+
+    @Test
+    default void clientsThatAreMadeToPauseForLessThanTheLeaseLoseNothing() {
+        Holding holding = lab().person().hold("a");
+        holding.held();
+
+        String time = Long.toString(LEASE.dividedBy(3).toMillis());
+        lab().broken(() -> server().command("CLIENT", "PAUSE", time, "ALL"), LEASE.dividedBy(3), () -> {});
+
+        holding.untilRenewed();
+        holding.release();
+        lab().report().verify();
+    }
+
+    @Test
+    default void aStoreThatIsFlushedIsALossSoonAndTheWaiterAcquires() {
+        Holding holding = lab().person().hold("a");
+        holding.held();
+        Holding waiting = lab().person().hold("a");
+        lab().untilWaiting("a", 1);
+
+        server().command("FLUSHALL");
+
+        FaultCases.assertLostSoon(holding);
+        assertThat(waiting.held().fencingToken()).isGreaterThan(holding.held().fencingToken());
+        waiting.release();
+        FaultCases.assertNothingLeftAndTokensRise(lab());
+    }
+
+    @Test
+    default void scriptsThatWereFlushedAreLoadedAgainForRenewalReleaseAndClaim() {
+        Holding holding = lab().person().hold("a");
+        holding.held();
+        Holding waiting = lab().person().hold("a");
+        lab().untilWaiting("a", 1);
+
+        server().command("SCRIPT", "FLUSH");
+        holding.untilRenewed();
+        server().command("SCRIPT", "FLUSH");
+        holding.release();
+        waiting.held();
+        server().command("SCRIPT", "FLUSH");
+        waiting.release();
+        lab().report().verify();
+    }
+
+    @Test
+    default void aFullMemoryIsNamedToWhoeverAsksAndTakesNothingFromTheHolder() {
+        Holding holding = lab().person().hold("a");
+        holding.held();
+        Person other = lab().person();
+        server().command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            for (String key : List.of("a", "b")) {
+                assertThat(Lab.error(other.hold(key).ended))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("'" + key + "'")
+                        .hasMessageContaining("maxmemory");
+            }
+            holding.untilRenewed();
+            holding.release();
+        } finally {
+            server().command("CONFIG", "SET", "maxmemory", "0");
+        }
+
+        lab().assertCanBeHad("a", "b");
+        lab().report().verify();
+    }
+
+    @Test
+    default void aReadOnlyReplicaIsNamed() {
+        Person one = lab().person();
+        server().command("REPLICAOF", "127.0.0.1", "1");
+        try {
+            assertThat(Lab.error(one.hold("a").ended))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("read-only replica");
+        } finally {
+            server().command("REPLICAOF", "NO", "ONE");
+        }
+
+        lab().report().verify();
+    }
+
+    @Test
+    default void aWrongPasswordIsNamedAndNotRepeated() {
+        server().command("ACL", "SETUSER", "known", "on", ">right", "~*", "&*", "+@all");
+
+        assertThat(Lab.error(person("known", "marker-password").hold("a").ended))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("WRONGPASS")
+                .satisfies(error -> assertThat(Texts.everything(error)).doesNotContain("marker-password"));
+        lab().closeClients();
+    }
+
+    @Test
+    default void aUserWhoMayNotListenIsToldSoInsteadOfWaitingAndMayTakeWhatIsFree() {
+        server().command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "&none", "+@all");
+        Person deaf = person("deaf", "pw");
+        Holding holding = lab().person().hold("a");
+        holding.held();
+
+        assertThat(Lab.error(deaf.hold("a").ended))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'a'")
+                .hasMessageContaining("does not let this user listen")
+                .hasMessageContaining("ACL SETUSER <user> &reactivelock:*");
+
+        Holding free = deaf.hold("b");
+        free.held();
+        free.release();
+        lab().untilWaiting("a", 0);
+        server().command("ACL", "SETUSER", "deaf", "&reactivelock:*");
+        CompletableFuture<LockHandle> waiting = Mono.defer(() -> deaf.lock().acquire("a"))
+                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(100)))
+                .toFuture();
+        lab().untilWaiting("a", 1);
+        holding.release();
+        Lab.get(Lab.get(waiting).release().toFuture());
+        lab().report().verify();
+    }
+}

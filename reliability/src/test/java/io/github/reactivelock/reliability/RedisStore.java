@@ -1,0 +1,66 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+
+/** One Redis, for a client that a word names. */
+final class RedisStore extends Store {
+
+    final RedisServer server;
+    private final String word;
+
+    private RedisStore(String word, String... config) {
+        this.word = word;
+        this.server = RedisServer.start(config);
+    }
+
+    static RedisStore lettuce(String... config) {
+        return new RedisStore("", config);
+    }
+
+    static RedisStore vertx(String... config) {
+        return new RedisStore("vertx:", config);
+    }
+
+    @Override
+    List<Integer> ports() {
+        return List.of(server.port());
+    }
+
+    @Override
+    String address(List<Integer> ports) {
+        return word + "redis://127.0.0.1:" + ports.get(0);
+    }
+
+    @Override
+    void pause() {
+        server.pause();
+    }
+
+    @Override
+    void resume() {
+        server.resume();
+    }
+
+    @Override
+    void forget(String key) {
+        server.command("DEL", "{reactivelock:" + key + "}");
+    }
+
+    @Override
+    List<String> claims() {
+        return Leftovers.keys(server, Duration.ZERO);
+    }
+
+    @Override
+    void breakPushes(Way unused) {
+        server.command("CLIENT", "KILL", "TYPE", "pubsub");
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        server.close();
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.List;
+
+/** A store to break: its real servers, and what an operator can do to them and see in them. */
+abstract class Store implements AutoCloseable {
+
+    final Backends backends = new Backends();
+
+    /** Where its servers listen, at 127.0.0.1. */
+    abstract List<Integer> ports();
+
+    /** What {@link Backends} makes a backend of, by the ports of the servers or of proxies before them. */
+    abstract String address(List<Integer> ports);
+
+    /** SIGSTOP, to as many servers as it takes to make the store silent. */
+    abstract void pause();
+
+    /** SIGCONT. */
+    abstract void resume();
+
+    /** Takes the lock from its holder without telling anybody, as an operator with the store's own tool would. */
+    abstract void forget(String key);
+
+    /** What claims have left in the store, by the store's own words. */
+    abstract List<String> claims();
+
+    /** Breaks only the connections that pushes come over, where those are others; else all of this waiter's. */
+    void breakPushes(Way waiter) {
+        waiter.reset();
+    }
+
+    /** Whether it has carried out a claim on a lock that was free, be it that nobody heard of it. */
+    boolean hasActed(String key, Lab lab) {
+        return !lab.isFree(key);
+    }
+
+    /** Whether a release that passes the lock on needs no answer on its way. */
+    boolean releasesInOneMessage() {
+        return true;
+    }
+
+    LockBackend backend() {
+        return backends.connect(address(ports()));
+    }
+
+    LockBackend backend(Way way) {
+        return backends.connect(address(way.ports()));
+    }
+
+    /** How long the store may go on believing in a client that is gone. */
+    Duration expiry() {
+        return Client.LEASE;
+    }
+
+    @Override
+    public void close() {
+        backends.close();
+    }
+}

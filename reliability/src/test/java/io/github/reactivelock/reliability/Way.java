@@ -1,0 +1,45 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.testkit.TcpProxy;
+import java.util.List;
+
+/** The way from one client to all servers of a store, which can be broken. */
+record Way(List<TcpProxy> proxies) implements AutoCloseable {
+
+    static Way to(List<Integer> ports) {
+        return new Way(ports.stream().map(TcpProxy::to).toList());
+    }
+
+    List<Integer> ports() {
+        return proxies.stream().map(TcpProxy::port).toList();
+    }
+
+    int connections() {
+        return proxies.stream().mapToInt(TcpProxy::connections).sum();
+    }
+
+    void cut() {
+        proxies.forEach(TcpProxy::cut);
+    }
+
+    void reset() {
+        proxies.forEach(TcpProxy::reset);
+    }
+
+    void freeze() {
+        proxies.forEach(TcpProxy::freeze);
+    }
+
+    void dropReplies() {
+        proxies.forEach(TcpProxy::dropReplies);
+    }
+
+    void mend() {
+        proxies.forEach(TcpProxy::mend);
+    }
+
+    @Override
+    public void close() {
+        proxies.forEach(TcpProxy::close);
+    }
+}

@@ -1,0 +1,31 @@
+package io.github.reactivelock.reliability;
+
+import java.io.File;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+
+/** A ZooKeeper that is a process of its own, so that it can be stopped and killed; it ends when standard input does. */
+public final class ZooKeeperProcess {
+
+    /** Milliseconds; a session lasts 2 to 20 of these. */
+    private static final int TICK = 500;
+
+    private ZooKeeperProcess() {}
+
+    /**
+     * Runs it.
+     *
+     * @param args the directory with its data, and its port
+     * @throws Exception if it does not start
+     */
+    public static void main(String... args) throws Exception {
+        System.setProperty("zookeeper.forceSync", "no");
+        InstanceSpec spec = new InstanceSpec(new File(args[0]), Integer.parseInt(args[1]), -1, -1, false, 1, TICK, 0);
+        try (TestingServer server = new TestingServer(spec, true)) {
+            System.out.println("serves at " + server.getPort());
+            while (System.in.read() >= 0) {
+                // Nobody has anything to say to it.
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package io.github.reactivelock.reliability;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+
+/** One ZooKeeper in a process of its own, and a Curator client for the operator. */
+final class ZooKeeperStore extends Store {
+
+    private static final String ROOT = "/reactivelock";
+    private static final Duration START = Duration.ofSeconds(40);
+
+    private final Path directory;
+    private final int port;
+    private final CuratorFramework operator;
+    private ClientProcess server;
+
+    ZooKeeperStore() {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+            directory = Files.createTempDirectory("reactive-lock-zookeeper-");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        server = run();
+        operator = CuratorFrameworkFactory.newClient("127.0.0.1:" + port, 10_000, 15_000, new RetryOneTime(500));
+        operator.start();
+    }
+
+    private ClientProcess run() {
+        ClientProcess started =
+                ClientProcess.start("zookeeper", ZooKeeperProcess.class, directory.toString(), Integer.toString(port));
+        started.heard("serves", START);
+        return started;
+    }
+
+    void restart() {
+        server.kill();
+        server = run();
+    }
+
+    void restartEmpty() {
+        server.kill();
+        empty();
+        server = run();
+    }
+
+    @Override
+    List<Integer> ports() {
+        return List.of(port);
+    }
+
+    @Override
+    String address(List<Integer> ports) {
+        return "zookeeper:127.0.0.1:" + ports.get(0);
+    }
+
+    @Override
+    void pause() {
+        server.pause();
+    }
+
+    @Override
+    void resume() {
+        server.resume();
+    }
+
+    @Override
+    void forget(String key) {
+        String owner = children(ROOT + "/" + key).stream()
+                .min(Comparator.comparing(name -> name.substring(name.lastIndexOf(':'))))
+                .orElseThrow();
+        try {
+            operator.delete().forPath(ROOT + "/" + key + "/" + owner);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    List<String> claims() {
+        return children(ROOT).stream()
+                .flatMap(lock -> children(ROOT + "/" + lock).stream().map(claim -> lock + "/" + claim))
+                .toList();
+    }
+
+    /** Its part of a lease is the session, and a tick. */
+    @Override
+    Duration expiry() {
+        return Backends.SESSION.plusSeconds(1);
+    }
+
+    private List<String> children(String path) {
+        try {
+            return operator.getChildren().forPath(path);
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void empty() {
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder())
+                    .filter(path -> !path.equals(directory))
+                    .forEach(path -> {
+                        boolean unused = path.toFile().delete();
+                    });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        operator.close();
+        server.close();
+        empty();
+        Leftovers.delete(directory);
+    }
+}
