@@ -15,6 +15,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -118,6 +119,21 @@ class HostileSurroundingsTest {
         throwing.store.release().fail();
 
         assertThat(released.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void anErrorInATimerDoesNotEndTheOthers() {
+        AtomicInteger ticks = new AtomicInteger();
+        Timing timing = new Timing(bench.over(bench.store), () -> {
+            int unused = ticks.incrementAndGet();
+            throw new AssertionError("of a tick");
+        });
+
+        timing.serve(LEASE);
+        bench.time.advance(Duration.ofSeconds(1));
+
+        assertThat(ticks).hasValueGreaterThan(1);
+        timing.dispose();
     }
 
     @Test

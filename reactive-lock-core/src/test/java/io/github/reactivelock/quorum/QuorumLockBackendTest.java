@@ -1,0 +1,160 @@
+package io.github.reactivelock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** Three nodes whose answers are given by hand. */
+class QuorumLockBackendTest {
+
+    private static final Duration LEASE = Duration.ofMinutes(10);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final List<Node> nodes = List.of(new Node(0), new Node(1), new Node(2));
+    // A node that does not answer is waited for until long after the test has failed.
+    private final QuorumLockBackend quorum = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
+            .withLongestLease(LEASE)
+            .withNodeTimeout(Duration.ofHours(1));
+
+    @Test
+    void aVoteWakesItsOwnClaimOnly() {
+        List<Signal> signals = new CopyOnWriteArrayList<>();
+        var listening = quorum.signals().subscribe(signals::add);
+        Claim one = claim("one");
+        Claim other = claim("other");
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Queued(LEASE)));
+        assertThat(quorum.claim(one).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(quorum.claim(other).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+
+        nodes.get(0).signals.tryEmitNext(new Signal.Grant("one", token(7))).orThrow();
+        nodes.get(1).signals.tryEmitNext(new Signal.Grant("one", token(7))).orThrow();
+
+        assertThat(signals).contains(new Signal.RecheckClaim("one")).allMatch(new Signal.RecheckClaim("one")::equals);
+        listening.dispose();
+    }
+
+    @Test
+    void aSilentNodeDelaysNoReleaseAndNoRenewal() {
+        Claim claim = claim("one");
+        nodes.get(2).release = Mono.never();
+        nodes.get(2).renewal = Mono.never();
+
+        assertThat(quorum.renew(List.of(claim)).block(LIMIT).renewed()).containsExactly("one");
+        assertThat(quorum.release(claim).block(LIMIT)).isTrue();
+    }
+
+    @Test
+    void aClaimAskedAgainHasTheTokenOfTheVotesItHasNow() {
+        Claim claim = claim("one");
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE)));
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(5), LEASE));
+
+        // Somebody was served at this node in between.
+        nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(9), LEASE));
+        nodes.get(2).vote = Mono.never();
+
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(9), LEASE));
+        assertThat(nodes.get(0).raised).endsWith(token(9));
+    }
+
+    @Test
+    void votesAreNotGivenBackOnceTheyHaveWonNorDoTheyWinOnceTheyAreGivenBack() {
+        Candidacy won = new Candidacy();
+        assertThat(won.win(token(5), won.timesGivenBack())).isTrue();
+        assertThat(won.mayGiveBack()).isFalse();
+
+        Candidacy givenBack = new Candidacy();
+        int before = givenBack.timesGivenBack();
+        assertThat(givenBack.mayGiveBack()).isTrue();
+        assertThat(givenBack.win(token(5), before)).isFalse();
+    }
+
+    private static Claim claim(String id) {
+        return new Claim("k", id, "a test", LEASE, Claim.Mode.QUEUE);
+    }
+
+    private static long token(long number) {
+        return number << QuorumNode.PASS_BITS;
+    }
+
+    private static final class Node implements QuorumNode {
+
+        private final int number;
+        private final Sinks.Many<Signal> signals = Sinks.many().unicast().onBackpressureBuffer();
+        private final List<Long> raised = new ArrayList<>();
+        private Mono<ClaimResult> vote = Mono.never();
+        private Mono<Boolean> release = Mono.just(true);
+        private Mono<RenewalResult> renewal = Mono.just(new RenewalResult(Set.of("one"), Map.of()));
+
+        Node(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public Mono<Vote> vote(Claim claim, long ticket) {
+            return vote.map(result -> new Vote(result, "server-" + number, Duration.ofDays(1)));
+        }
+
+        @Override
+        public Mono<Void> raise(Claim claim, long fencingToken) {
+            return Mono.fromRunnable(() -> raised.add(fencingToken));
+        }
+
+        @Override
+        public Mono<ClaimResult> claim(Claim claim) {
+            return Mono.never();
+        }
+
+        @Override
+        public Mono<RenewalResult> renew(List<Claim> held) {
+            return renewal;
+        }
+
+        @Override
+        public Mono<Boolean> release(Claim claim) {
+            return release;
+        }
+
+        @Override
+        public Flux<Signal> signals() {
+            return signals.asFlux();
+        }
+
+        @Override
+        public Mono<LockInfo> inspect(String key) {
+            return Mono.never();
+        }
+
+        @Override
+        public Flux<LockEvent> events(String key) {
+            return Flux.never();
+        }
+
+        @Override
+        public Mono<Boolean> forceRelease(String key) {
+            return Mono.never();
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return Mono.empty();
+        }
+    }
+}
