@@ -85,7 +85,8 @@ public final class Client {
 
     private void obeyAll(BufferedReader in) throws IOException {
         // Connects, and loads what has to be loaded, before anybody counts the seconds.
-        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty()).block();
+        Object unusedWarmUp =
+                lock.withLock("warm-up/" + name, Mono.empty()).retry(5).block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
             sink = single;
             say("ready");
