@@ -13,24 +13,20 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import reactor.core.scheduler.Schedulers;
 
 /**
- * The rows of the fault matrix that make sense for every store. A subclass brings the store, and adds the rows about
+ * The rows of the fault matrix that make sense for every store, with those of {@link NetworkCases}. A subclass brings the store, and adds the rows about
  * what not every store can do: {@link RestartCases}, {@link EmptyCases}. Each row is judged by its history. A class has
  * one store, so its rows run one after the other, while other classes run beside it.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class FaultCases {
+abstract class FaultCases implements NetworkCases {
 
     /** A third of a lease, and some more for a busy machine. */
     static final Duration SOON = LEASE.dividedBy(3).plusSeconds(2);
@@ -62,7 +58,7 @@ abstract class FaultCases {
         store.close();
     }
 
-    /** The lab of the row that runs. */
+    @Override
     public Lab lab() {
         return lab;
     }
@@ -80,168 +76,6 @@ abstract class FaultCases {
         HistoryReport report = lab.report();
         assertThat(report.tokenRegressions()).isEmpty();
         assertThat(report.leaks()).isEmpty();
-    }
-
-    @Test
-    void aCutMendedBeforeTheDeadlineCostsNeitherTheHoldNorThePlaceInTheQueue() {
-        Way way = lab.way();
-        Person far = lab.person(way);
-        Person near = lab.person();
-        Holding first = far.hold("held");
-        long token = first.held().fencingToken();
-        Holding before = near.hold("queued");
-        assertThat(before.held().isHeld()).isTrue();
-        Holding second = far.hold("queued");
-        lab.untilWaiting("queued", 1);
-        Holding third = lab.person().hold("queued");
-        lab.untilWaiting("queued", 2);
-
-        lab.broken(way::cut, LEASE.dividedBy(6), way::mend);
-
-        first.untilRenewed();
-        assertThat(first.held().fencingToken()).isEqualTo(token);
-        first.release();
-        before.release();
-        assertThat(second.held().isHeld()).isTrue();
-        assertThat(third.granted).isNotDone();
-        second.release();
-        third.held();
-        third.release();
-        lab.report().verify();
-    }
-
-    /** One client is cut off, the other one's connections stay open and silent. */
-    @Test
-    void aLossPastTheDeadlineIsToldBeforeTheLeaseCanHaveRunOutAndEndsTheWork() {
-        Map<String, Way> ways = Map.of("cut", lab.way(), "silent", lab.way());
-        Map<String, Holding> holdings = new ConcurrentHashMap<>();
-        Map<String, CompletableFuture<LockLostException>> losses = new ConcurrentHashMap<>();
-        Map<String, LockInfo> seenAtTheLoss = new ConcurrentHashMap<>();
-        Map<String, Holding> next = new ConcurrentHashMap<>();
-        Person near = lab.person();
-        ways.forEach((key, way) -> {
-            // So early that it is before the store's end also where timers are late.
-            Holding holding = lab.person(store.backend(way), 0.3).hold(key);
-            holdings.put(key, holding);
-            losses.put(
-                    key,
-                    holding.held()
-                            .lost()
-                            .publishOn(Schedulers.boundedElastic())
-                            .doOnNext(loss -> seenAtTheLoss.put(key, lab.look(key)))
-                            .toFuture());
-            next.put(key, near.hold(key));
-            lab.untilWaiting(key, 1);
-        });
-
-        lab.faults.faultBegan("network");
-        ways.get("cut").cut();
-        ways.get("silent").freeze();
-        next.values().forEach(Holding::held);
-        ways.values().forEach(Way::mend);
-        lab.faults.faultEnded("network");
-
-        ways.keySet().forEach(key -> {
-            Holding holding = holdings.get(key);
-            assertThat(Lab.get(losses.get(key)).reason()).as(key).isEqualTo(LossReason.UNREACHABLE);
-            assertThat(seenAtTheLoss.get(key))
-                    .isInstanceOfSatisfying(
-                            LockInfo.Held.class,
-                            held -> assertThat(held.fencingToken())
-                                    .as(key)
-                                    .isEqualTo(holding.held().fencingToken()));
-            assertThat(Lab.error(holding.ended)).isInstanceOf(LockLostException.class);
-            assertThat(next.get(key).held().fencingToken())
-                    .isGreaterThan(holding.held().fencingToken());
-            next.get(key).release();
-        });
-        lab.report().verify();
-    }
-
-    @Test
-    void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterByLessThanTwoSeconds() {
-        Way way = lab.way();
-        Person far = lab.person(way);
-        Person near = lab.person();
-        for (int i = 0; i < 5; i++) {
-            Holding holding = near.hold("a");
-            holding.held();
-            Holding waiting = far.hold("a");
-            lab.untilWaiting("a", 1);
-
-            store.breakPushes(way);
-            holding.release();
-
-            waiting.held();
-            waiting.release();
-        }
-        lab.report().verify();
-    }
-
-    @Test
-    void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {
-        Way way = lab.way();
-        Person far = lab.person(way);
-        far.hold("a").release();
-        lab.faults.faultBegan("answers dropped");
-        way.dropReplies();
-        Holding holding = far.hold("a");
-        Lab.eventually("the store has acted", () -> store.hasActed("a", lab));
-        way.mend();
-        lab.faults.faultEnded("answers dropped");
-
-        // A reset while the first question is on its way may end the attempt; it must not end in a hold as well.
-        Lab.eventually("there is an outcome", holding.granted::isDone);
-        if (!holding.granted.isCompletedExceptionally()) {
-            assertThat(holding.held().isHeld()).isTrue();
-            holding.release();
-            Lab.eventually("one release frees it", () -> lab.isFree("a"));
-        }
-        lab.assertCanBeHad("a");
-        lab.report().verify();
-    }
-
-    @Test
-    void anAnswerLostForGoodLeavesNothingBehind() {
-        Way way = lab.way();
-        Person far = lab.person(way);
-        far.hold("a").release();
-        lab.faults.faultBegan("answers dropped");
-        way.dropReplies();
-
-        assertThat(Lab.error(far.hold("a").ended)).isInstanceOf(LockUnavailableException.class);
-        way.mend();
-        lab.faults.faultEnded("answers dropped");
-
-        lab.assertCanBeHad("a");
-        lab.report().verify();
-    }
-
-    @Test
-    void aReleaseWhoseAnswerIsLostFreesTheLockOnce() {
-        Way way = lab.way();
-        Holding holding = lab.person(way).hold("a");
-        holding.held();
-        Holding next = lab.person().hold("a");
-        lab.untilWaiting("a", 1);
-
-        if (!store.releasesInOneMessage()) {
-            lab.faults.faultBegan("answers dropped");
-        }
-        way.dropReplies();
-        holding.release();
-        if (!store.releasesInOneMessage()) {
-            way.mend();
-            lab.faults.faultEnded("answers dropped");
-        }
-        next.held();
-        way.mend();
-
-        // By then the release was repeated, and it was not the next one's.
-        next.untilRenewed();
-        next.held().renew().block(LIMIT);
-        next.release();
-        lab.report().verify();
     }
 
     @Test

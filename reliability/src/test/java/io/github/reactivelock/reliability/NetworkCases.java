@@ -1,0 +1,186 @@
+package io.github.reactivelock.reliability;
+
+import static io.github.reactivelock.reliability.Lab.LEASE;
+import static io.github.reactivelock.reliability.Lab.LIMIT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.reliability.Lab.Holding;
+import io.github.reactivelock.reliability.Lab.Person;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
+
+/** The rows of the fault matrix about the network between one client and a store that is well. */
+interface NetworkCases {
+
+    /** The lab of the row that runs. */
+    Lab lab();
+
+    @Test
+    default void aCutMendedBeforeTheDeadlineCostsNeitherTheHoldNorThePlaceInTheQueue() {
+        Way way = lab().way();
+        Person far = lab().person(way);
+        Person near = lab().person();
+        Holding first = far.hold("held");
+        long token = first.held().fencingToken();
+        Holding before = near.hold("queued");
+        assertThat(before.held().isHeld()).isTrue();
+        Holding second = far.hold("queued");
+        lab().untilWaiting("queued", 1);
+        Holding third = lab().person().hold("queued");
+        lab().untilWaiting("queued", 2);
+
+        lab().broken(way::cut, LEASE.dividedBy(6), way::mend);
+
+        first.untilRenewed();
+        assertThat(first.held().fencingToken()).isEqualTo(token);
+        first.release();
+        before.release();
+        assertThat(second.held().isHeld()).isTrue();
+        assertThat(third.granted).isNotDone();
+        second.release();
+        third.held();
+        third.release();
+        lab().report().verify();
+    }
+
+    /** One client is cut off, the other one's connections stay open and silent. */
+    @Test
+    default void aLossPastTheDeadlineIsToldBeforeTheLeaseCanHaveRunOutAndEndsTheWork() {
+        Map<String, Way> ways = Map.of("cut", lab().way(), "silent", lab().way());
+        Map<String, Holding> holdings = new ConcurrentHashMap<>();
+        Map<String, CompletableFuture<LockLostException>> losses = new ConcurrentHashMap<>();
+        Map<String, LockInfo> seenAtTheLoss = new ConcurrentHashMap<>();
+        Map<String, Holding> next = new ConcurrentHashMap<>();
+        Person near = lab().person();
+        ways.forEach((key, way) -> {
+            // So early that it is before the store's end also where timers are late.
+            Holding holding = lab().person(lab().store.backend(way), 0.3).hold(key);
+            holdings.put(key, holding);
+            losses.put(
+                    key,
+                    holding.held()
+                            .lost()
+                            .publishOn(Schedulers.boundedElastic())
+                            .doOnNext(loss -> seenAtTheLoss.put(key, lab().look(key)))
+                            .toFuture());
+            next.put(key, near.hold(key));
+            lab().untilWaiting(key, 1);
+        });
+
+        lab().faults.faultBegan("network");
+        ways.get("cut").cut();
+        ways.get("silent").freeze();
+        next.values().forEach(Holding::held);
+        ways.values().forEach(Way::mend);
+        lab().faults.faultEnded("network");
+
+        ways.keySet().forEach(key -> {
+            Holding holding = holdings.get(key);
+            assertThat(Lab.get(losses.get(key)).reason()).as(key).isEqualTo(LossReason.UNREACHABLE);
+            assertThat(seenAtTheLoss.get(key))
+                    .isInstanceOfSatisfying(
+                            LockInfo.Held.class,
+                            held -> assertThat(held.fencingToken())
+                                    .as(key)
+                                    .isEqualTo(holding.held().fencingToken()));
+            assertThat(Lab.error(holding.ended)).isInstanceOf(LockLostException.class);
+            assertThat(next.get(key).held().fencingToken())
+                    .isGreaterThan(holding.held().fencingToken());
+            next.get(key).release();
+        });
+        lab().report().verify();
+    }
+
+    @Test
+    default void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterByLessThanTwoSeconds() {
+        Way way = lab().way();
+        Person far = lab().person(way);
+        Person near = lab().person();
+        for (int i = 0; i < 5; i++) {
+            Holding holding = near.hold("a");
+            holding.held();
+            Holding waiting = far.hold("a");
+            lab().untilWaiting("a", 1);
+
+            lab().store.breakPushes(way);
+            holding.release();
+
+            waiting.held();
+            waiting.release();
+        }
+        lab().report().verify();
+    }
+
+    @Test
+    default void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {
+        Way way = lab().way();
+        Person far = lab().person(way);
+        far.hold("a").release();
+        lab().faults.faultBegan("answers dropped");
+        way.dropReplies();
+        Holding holding = far.hold("a");
+        Lab.eventually("the store has acted", () -> lab().store.hasActed("a", lab()));
+        way.mend();
+        lab().faults.faultEnded("answers dropped");
+
+        // A reset while the first question is on its way may end the attempt; it must not end in a hold as well.
+        Lab.eventually("there is an outcome", holding.granted::isDone);
+        if (!holding.granted.isCompletedExceptionally()) {
+            assertThat(holding.held().isHeld()).isTrue();
+            holding.release();
+            Lab.eventually("one release frees it", () -> lab().isFree("a"));
+        }
+        lab().assertCanBeHad("a");
+        lab().report().verify();
+    }
+
+    @Test
+    default void anAnswerLostForGoodLeavesNothingBehind() {
+        Way way = lab().way();
+        Person far = lab().person(way);
+        far.hold("a").release();
+        lab().faults.faultBegan("answers dropped");
+        way.dropReplies();
+
+        assertThat(Lab.error(far.hold("a").ended)).isInstanceOf(LockUnavailableException.class);
+        way.mend();
+        lab().faults.faultEnded("answers dropped");
+
+        lab().assertCanBeHad("a");
+        lab().report().verify();
+    }
+
+    @Test
+    default void aReleaseWhoseAnswerIsLostFreesTheLockOnce() {
+        Way way = lab().way();
+        Holding holding = lab().person(way).hold("a");
+        holding.held();
+        Holding next = lab().person().hold("a");
+        lab().untilWaiting("a", 1);
+
+        if (!lab().store.releasesInOneMessage()) {
+            lab().faults.faultBegan("answers dropped");
+        }
+        way.dropReplies();
+        holding.release();
+        if (!lab().store.releasesInOneMessage()) {
+            way.mend();
+            lab().faults.faultEnded("answers dropped");
+        }
+        next.held();
+        way.mend();
+
+        // By then the release was repeated, and it was not the next one's.
+        next.untilRenewed();
+        next.held().renew().block(LIMIT);
+        next.release();
+        lab().report().verify();
+    }
+}
