@@ -7,9 +7,13 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
 
 /** What the first backend of a process does where BlockHound watches the thread that makes it. */
 class BlockHoundAllowancesTest {
@@ -29,6 +33,24 @@ class BlockHoundAllowancesTest {
     @Test
     void aRandomNameMayBeTakenByAThreadThatMustNotBlock() {
         assertThat(onNonBlockingThread(RandomId::next)).hasSize(22).isNotEqualTo(onNonBlockingThread(RandomId::next));
+    }
+
+    @Test
+    void timersOfOneExecutorMayBeStoppedByManyThreadsThatMustNotBlock() {
+        Scheduler timers = Schedulers.newSingle("timers");
+        Scheduler stopping = Schedulers.newParallel("stopping", 4);
+        Runnable startAndStop = () -> {
+            for (int i = 0; i < 20_000; i++) {
+                timers.schedulePeriodically(() -> {}, 1, 1, TimeUnit.HOURS).dispose();
+            }
+        };
+
+        StepVerifier.create(Flux.range(0, 4)
+                        .flatMap(thread -> Mono.fromRunnable(startAndStop).subscribeOn(stopping)))
+                .expectComplete()
+                .verify(Duration.ofSeconds(30));
+        timers.dispose();
+        stopping.dispose();
     }
 
     private static <T> T onNonBlockingThread(Callable<T> action) {
