@@ -188,7 +188,8 @@ final class Lab implements AutoCloseable {
     /** Closes the clients and judges what they saw. */
     HistoryReport report() {
         closeClients();
-        return new HistoryChecker(store.expiry()).check(events, Leftovers.remaining(LIMIT, store::claims));
+        return new HistoryChecker(store.expiry(), store.idleLimit())
+                .check(events, Leftovers.remaining(LIMIT, store::claims));
     }
 
     @Override

@@ -99,7 +99,7 @@ interface NetworkCases {
     }
 
     @Test
-    default void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterByLessThanTwoSeconds() {
+    default void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterOnlyUntilItIsConnectedAgain() {
         Way way = lab().way();
         Person far = lab().person(way);
         Person near = lab().person();

@@ -55,6 +55,11 @@ abstract class Store implements AutoCloseable {
         return Client.LEASE;
     }
 
+    /** For how long a lock may be free while somebody waits whose connection was broken. */
+    Duration idleLimit() {
+        return Duration.ofSeconds(2);
+    }
+
     @Override
     public void close() {
         backends.close();

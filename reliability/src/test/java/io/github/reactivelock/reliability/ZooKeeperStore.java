@@ -95,6 +95,12 @@ final class ZooKeeperStore extends Store {
                 .toList();
     }
 
+    /** Its client waits for a second, and up to another one at random, before it connects to the only server again. */
+    @Override
+    Duration idleLimit() {
+        return Duration.ofSeconds(4);
+    }
+
     /** Its part of a lease is the session, and a tick. */
     @Override
     Duration expiry() {

@@ -26,9 +26,8 @@ import java.util.Map;
  */
 public final class HistoryChecker {
 
-    private static final long IDLE_LIMIT = Duration.ofSeconds(2).toNanos();
-
     private final long lease;
+    private final long idleLimit;
 
     /**
      * A checker for a history with leases of one length.
@@ -36,7 +35,18 @@ public final class HistoryChecker {
      * @param lease the longest lease in the history
      */
     public HistoryChecker(Duration lease) {
+        this(lease, Duration.ofSeconds(2));
+    }
+
+    /**
+     * A checker for stores whose clients need their time to connect again.
+     *
+     * @param lease the longest lease in the history
+     * @param idleLimit for how long a lock may be free while somebody waits; two seconds unless given
+     */
+    public HistoryChecker(Duration lease, Duration idleLimit) {
         this.lease = lease.toNanos();
+        this.idleLimit = idleLimit.toNanos();
     }
 
     /**
@@ -111,14 +121,14 @@ public final class HistoryChecker {
     }
 
     /** While the lock is free, nobody waits for long. */
-    private static void idle(List<Flow> flows, long from, long to, Times times, List<String> found) {
-        if (to - from <= IDLE_LIMIT) {
+    private void idle(List<Flow> flows, long from, long to, Times times, List<String> found) {
+        if (to - from <= idleLimit) {
             return;
         }
         for (Flow flow : flows) {
             long waited = times.longestCalm(
                     Math.max(from, flow.invoked), Math.min(to, flow.waitedUntil(times.lastOf(flow.client))));
-            if (waited > IDLE_LIMIT) {
+            if (waited > idleLimit) {
                 found.add(flow + " waited " + waited / 1_000_000 + " ms while nobody held the lock");
                 return;
             }
