@@ -1,0 +1,43 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.reliability.Lab.Person;
+import io.github.reactivelock.testkit.RedisServer;
+
+/** All rows of the fault matrix, for one Redis, which writes down what it did before it answers. */
+abstract class RedisMatrix extends FaultCases implements RestartCases, EmptyCases, RedisCases {
+
+    static final String[] WRITES_DOWN = {"--appendonly", "yes", "--appendfsync", "no"};
+
+    private final String client;
+
+    /** @param client what an address begins with, so that it is this client's */
+    RedisMatrix(String client) {
+        this.client = client;
+    }
+
+    @Override
+    public RedisServer server() {
+        return lab().server;
+    }
+
+    @Override
+    public Person person(String user, String password) {
+        return lab().person(client + "redis://" + user + ":" + password + "@127.0.0.1:" + server().port());
+    }
+
+    @Override
+    public void restart() {
+        server().kill();
+        server().restart();
+    }
+
+    @Override
+    public void restartEmpty() {
+        server().restartEmpty();
+    }
+
+    @Override
+    public boolean tokensRiseAllTheSame() {
+        return true;
+    }
+}
