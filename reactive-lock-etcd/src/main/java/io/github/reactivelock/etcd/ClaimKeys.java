@@ -2,6 +2,7 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
@@ -11,9 +12,12 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
+import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The keys of claims at the store: put, read, watched and deleted, each in one command that may be repeated. */
@@ -22,86 +26,164 @@ final class ClaimKeys {
     private final Etcd etcd;
     private final Names names;
     private final String session;
+    private final Places places;
 
     ClaimKeys(Etcd etcd, Names names, String session) {
         this.etcd = etcd;
         this.names = names;
         this.session = session;
+        this.places = new Places(session);
     }
 
-    ByteSequence name(Claim claim) {
-        return names.claim(claim);
+    /** A place in the line for a claim that has none yet. */
+    Standing enter(Claim claim) {
+        Place place = places.take(claim.key());
+        ByteSequence value = new ClaimValue(session, claim.id(), claim.owner()).bytes();
+        return new Standing(claim, place, names.claim(place), value);
+    }
+
+    /**
+     * A claim has left.
+     *
+     * @param gone whether its key is sure not to be there, now and later
+     */
+    void leave(Standing standing, boolean gone) {
+        if (gone) {
+            places.giveBack(standing.place);
+        } else {
+            places.discard(standing.place);
+        }
     }
 
     /** Whether a claim on the lock is there that is not this one. */
-    Mono<Boolean> isBusy(Claim claim) {
-        ByteSequence name = names.claim(claim);
-        return etcd.get(names.lock(claim.key()), Ranges.FIRST)
+    Mono<Boolean> isBusy(Standing standing) {
+        return etcd.get(names.lock(standing.claim.key()), Ranges.FIRST)
                 .map(answer ->
-                        answer.getKvs().stream().anyMatch(kv -> !kv.getKey().equals(name)));
+                        answer.getKvs().stream().anyMatch(kv -> !kv.getKey().equals(standing.name)));
     }
 
     /** Puts the claim's key unless it is there already. */
-    Mono<Line> put(Claim claim, Lease lease) {
-        ByteSequence name = names.claim(claim);
-        ByteSequence value = Names.bytes(session + " " + claim.owner());
+    Mono<Line> put(Standing standing, Lease lease) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
-        return etcd.txn(txn -> txn.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-                        .Then(Op.put(name, value, bound), Op.get(names.lock(claim.key()), Ranges.LAST_TWO))
-                        .Else(Op.get(name, GetOption.DEFAULT)))
+        AtomicInteger attempts = new AtomicInteger();
+        return etcd.txn(txn -> {
+                    if (attempts.getAndIncrement() > 0) {
+                        boolean unused = standing.putAgain();
+                    }
+                    return txn.If(new Cmp(standing.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
+                            .Then(
+                                    Op.put(standing.name, standing.value, bound),
+                                    Op.get(names.lock(standing.claim.key()), Ranges.LAST_TWO))
+                            .Else(Op.get(standing.name, GetOption.DEFAULT));
+                })
                 .flatMap(answer -> {
-                    Line line = Line.of(name, answer.getGetResponses().get(0));
-                    return answer.isSucceeded() ? Mono.just(line) : look(claim, line.revision());
+                    standing.putAnswered();
+                    GetResponse found = answer.getGetResponses().get(0);
+                    if (answer.isSucceeded()) {
+                        return Mono.just(Line.of(standing.name, found));
+                    }
+                    KeyValue there = found.getKvs().get(0);
+                    return there.getValue().equals(standing.value)
+                            ? look(standing, there.getCreateRevision())
+                            : replace(there, standing, lease);
                 });
     }
 
-    /** Where the claim's key stands that was made at a revision. */
-    Mono<Line> look(Claim claim, long revision) {
-        ByteSequence name = names.claim(claim);
-        return etcd.get(names.lock(claim.key()), Ranges.lastTwoUpTo(revision)).map(answer -> Line.of(name, answer));
+    /** A key was put late, for a claim that had this place before and has ended. */
+    private Mono<Line> replace(KeyValue stray, Standing standing, Lease lease) {
+        return deleteIfSame(stray)
+                .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(Line.NONE)));
     }
 
-    /** Completes when a key is deleted that was there at a revision. */
-    Mono<Void> untilGone(ByteSequence name, long readAt) {
+    /** Where the claim's key stands that was made at a revision. */
+    Mono<Line> look(Standing standing, long revision) {
+        return etcd.get(names.lock(standing.claim.key()), Ranges.lastTwoUpTo(revision))
+                .map(answer -> Line.of(standing.name, answer));
+    }
+
+    /**
+     * Completes when a claim's key is gone. The watch begins with the present and then the key is read, because a watch
+     * that begins in the past is served by etcd only every 100 ms until it has caught up.
+     */
+    Mono<Void> untilGone(KeyValue claim) {
         WatchOption option = WatchOption.builder()
-                .withRevision(readAt + 1)
+                .withCreateNotify(true)
                 .withNoPut(true)
                 .withRequireLeader(true)
                 .build();
-        return etcd.watch(name, option)
-                .filter(response -> response.getEvents().stream()
-                        .anyMatch(event -> event.getEventType() == WatchEvent.EventType.DELETE))
+        return etcd.watch(claim.getKey(), option)
+                .concatMap(response -> response.isCreatedNotify() ? isGone(claim) : Mono.just(isDeletion(response)))
+                .filter(gone -> gone)
                 .next()
                 .then();
     }
 
+    private Mono<Boolean> isGone(KeyValue claim) {
+        return etcd.get(claim.getKey(), GetOption.DEFAULT)
+                .map(found ->
+                        found.getKvs().stream().noneMatch(kv -> kv.getCreateRevision() == claim.getCreateRevision()));
+    }
+
+    private static boolean isDeletion(WatchResponse response) {
+        return response.getEvents().stream().anyMatch(event -> event.getEventType() == WatchEvent.EventType.DELETE);
+    }
+
     /**
-     * Deletes a claim's key, if it is there; whether it was the first in line until now, and who is then.
+     * Deletes a claim's key, if it is there; whether it was the first in line until now, and whether its successor is
+     * there, which is first then.
      *
      * @param owned whether this claim is known to be first
      */
-    Mono<Deleted> delete(Claim claim, boolean owned) {
-        ByteSequence name = names.claim(claim);
+    Mono<Deleted> delete(Standing standing, boolean owned) {
+        ByteSequence lock = names.lock(standing.claim.key());
+        return owned
+                ? deleteFirst(standing, standing.successor())
+                : delete(lock, standing.name, standing.value).map(wasFirst -> new Deleted(wasFirst, List.of()));
+    }
+
+    /** Deletes the key of a claim of which nothing is known but its id; whether it was the first in line. */
+    Mono<Boolean> delete(Claim claim) {
         ByteSequence lock = names.lock(claim.key());
-        Op delete = Op.delete(name, DeleteOption.DEFAULT);
-        Op first = Op.get(lock, Ranges.FIRST);
+        return etcd.get(lock, Ranges.ALL)
+                .flatMapIterable(GetResponse::getKvs)
+                .filter(kv -> ClaimValue.of(kv).claimId().equals(claim.id()))
+                .next()
+                .flatMap(kv -> delete(lock, kv.getKey(), kv.getValue()))
+                .defaultIfEmpty(false);
+    }
+
+    /** No range is read, which costs etcd the more the longer the line is. */
+    private Mono<Deleted> deleteFirst(Standing owner, @Nullable Standing next) {
+        Op delete = Op.delete(owner.name, DeleteOption.DEFAULT);
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
                     attempts.incrementAndGet();
-                    return owned ? txn.Then(delete, first) : txn.Then(first, delete, first);
+                    Txn guarded = txn.If(isPut(owner.name, owner.value));
+                    return next == null
+                            ? guarded.Then(delete)
+                            : guarded.Then(delete, Op.get(next.name, GetOption.DEFAULT));
                 })
-                .map(answer -> {
-                    List<GetResponse> firsts = answer.getGetResponses();
-                    boolean deleted = answer.getDeleteResponses().get(0).getDeleted() > 0;
-                    boolean wasFirst = owned
-                            // An earlier attempt whose answer was lost may have deleted it already.
-                            ? deleted || attempts.get() > 1
-                            : deleted && isFirst(firsts.get(0), name);
-                    return new Deleted(wasFirst, firsts.get(firsts.size() - 1).getKvs());
-                });
+                .map(answer -> new Deleted(
+                        // An earlier attempt whose answer was lost may have deleted it already.
+                        answer.isSucceeded() || attempts.get() > 1,
+                        answer.getGetResponses().stream()
+                                .flatMap(found -> found.getKvs().stream())
+                                .toList()));
     }
 
-    /** What a deletion found. */
+    private Mono<Boolean> delete(ByteSequence lock, ByteSequence name, ByteSequence value) {
+        Op first = Op.get(lock, Ranges.FIRST);
+        return etcd.txn(txn -> txn.If(isPut(name, value)).Then(first, Op.delete(name, DeleteOption.DEFAULT)))
+                .map(answer ->
+                        answer.isSucceeded() && isFirst(answer.getGetResponses().get(0), name));
+    }
+
+    /** The value holds the claim's id, so nothing is deleted that was put for another claim. */
+    private static Cmp isPut(ByteSequence name, ByteSequence value) {
+        return new Cmp(name, Cmp.Op.EQUAL, CmpTarget.value(value));
+    }
+
+    /** What the deletion of an owner's key found. */
     record Deleted(boolean wasFirst, List<KeyValue> next) {
         /** The create revision of a key if it is first in line now, or zero. */
         long revisionIfFirst(ByteSequence name) {
@@ -116,9 +198,18 @@ final class ClaimKeys {
         return line.getKvs().get(0).getKey().equals(name);
     }
 
-    /** Deletes a key that a lease was seen to have. */
-    Mono<Void> deleteStray(ByteSequence name) {
-        ByteSequence known = names.withoutNamespace(name);
-        return etcd.txn(txn -> txn.Then(Op.delete(known, DeleteOption.DEFAULT))).then();
+    /** Deletes a key that a lease was seen to have, unless it turns out to be of use. */
+    Mono<Void> deleteStray(ByteSequence name, Predicate<String> inUse) {
+        return etcd.get(names.withoutNamespace(name), GetOption.DEFAULT)
+                .flatMapIterable(GetResponse::getKvs)
+                .filter(kv -> !inUse.test(Names.tail(kv.getKey())))
+                .concatMap(this::deleteIfSame)
+                .then();
+    }
+
+    private Mono<Void> deleteIfSame(KeyValue key) {
+        Cmp same = new Cmp(key.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(key.getCreateRevision()));
+        return etcd.txn(txn -> txn.If(same).Then(Op.delete(key.getKey(), DeleteOption.DEFAULT)))
+                .then();
     }
 }

@@ -21,18 +21,20 @@ import reactor.core.publisher.Mono;
  * Locks in etcd 3.4 or later, over jetcd.
  *
  * <ol>
- *   <li><b>Names.</b> A claim is one key, {@code PREFIX/KEY/CLAIM}, where KEY is the user's key percent-encoded. Its
- *       value names the client and the owner. It is bound to a lease and put once, never changed.
+ *   <li><b>Names.</b> A claim is one key, {@code PREFIX/KEY/PLACE}, where KEY is the user's key percent-encoded. Its
+ *       value names the client, the claim and the owner. It is bound to a lease and put once, never changed. A place is
+ *       used again by the same client once etcd has confirmed that its key is gone: every name that was ever in a range
+ *       makes reading the range slower until etcd's history is compacted.
  *   <li><b>Order.</b> The claims of a lock stand in line by the create revision of their keys. The first one owns the
  *       lock. Its create revision is the fencing token.
  *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
  *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so that
  *       it writes nothing if the lock is held.
- *   <li><b>Waiting.</b> A watch on the predecessor's key, from the revision of the answer on, with require-leader. When
- *       it is deleted, the last two keys are read again: the claim owns the lock, or has a new predecessor, or has lost
- *       its own key with its lease and goes to the end of the line. A watch that breaks, by a disconnect or by
- *       compaction, is not resumed but begun anew from a fresh read.
- *       A predecessor of this same backend is not watched: the transaction that deletes its key reads who is next.
+ *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there still
+ *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has a
+ *       new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks is not
+ *       resumed but begun anew from a fresh read.
+ *       A predecessor of this same backend is not watched: the transaction that deletes its key reads the next one's.
  *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
  *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
@@ -40,8 +42,8 @@ import reactor.core.publisher.Mono;
  *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it. A few times in its life the keys bound to a
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
  *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
- *   <li><b>Release.</b> The key is deleted by its name, which holds the claim's id, so that it can only be the claim's
- *       own. The next in line sees it go; nobody else is woken.
+ *   <li><b>Release.</b> The key is deleted if its value still is the one that was put, which holds the claim's id. The
+ *       next in line sees it go; nobody else is woken.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because etcd loses no

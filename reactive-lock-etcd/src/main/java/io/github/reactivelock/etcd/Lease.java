@@ -57,11 +57,11 @@ final class Lease {
     }
 
     void add(Standing standing) {
-        claims.put(standing.claim.id(), standing);
+        claims.put(standing.tail, standing);
     }
 
     void remove(Standing standing) {
-        claims.remove(standing.claim.id(), standing);
+        claims.remove(standing.tail, standing);
     }
 
     boolean hasEnded() {
@@ -141,14 +141,14 @@ final class Lease {
         Set<String> present = new HashSet<>();
         Set<ByteSequence> strays = new HashSet<>();
         for (ByteSequence name : list.getKeys()) {
-            String claim = Names.claimId(name);
-            present.add(claim);
-            if (!claim.isEmpty() && !claims.containsKey(claim)) {
+            String tail = Names.tail(name);
+            present.add(tail);
+            if (!tail.isEmpty() && !claims.containsKey(tail)) {
                 strays.add(name);
             }
         }
         claims.values().stream()
-                .filter(standing -> !present.contains(standing.claim.id()) && standing.missingSince(askedAt))
+                .filter(standing -> !present.contains(standing.tail) && standing.missingSince(askedAt))
                 .forEach(findings::vanished);
         return Flux.fromIterable(strays).flatMap(findings::stray, 8).then();
     }

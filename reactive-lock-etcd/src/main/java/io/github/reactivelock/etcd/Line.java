@@ -11,20 +11,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param revision the create revision of the claim's key, or zero if it is not there
  * @param predecessor the key just before it, or null if it is the first
- * @param readAt the store's revision at which this was so
  */
-record Line(long revision, @Nullable ByteSequence predecessor, long readAt) {
+record Line(long revision, @Nullable KeyValue predecessor) {
+
+    /** The claim is not there. */
+    static final Line NONE = new Line(0, null);
 
     /** Decides by the last two keys up to the claim's own, newest first. */
     static Line of(ByteSequence name, GetResponse lastTwo) {
         List<KeyValue> keys = lastTwo.getKvs();
-        long readAt = lastTwo.getHeader().getRevision();
         if (keys.isEmpty() || !keys.get(0).getKey().equals(name)) {
-            return new Line(0, null, readAt);
+            return NONE;
         }
-        return new Line(
-                keys.get(0).getCreateRevision(),
-                keys.size() == 1 ? null : keys.get(1).getKey(),
-                readAt);
+        return new Line(keys.get(0).getCreateRevision(), keys.size() == 1 ? null : keys.get(1));
     }
 }

@@ -1,12 +1,11 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
-import io.github.reactivelock.spi.Claim;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * The names of keys in etcd: {@code PREFIX/KEY/CLAIM} for a claim, {@code PREFIX/!SESSION} for what is told to one
+ * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for what is told to one
  * client. The user's key is percent-encoded, so that different keys have different names and none holds a slash or
  * begins with an exclamation mark.
  */
@@ -19,19 +18,19 @@ record Names(String prefix) {
         return bytes(prefix + "/" + encode(key) + "/");
     }
 
-    ByteSequence claim(Claim claim) {
-        return bytes(prefix + "/" + encode(claim.key()) + "/" + claim.id());
+    ByteSequence claim(Place place) {
+        return bytes(prefix + "/" + encode(place.key()) + "/" + place);
     }
 
     ByteSequence notice(String session) {
         return bytes(prefix + "/!" + session);
     }
 
-    /** The id of the claim that a key belongs to, or nothing if the key is no claim. */
-    static String claimId(ByteSequence name) {
+    /** What tells a claim's name from others of this prefix, {@code KEY/PLACE}; nothing if the name is no claim's. */
+    static String tail(ByteSequence name) {
         String text = name.toString();
-        String id = text.substring(text.lastIndexOf('/') + 1);
-        return id.startsWith("!") ? "" : id;
+        int place = text.lastIndexOf('/');
+        return text.startsWith("!", place + 1) ? "" : text.substring(text.lastIndexOf('/', place - 1) + 1);
     }
 
     /** The name without the namespace of the user's jetcd client, which some of etcd's answers show. */

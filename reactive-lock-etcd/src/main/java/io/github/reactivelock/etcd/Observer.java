@@ -12,7 +12,6 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -52,7 +51,7 @@ final class Observer {
         return etcd.timeToLive(owner.getLease(), LeaseOption.DEFAULT)
                 .map(lease -> new LockInfo.Held(
                         key,
-                        ownerName(owner),
+                        ClaimValue.of(owner).owner(),
                         Queue.token(owner.getCreateRevision()),
                         Duration.ofSeconds(Math.max(0, lease.getTTL())),
                         waiters));
@@ -106,21 +105,15 @@ final class Observer {
     private Op[] end(KeyValue owner) {
         List<Op> steps = new ArrayList<>();
         steps.add(Op.delete(owner.getKey(), DeleteOption.DEFAULT));
-        String value = owner.getValue().toString(StandardCharsets.UTF_8);
-        int space = value.indexOf(' ');
-        if (space > 0 && owner.getLease() != 0) {
+        ClaimValue claim = ClaimValue.of(owner);
+        if (!claim.session().isEmpty() && owner.getLease() != 0) {
             // Bound to the owner's lease, so that it does not stay when the client is gone.
             steps.add(Op.put(
-                    names.notice(value.substring(0, space)),
-                    Names.bytes(Names.claimId(owner.getKey())),
+                    names.notice(claim.session()),
+                    Names.bytes(claim.claimId()),
                     PutOption.builder().withLeaseId(owner.getLease()).build()));
         }
         return steps.toArray(Op[]::new);
-    }
-
-    private static String ownerName(KeyValue claim) {
-        String value = claim.getValue().toString(StandardCharsets.UTF_8);
-        return value.substring(value.indexOf(' ') + 1);
     }
 
     /** The claims on a lock as a watch has shown them so far. Used by one subscription. */
@@ -172,7 +165,8 @@ final class Observer {
             }
             Map.@Nullable Entry<Long, KeyValue> first = claims.firstEntry();
             if (first != null) {
-                events.add(new LockEvent.Acquired(key, ownerName(first.getValue()), Queue.token(first.getKey())));
+                events.add(new LockEvent.Acquired(
+                        key, ClaimValue.of(first.getValue()).owner(), Queue.token(first.getKey())));
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -22,7 +23,10 @@ final class Queue implements Lease.Findings {
     private final ClaimKeys keys;
     private final Pushes pushes;
     private final Leases leases;
+    /** By the ids of their claims, until these end. */
     private final Map<String, Standing> standings = new ConcurrentHashMap<>();
+    /** By {@link Names#tail}, until their keys are gone. */
+    private final Map<String, Standing> places = new ConcurrentHashMap<>();
 
     Queue(Etcd etcd, ClaimKeys keys, Pushes pushes) {
         this.keys = keys;
@@ -35,7 +39,7 @@ final class Queue implements Lease.Findings {
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             long askedAt = System.nanoTime();
-            Standing standing = standings.computeIfAbsent(claim.id(), id -> new Standing(claim, keys.name(claim)));
+            Standing standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
             if (standing.revision() != 0) {
                 return look(standing, askedAt);
             }
@@ -43,9 +47,21 @@ final class Queue implements Lease.Findings {
         });
     }
 
+    private Standing arrive(Claim claim) {
+        Standing standing = keys.enter(claim);
+        places.put(standing.tail, standing);
+        return standing;
+    }
+
+    private void depart(Standing standing, boolean gone) {
+        standing.end();
+        places.remove(standing.tail, standing);
+        keys.leave(standing, gone);
+    }
+
     /** Looks first, because a compare of jetcd cannot span a range: to a busy lock nothing is written. */
     private Mono<ClaimResult> enterIfFree(Standing standing, long askedAt) {
-        return keys.isBusy(standing.claim).flatMap(busy -> {
+        return keys.isBusy(standing).flatMap(busy -> {
             if (!busy) {
                 return enter(standing, askedAt, true);
             }
@@ -63,10 +79,10 @@ final class Queue implements Lease.Findings {
                 return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> ended(standing)));
             }
             // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
-            Mono<Line> put = keys.put(standing.claim, lease)
+            Mono<Line> put = keys.put(standing, lease)
                     .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
                             ? Mono.just(line)
-                            : keys.delete(standing.claim, false).then(Mono.error(() -> ended(standing))))
+                            : keys.delete(standing, false).then(Mono.error(() -> ended(standing))))
                     .cache();
             return Mono.zip(put, cover(lease, standing, askedAt))
                     .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
@@ -82,7 +98,7 @@ final class Queue implements Lease.Findings {
         if (revision == 0 || lease == null) {
             return enter(standing, askedAt, true);
         }
-        return Mono.zip(keys.look(standing.claim, revision), cover(lease, standing, askedAt))
+        return Mono.zip(keys.look(standing, revision), cover(lease, standing, askedAt))
                 .flatMap(both -> {
                     if (both.getT1().revision() != revision) {
                         standing.vanished(revision);
@@ -107,7 +123,7 @@ final class Queue implements Lease.Findings {
         if (standing.claim.mode() == Claim.Mode.TRY) {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
         }
-        follow(standing, line.revision(), line.predecessor(), line.readAt());
+        follow(standing, line.revision(), line.predecessor());
         return Mono.just(new ClaimResult.Queued(standing.claim.lease()));
     }
 
@@ -125,11 +141,11 @@ final class Queue implements Lease.Findings {
 
     // ---- wait
 
-    private void follow(Standing standing, long revision, ByteSequence predecessor, long readAt) {
-        Disposable.Swap watch = standing.follow(predecessor);
-        Standing own = standings.get(Names.claimId(predecessor));
-        if (watch != null && (own == null || !own.isFollowedBy(standing))) {
-            Mono<Void> news = keys.untilGone(predecessor, readAt)
+    private void follow(Standing standing, long revision, KeyValue predecessor) {
+        Disposable.Swap watch = standing.follow(predecessor.getKey());
+        Standing own = places.get(Names.tail(predecessor.getKey()));
+        if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
+            Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(
                             error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).then())
                     .then(Mono.defer(() -> {
@@ -141,7 +157,7 @@ final class Queue implements Lease.Findings {
     }
 
     private Mono<Void> lookAfterwards(Standing standing, long revision) {
-        return keys.look(standing.claim, revision)
+        return keys.look(standing, revision)
                 .flatMap(line -> moved(standing, revision, line))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck(standing)))
                 .doOnNext(pushes::push)
@@ -154,7 +170,7 @@ final class Queue implements Lease.Findings {
             return Mono.just(recheck(standing));
         }
         if (line.predecessor() != null) {
-            follow(standing, revision, line.predecessor(), line.readAt());
+            follow(standing, revision, line.predecessor());
             return Mono.empty();
         }
         return standing.own(revision)
@@ -179,7 +195,7 @@ final class Queue implements Lease.Findings {
             return Mono.empty();
         }
         long revision = standing.revision();
-        return keys.look(standing.claim, revision)
+        return keys.look(standing, revision)
                 .filter(line -> line.revision() != revision)
                 .<Signal>map(line -> {
                     standing.vanished(revision);
@@ -198,7 +214,7 @@ final class Queue implements Lease.Findings {
 
     @Override
     public Mono<Void> stray(ByteSequence name) {
-        return keys.deleteStray(name);
+        return keys.deleteStray(name, places::containsKey);
     }
 
     @Override
@@ -213,16 +229,25 @@ final class Queue implements Lease.Findings {
         return Mono.defer(() -> {
             Standing standing = standings.remove(claim.id());
             if (standing == null) {
-                return keys.delete(claim, false).map(ClaimKeys.Deleted::wasFirst);
+                return keys.delete(claim);
             }
             boolean owner = standing.leave();
+            boolean settled = standing.isSettled();
             if (standing.lease() == null) {
                 // Its key was never put, and now never will be.
+                depart(standing, settled);
                 return Mono.just(false);
             }
-            return keys.delete(claim, owner)
-                    .doOnNext(deleted -> tellSuccessor(standing, deleted))
-                    .doOnError(error -> tellSuccessor(standing))
+            return keys.delete(standing, owner)
+                    .doOnNext(deleted -> {
+                        depart(standing, settled);
+                        tellSuccessor(standing, deleted);
+                    })
+                    .doOnError(error -> {
+                        depart(standing, false);
+                        tellSuccessor(standing);
+                    })
+                    .doOnCancel(() -> depart(standing, false))
                     .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
         });
     }
@@ -248,8 +273,10 @@ final class Queue implements Lease.Findings {
     }
 
     private void abandon(Standing standing) {
-        standings.remove(standing.claim.id(), standing);
-        boolean unused = standing.leave();
+        if (standings.remove(standing.claim.id(), standing)) {
+            boolean unused = standing.leave();
+            depart(standing, standing.isSettled() && standing.lease() == null);
+        }
     }
 
     Mono<Void> close() {

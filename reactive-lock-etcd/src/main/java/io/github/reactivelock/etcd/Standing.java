@@ -16,7 +16,7 @@ import reactor.core.Disposables;
  * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
  * owner      was there, first         vanished -> lost; leave -> left
  * lost       is not there             leave -> left
- * left       is being deleted
+ * left       is being deleted, until end
  * </pre>
  */
 final class Standing {
@@ -33,7 +33,16 @@ final class Standing {
     private record Following(ByteSequence predecessor, Disposable.Swap watch) {}
 
     final Claim claim;
+    final Place place;
     final ByteSequence name;
+    final ByteSequence value;
+    /** {@link Names#tail} of the name. */
+    final String tail;
+    /** How often the key was put, or is about to be, without an answer so far. */
+    private int unanswered;
+    /** The deletion of the key was answered. */
+    private boolean ended;
+
     private Stage stage = Stage.ENTERING;
     private long revision;
     private long seenAt;
@@ -41,9 +50,12 @@ final class Standing {
     private @Nullable Following following;
     private @Nullable Standing successor;
 
-    Standing(Claim claim, ByteSequence name) {
+    Standing(Claim claim, Place place, ByteSequence name, ByteSequence value) {
         this.claim = claim;
+        this.place = place;
         this.name = name;
+        this.value = value;
+        this.tail = Names.tail(name);
     }
 
     /** The create revision of the key, or zero if it has to be put first. */
@@ -78,7 +90,23 @@ final class Standing {
         }
         lease = chosen;
         chosen.add(this);
+        unanswered++;
         return true;
+    }
+
+    /** The key is put once more; false if it must not be. */
+    synchronized boolean putAgain() {
+        unanswered++;
+        return stage != Stage.LEFT;
+    }
+
+    synchronized void putAnswered() {
+        unanswered--;
+    }
+
+    /** Once the claim has left: whether its key cannot appear any more unless it is there now. */
+    synchronized boolean isSettled() {
+        return unanswered == 0;
     }
 
     /** The key is there; false if nobody wants it any more. */
@@ -148,13 +176,21 @@ final class Standing {
         return owner;
     }
 
-    /** The next in line is this client's too and needs no watch: it is told; false if this claim has left already. */
-    synchronized boolean isFollowedBy(Standing next) {
-        if (stage == Stage.LEFT) {
+    /**
+     * The next in line is this client's too and needs no watch: it is told. False if that was done already, or if this
+     * claim is not known to be the one that was made at that revision: another may have been at its place before.
+     */
+    synchronized boolean isFollowedBy(Standing next, long createRevision) {
+        if (ended || revision != createRevision) {
             return false;
         }
         successor = next;
         return true;
+    }
+
+    /** From now on nobody new is told. */
+    synchronized void end() {
+        ended = true;
     }
 
     /** Whoever has to be told that this claim has left. */

@@ -2,17 +2,29 @@ package io.github.reactivelock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.options.LeaseOption;
+import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
 /** The protocol's rules, each tried on a real etcd. */
@@ -25,7 +37,8 @@ class ClaimProtocolTest extends EtcdFixture {
         long token = granted(Etcds.get(backend().claim(claim)));
 
         KeyValue kept = Etcds.claims(etcd).get(0);
-        assertThat(kept.getKey().toString()).isEqualTo("reactivelock/" + key + "/" + claim.id());
+        assertThat(kept.getKey().toString()).matches("reactivelock/" + key + "/[^/ ]+\\.0\\.0");
+        assertThat(ClaimValue.of(kept).claimId()).isEqualTo(claim.id());
         assertThat(token).isEqualTo(kept.getCreateRevision() << LockBackend.PASS_BITS);
         assertThat(kept.getLease()).isNotZero();
     }
@@ -42,17 +55,102 @@ class ClaimProtocolTest extends EtcdFixture {
     }
 
     @Test
-    void aClaimWhoseFirstAnswerWasLostIsFoundByItsId() {
-        EtcdLockBackend backend = backend();
+    void aClaimOfWhichNothingIsKnownAnyMoreIsReleasedByItsId() {
         Claim claim = claim();
+        Claim next = claim();
+        EtcdLockBackend backend = backend();
         Etcds.get(backend.claim(claim));
+        Etcds.get(backend.claim(next));
         EtcdLockBackend forgetful = backend();
 
-        // The same id from a backend that knows nothing of it stands for an answer that never came.
-        assertThat(Etcds.get(forgetful.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
-
-        assertThat(Etcds.claims(etcd)).hasSize(1);
+        // As after a release that failed, and may have gone through or not.
         assertThat(Etcds.get(forgetful.release(claim))).isTrue();
+        assertThat(Etcds.get(forgetful.release(claim))).isFalse();
+
+        assertThat(Etcds.claims(etcd))
+                .extracting(kv -> ClaimValue.of(kv).claimId())
+                .containsExactly(next.id());
+    }
+
+    @Test
+    void aLockUsesTheNamesOfItsKeysAgainSoThatItDoesNotBecomeSlowerWithEveryAcquisition() {
+        EtcdLockBackend backend = backend();
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            Claim owner = claim();
+            Claim waiting = claim();
+            long token = granted(Etcds.get(backend.claim(owner)));
+            Etcds.get(backend.claim(waiting));
+
+            Etcds.claims(etcd).forEach(kv -> names.add(kv.getKey().toString()));
+
+            assertThat(token).isEqualTo(Etcds.oldest(etcd).getCreateRevision() << LockBackend.PASS_BITS);
+            assertThat(Etcds.get(backend.release(owner))).isTrue();
+            assertThat(Etcds.get(backend.release(waiting))).isTrue();
+        }
+        assertThat(names).hasSize(2);
+    }
+
+    @Test
+    void aWatchBeginsInThePresentBecauseEtcdIsSlowToServeThePast() throws InterruptedException {
+        Queue<Long> beginnings = new ConcurrentLinkedQueue<>();
+        EtcdLockBackend waiting = opened(EtcdLockBackend.connect(
+                Client.builder().endpoints(server.uri()).interceptors(List.of(new WatchedFrom(beginnings))),
+                EtcdLockOptions.defaults()));
+        Queue<Signal> signals = listen(waiting);
+        EtcdLockBackend owning = backend();
+        Claim owner = claim();
+        Claim next = claim();
+        Etcds.get(owning.claim(owner));
+        Etcds.get(waiting.claim(next));
+
+        Etcds.until("the notices and the owner are watched", () -> beginnings.size() == 2);
+        Etcds.get(owning.release(owner));
+
+        Etcds.until("the next is granted", () -> isGranted(signals, next.id()));
+        assertThat(beginnings).containsOnly(0L);
+    }
+
+    /** Writes down at which revision each watch is to begin, zero for the present. */
+    private record WatchedFrom(Queue<Long> beginnings) implements ClientInterceptor {
+        @Override
+        public <Q, A> ClientCall<Q, A> interceptCall(
+                MethodDescriptor<Q, A> method, CallOptions options, Channel channel) {
+            return new SimpleForwardingClientCall<>(channel.newCall(method, options)) {
+                @Override
+                public void sendMessage(Q message) {
+                    if (message instanceof WatchRequest request && request.hasCreateRequest()) {
+                        beginnings.add(request.getCreateRequest().getStartRevision());
+                    }
+                    super.sendMessage(message);
+                }
+            };
+        }
+    }
+
+    @Test
+    void aKeyThatAppearsLateAtAPlaceInUseAgainIsRemoved() {
+        EtcdLockBackend backend = backend();
+        Claim earlier = claim();
+        Etcds.get(backend.claim(earlier));
+        KeyValue key = Etcds.claims(etcd).get(0);
+        Etcds.get(backend.release(earlier));
+
+        // As a repeated put would that arrives when its claim has ended.
+        Etcds.get(etcd.getKVClient()
+                .put(
+                        key.getKey(),
+                        key.getValue(),
+                        PutOption.builder().withLeaseId(key.getLease()).build()));
+        Claim claim = claim();
+        long token = granted(Etcds.get(backend.claim(claim)));
+
+        assertThat(Etcds.claims(etcd)).singleElement().satisfies(kept -> {
+            assertThat(ClaimValue.of(kept).claimId()).isEqualTo(claim.id());
+            assertThat(token).isEqualTo(kept.getCreateRevision() << LockBackend.PASS_BITS);
+        });
+        assertThat(Etcds.get(backend.release(earlier))).isFalse();
+        assertThat(Etcds.get(backend.release(claim))).isTrue();
     }
 
     @Test

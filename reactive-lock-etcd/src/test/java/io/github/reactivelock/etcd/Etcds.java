@@ -8,6 +8,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -61,8 +62,15 @@ final class Etcds {
     static List<KeyValue> claims(Client client) {
         GetOption all = GetOption.builder().isPrefix(true).build();
         return get(client.getKVClient().get(Names.bytes("reactivelock/"), all)).getKvs().stream()
-                .filter(kv -> !Names.claimId(kv.getKey()).isEmpty())
+                .filter(kv -> !Names.tail(kv.getKey()).isEmpty())
                 .toList();
+    }
+
+    /** The owner of the only lock there is. */
+    static KeyValue oldest(Client client) {
+        return claims(client).stream()
+                .min(Comparator.comparingLong(KeyValue::getCreateRevision))
+                .orElseThrow();
     }
 
     static void assertNoClaims(Client client) {

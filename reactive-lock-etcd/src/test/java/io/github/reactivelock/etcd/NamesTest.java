@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.ByteSequence;
-import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,13 +12,13 @@ class NamesTest {
 
     private final Names names = new Names("reactivelock");
 
-    private static Claim claim(String key) {
-        return new Claim(key, "AbC-_9.1z", "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
+    private static Place claim(String key) {
+        return new Place(key, "AbC-_9", 0, 1);
     }
 
     @Test
     void aPlainKeyStaysReadable() {
-        assertThat(names.claim(claim("order:42")).toString()).isEqualTo("reactivelock/order:42/AbC-_9.1z");
+        assertThat(names.claim(claim("order:42")).toString()).isEqualTo("reactivelock/order:42/AbC-_9.0.1");
     }
 
     @Test
@@ -49,10 +48,10 @@ class NamesTest {
         ByteSequence name = names.claim(claim("a/b"));
         ByteSequence behind = Names.bytes("apps/shop/").concat(name);
 
-        assertThat(Names.claimId(behind)).isEqualTo("AbC-_9.1z");
+        assertThat(Names.tail(behind)).isEqualTo("a%2Fb/AbC-_9.0.1");
         assertThat(names.withoutNamespace(behind)).isEqualTo(name);
         assertThat(names.withoutNamespace(name)).isEqualTo(name);
-        assertThat(Names.claimId(names.notice("session"))).isEmpty();
+        assertThat(Names.tail(names.notice("session"))).isEmpty();
     }
 
     @Test
