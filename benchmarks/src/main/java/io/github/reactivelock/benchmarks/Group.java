@@ -50,6 +50,16 @@ final class Group implements AutoCloseable {
         return Outcome.together(answers().stream().map(Outcome::decode).toList());
     }
 
+    /** As {@link #run}, for the shares of {@link Profiler#PARTS} in the first process. */
+    String profile(String side, Load load, Duration time) {
+        long startAt = System.nanoTime() + HEAD_START_NANOS;
+        for (int i = 0; i < processes.size(); i++) {
+            String request = load.share(i, processes.size()).request(side, startAt, time);
+            processes.get(i).send(i == 0 ? request.replaceFirst("run", "profile") : request);
+        }
+        return answers().get(0);
+    }
+
     /** Asks the first process alone. */
     String ask(String request) {
         processes.get(0).send(request);

@@ -13,6 +13,7 @@ enum Metric {
     LONGEST_WAIT("longest wait of a client, ms", "%,.1f"),
     CLIENT_CPU("client CPU, µs each", "%.1f"),
     SERVER_CPU("server CPU, µs each", "%.1f"),
+    SCRIPTS("in scripts", "%.1f"),
     COMMANDS("commands each", "%.3f"),
     PUBLISHED("PUBLISH each", "%.3f"),
     SUBSCRIBED("(UN)SUBSCRIBE each", "%.3f");

@@ -18,7 +18,7 @@ import redis.embedded.core.ExecutableProvider;
 /** A Redis of our own: {@code redis-server} from the PATH, else the one that the embedded-redis library brings. */
 final class RedisServer implements Server {
 
-    private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),.*");
+    private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),usec=(\\d+),.*");
 
     private final int port = ServerProcess.freePort();
     private final ServerProcess process;
@@ -60,14 +60,17 @@ final class RedisServer implements Server {
     @Override
     public Usage usage(String side) {
         Map<String, Long> calls = new TreeMap<>();
+        Map<String, Long> micros = new TreeMap<>();
         redis.info("commandstats").lines().map(CALLS::matcher).forEach(line -> {
             if (line.matches()) {
                 calls.put(line.group(1), Long.valueOf(line.group(2)));
+                micros.put(line.group(1), Long.valueOf(line.group(3)));
             }
         });
+        double scripts = micros.getOrDefault("evalsha", 0L) + micros.getOrDefault("eval", 0L);
         double seconds =
                 Double.parseDouble(info("cpu", "used_cpu_user")) + Double.parseDouble(info("cpu", "used_cpu_sys"));
-        return Usage.of(calls, seconds, side);
+        return Usage.of(calls, seconds, scripts, side);
     }
 
     void flush() {

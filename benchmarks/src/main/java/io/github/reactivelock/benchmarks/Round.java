@@ -21,6 +21,7 @@ final class Round {
         values.put(Metric.CLIENT_CPU, outcome.cpu() / MICRO / total);
         if (usage.sent() > 0) {
             values.put(Metric.SERVER_CPU, usage.cpuMicros() / total);
+            values.put(Metric.SCRIPTS, usage.scriptMicros() / total);
             values.put(Metric.COMMANDS, usage.sent() / total);
             values.put(Metric.PUBLISHED, usage.published() / total);
             values.put(Metric.SUBSCRIBED, usage.subscribed() / total);

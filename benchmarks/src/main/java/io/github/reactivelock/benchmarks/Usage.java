@@ -12,21 +12,27 @@ import java.util.Set;
  * @param published messages to a channel, whether or not anybody listens
  * @param subscribed commands among those sent that begin or end a subscription
  * @param cpuMicros processor time of the server
+ * @param scriptMicros how much of it was inside scripts
  */
-record Usage(long sent, long published, long subscribed, double cpuMicros) {
+record Usage(long sent, long published, long subscribed, double cpuMicros, double scriptMicros) {
 
-    static final Usage NONE = new Usage(0, 0, 0, 0);
+    static final Usage NONE = new Usage(0, 0, 0, 0, 0);
 
     private static final Set<String> SENT =
             Set.of("eval", "evalsha", "evalsha_ro", "fcall", "subscribe", "unsubscribe", "psubscribe", "wait");
     private static final Set<String> SUBSCRIBED = Set.of("subscribe", "unsubscribe", "psubscribe");
     private static final Set<String> PUBLISHED = Set.of("publish", "spublish");
 
-    static Usage of(Map<String, Long> calls, double cpuSeconds, String side) {
+    static Usage of(Map<String, Long> calls, double cpuSeconds, double scriptMicros, String side) {
         long own = side.startsWith("set-")
                 ? sum(calls, Set.of("set"))
                 : side.equals(Sides.PING) ? sum(calls, Set.of("ping")) : 0;
-        return new Usage(own + sum(calls, SENT), sum(calls, PUBLISHED), sum(calls, SUBSCRIBED), cpuSeconds * 1_000_000);
+        return new Usage(
+                own + sum(calls, SENT),
+                sum(calls, PUBLISHED),
+                sum(calls, SUBSCRIBED),
+                cpuSeconds * 1_000_000,
+                scriptMicros);
     }
 
     Usage since(Usage before) {
@@ -34,7 +40,8 @@ record Usage(long sent, long published, long subscribed, double cpuMicros) {
                 sent - before.sent,
                 published - before.published,
                 subscribed - before.subscribed,
-                cpuMicros - before.cpuMicros);
+                cpuMicros - before.cpuMicros,
+                scriptMicros - before.scriptMicros);
     }
 
     private static long sum(Map<String, Long> calls, Set<String> names) {

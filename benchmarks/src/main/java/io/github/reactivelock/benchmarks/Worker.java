@@ -56,13 +56,8 @@ final class Worker {
                 Outcome unused = new Turn(opened(side), new Load(1, 1, Load.Note.COUNT), System.nanoTime(), 0).run();
                 yield "";
             }
-            case "run" -> {
-                Load load = new Load(
-                        Integer.parseInt(request[2]), Integer.parseInt(request[3]), Load.Note.valueOf(request[4]));
-                yield new Turn(opened(side), load, Long.parseLong(request[5]), Long.parseLong(request[6]))
-                        .run()
-                        .encode();
-            }
+            case "run" -> turn(request).run().encode();
+            case "profile" -> Profiler.shares(turn(request));
             case "hold" -> Holding.keys(opened(side), Integer.parseInt(request[2]));
             case "wait" -> Holding.waiters(opened(side), Integer.parseInt(request[2]));
             case "close" -> {
@@ -72,6 +67,11 @@ final class Worker {
             }
             default -> throw new IllegalArgumentException("unknown request " + request[0]);
         };
+    }
+
+    private Turn turn(String[] request) {
+        Load load = new Load(Integer.parseInt(request[2]), Integer.parseInt(request[3]), Load.Note.valueOf(request[4]));
+        return new Turn(opened(request[1]), load, Long.parseLong(request[5]), Long.parseLong(request[6]));
     }
 
     private Side opened(String name) {
