@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -40,7 +39,9 @@ final class Cohort extends Mailbox {
     int members;
 
     // Everything below is touched only inside events.
-    private final Set<Waiter> waiters = new LinkedHashSet<>(4);
+    /** Who waits, in order; none while nobody does, because most locks are held without a waiter. */
+    private @Nullable Set<Waiter> waiters;
+
     private @Nullable Attempt attempt;
     private @Nullable Grant grant;
     private @Nullable Hold hold;
@@ -60,6 +61,9 @@ final class Cohort extends Mailbox {
                 engine.depart(this);
                 return;
             }
+            if (waiters == null) {
+                waiters = new LinkedHashSet<>(4);
+            }
             waiters.add(waiter);
             if (attempt == null && grant == null) {
                 claim();
@@ -69,7 +73,7 @@ final class Cohort extends Mailbox {
 
     void leave(Waiter waiter) {
         post(() -> {
-            if (waiters.remove(waiter)) {
+            if (takeOut(waiter)) {
                 engine.depart(this);
                 Waiter head = firstWaiting();
                 if (hold == null
@@ -231,7 +235,7 @@ final class Cohort extends Mailbox {
     /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
     private void handOn(Grant current) {
         for (Waiter next = firstWaiting(); next != null && current.suits(next.options); next = firstWaiting()) {
-            waiters.remove(next);
+            boolean unused = takeOut(next);
             if (next.take()) {
                 deliver(next, current);
                 return;
@@ -293,8 +297,8 @@ final class Cohort extends Mailbox {
     }
 
     private void endAll(Consumer<Waiter> end) {
-        List<Waiter> ended = List.copyOf(waiters);
-        waiters.clear();
+        List<Waiter> ended = waiters == null ? List.of() : List.copyOf(waiters);
+        waiters = null;
         for (Waiter waiter : ended) {
             end.accept(waiter);
             engine.depart(this);
@@ -351,7 +355,16 @@ final class Cohort extends Mailbox {
     }
 
     private @Nullable Waiter firstWaiting() {
-        Iterator<Waiter> all = waiters.iterator();
-        return all.hasNext() ? all.next() : null;
+        return waiters == null ? null : waiters.iterator().next();
+    }
+
+    private boolean takeOut(Waiter waiter) {
+        if (waiters == null || !waiters.remove(waiter)) {
+            return false;
+        }
+        if (waiters.isEmpty()) {
+            waiters = null;
+        }
+        return true;
     }
 }
