@@ -67,7 +67,8 @@ class EngineModelTest {
         org.jetbrains.kotlinx.lincheck.LinChecker.check(
                 model,
                 new StressOptions()
-                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 2))
+                        // So many schedules by chance: two find nothing, and some dozens a flow that leaves its claim.
+                        .iterations(Integer.getInteger("reactivelock.lincheck.iterations", 200))
                         .invocationsPerIteration(50)
                         .threads(2)
                         .actorsPerThread(3)
