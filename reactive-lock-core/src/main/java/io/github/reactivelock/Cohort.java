@@ -253,7 +253,7 @@ final class Cohort extends Mailbox {
                 .maxHold()
                 .ifPresent(longest -> delivered.endBy(
                         engine.timing.after(longest.toNanos(), () -> post(() -> heldTooLong(delivered)))));
-        engine.adopt(delivered, next);
+        engine.owned.adopt(delivered, next);
         engine.reports.run(() -> {
             engine.reports.tell(
                     l -> l.acquired(key, delivered.fencingToken, Duration.ofNanos(delivered.since - next.since())));
@@ -346,7 +346,7 @@ final class Cohort extends Mailbox {
     private void dismiss(Hold ended) {
         hold = null;
         ended.disarm();
-        engine.disown(ended);
+        engine.owned.disown(ended);
         engine.depart(this);
     }
 

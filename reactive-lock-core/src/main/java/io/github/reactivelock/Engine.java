@@ -34,8 +34,6 @@ final class Engine {
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
 
-    private record OwnedKey(String owner, String key) {}
-
     final LockBackend backend;
     final Timing timing;
     final Reports reports;
@@ -46,7 +44,7 @@ final class Engine {
 
     private final Map<String, Cohort> joinable = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
-    private final Map<OwnedKey, Hold> owned = new ConcurrentHashMap<>();
+    final OwnedHolds owned = new OwnedHolds();
     private final ConcurrentMap<String, Withdrawal> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
     private final AtomicLong ids = new AtomicLong();
@@ -114,25 +112,7 @@ final class Engine {
     @Nullable
     Hold reentrant(ContextView context, String key) {
         Hold inherited = HeldLocks.find(context, this, key);
-        if (inherited != null || owned.isEmpty()) {
-            return inherited;
-        }
-        return LockContext.owner(context)
-                .map(owner -> owned.get(new OwnedKey(owner, key)))
-                .orElse(null);
-    }
-
-    void adopt(Hold hold, Waiter waiter) {
-        LockContext.owner(waiter.context()).ifPresent(owner -> {
-            hold.contextOwner = owner;
-            owned.put(new OwnedKey(owner, waiter.key), hold);
-        });
-    }
-
-    void disown(Hold hold) {
-        if (hold.contextOwner != null) {
-            owned.remove(new OwnedKey(hold.contextOwner, hold.cohort.key), hold);
-        }
+        return inherited == null ? owned.find(context, key) : inherited;
     }
 
     String ownerOf(Waiter waiter) {

@@ -43,21 +43,23 @@ final class Group implements AutoCloseable {
 
     /** Lets a side take its turn, with the flows spread over all processes. */
     Outcome run(String side, Load load, Duration time) {
-        long startAt = System.nanoTime() + HEAD_START_NANOS;
-        for (int i = 0; i < processes.size(); i++) {
-            processes.get(i).send(load.share(i, processes.size()).request(side, startAt, time));
-        }
-        return Outcome.together(answers().stream().map(Outcome::decode).toList());
+        return Outcome.together(
+                turn("run", side, load, time).stream().map(Outcome::decode).toList());
     }
 
-    /** As {@link #run}, for the shares of {@link Profiler#PARTS} in the first process. */
+    /** As {@link #run}, for what {@link Profiler} finds in the first process. */
     String profile(String side, Load load, Duration time) {
+        return turn("profile", side, load, time).get(0);
+    }
+
+    /** @param verb for the first process; the others {@code run} */
+    private List<String> turn(String verb, String side, Load load, Duration time) {
         long startAt = System.nanoTime() + HEAD_START_NANOS;
         for (int i = 0; i < processes.size(); i++) {
-            String request = load.share(i, processes.size()).request(side, startAt, time);
-            processes.get(i).send(i == 0 ? request.replaceFirst("run", "profile") : request);
+            Load share = load.share(i, processes.size());
+            processes.get(i).send(share.request(i == 0 ? verb : "run", side, startAt, time));
         }
-        return answers().get(0);
+        return answers();
     }
 
     /** Asks the first process alone. */

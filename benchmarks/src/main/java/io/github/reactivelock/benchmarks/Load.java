@@ -48,7 +48,8 @@ record Load(int flows, int keys, Note note) {
         return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);
     }
 
-    String request(String side, long startAt, Duration time) {
-        return "run " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
+    /** @param verb what a {@link Worker} is to do with it */
+    String request(String verb, String side, long startAt, Duration time) {
+        return verb + " " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
     }
 }

@@ -50,10 +50,13 @@ final class Profile implements Scenario {
                 shares.add(group.profile(side, load, TIME).split(" ", -1));
             }
         }
+        List<String> events = new ArrayList<>(List.of("sampled by"));
+        shares.forEach(ofSide -> events.add(ofSide[0]));
+        table.add(events);
         for (int part = 0; part < Profiler.PARTS.size(); part++) {
             List<String> row = new ArrayList<>(List.of(Profiler.PARTS.get(part)));
             for (String[] ofSide : shares) {
-                row.add(String.format(Locale.ROOT, "%.1f", 100 * Double.parseDouble(ofSide[part])));
+                row.add(String.format(Locale.ROOT, "%.1f", 100 * Double.parseDouble(ofSide[part + 1])));
             }
             table.add(row);
         }

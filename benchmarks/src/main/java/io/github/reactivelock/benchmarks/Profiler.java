@@ -58,31 +58,34 @@ final class Profiler {
         return List.copyOf(all.keySet());
     }
 
-    /** The parts' shares, in their order, while a turn lasts. */
+    /** What samples were taken by, and the parts' shares in their order, while a turn lasts. */
     static String shares(Turn turn) throws InterruptedException {
         AsyncProfiler profiler;
+        String event;
         try {
             profiler = AsyncProfilerLoader.load();
-            start(profiler);
+            event = start(profiler);
         } catch (IOException | IllegalStateException e) {
             throw new IllegalStateException("async-profiler does not work here: " + e.getMessage(), e);
         }
         Outcome unused = turn.run();
         profiler.stop();
-        return shares(profiler.dumpCollapsed(Counter.SAMPLES));
+        return event + " " + shares(profiler.dumpCollapsed(Counter.SAMPLES));
     }
 
     /** Without the kernel's counters, which a container may not use, there are no frames of the kernel. */
-    private static void start(AsyncProfiler profiler) throws IOException {
+    private static String start(AsyncProfiler profiler) throws IOException {
         String options = ",interval=" + INTERVAL_NANOS + ",threads";
         try {
             String unused = profiler.execute("start,event=cpu" + options);
+            return "cpu";
         } catch (IllegalStateException | IllegalArgumentException refused) {
             String unused = profiler.execute("start,event=itimer" + options);
+            return "itimer";
         }
     }
 
-    static String shares(String collapsed) {
+    private static String shares(String collapsed) {
         Map<String, Long> samples = new LinkedHashMap<>();
         PARTS.forEach(part -> samples.put(part, 0L));
         collapsed.lines().forEach(line -> {

@@ -25,8 +25,8 @@ final class Queue implements Lease.Findings {
     private final Leases leases;
     /** By the ids of their claims, until these end. */
     private final Map<String, Standing> standings = new ConcurrentHashMap<>();
-    /** By {@link Names#tail}, until their keys are gone. */
-    private final Map<String, Standing> places = new ConcurrentHashMap<>();
+    /** By the {@linkplain Names#tail tails} of their names, until their keys are gone. */
+    private final Map<String, Standing> byTail = new ConcurrentHashMap<>();
 
     Queue(Etcd etcd, ClaimKeys keys, Pushes pushes) {
         this.keys = keys;
@@ -49,13 +49,13 @@ final class Queue implements Lease.Findings {
 
     private Standing arrive(Claim claim) {
         Standing standing = keys.enter(claim);
-        places.put(standing.tail, standing);
+        byTail.put(standing.tail, standing);
         return standing;
     }
 
     private void depart(Standing standing, boolean gone) {
         standing.end();
-        places.remove(standing.tail, standing);
+        byTail.remove(standing.tail, standing);
         keys.leave(standing, gone);
     }
 
@@ -143,7 +143,7 @@ final class Queue implements Lease.Findings {
 
     private void follow(Standing standing, long revision, KeyValue predecessor) {
         Disposable.Swap watch = standing.follow(predecessor.getKey());
-        Standing own = places.get(Names.tail(predecessor.getKey()));
+        Standing own = byTail.get(Names.tail(predecessor.getKey()));
         if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(
@@ -214,7 +214,7 @@ final class Queue implements Lease.Findings {
 
     @Override
     public Mono<Void> stray(ByteSequence name) {
-        return keys.deleteStray(name, places::containsKey);
+        return keys.deleteStray(name, byTail::containsKey);
     }
 
     @Override

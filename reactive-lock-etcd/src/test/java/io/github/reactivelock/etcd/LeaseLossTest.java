@@ -2,6 +2,7 @@ package io.github.reactivelock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.PutOption;
@@ -117,6 +118,27 @@ class LeaseLossTest extends EtcdFixture {
         LockHandle next = Etcds.get(client().acquire(key));
         assertThat(held.isHeld()).isTrue();
         Etcds.get(next.release());
+    }
+
+    @Test
+    void aKeyThatAnOldListCallsAStrayIsKeptWhereItsPlaceIsInUseAgain() {
+        Names names = new Names("reactivelock");
+        Etcd commands = new Etcd(ClientSource.of(etcd), EtcdLockOptions.defaults());
+        Queue line =
+                new Queue(commands, new ClaimKeys(commands, names, "me"), new Pushes(commands, names.notice("me")));
+        Claim earlier = claim();
+        Etcds.get(line.claim(earlier));
+        ByteSequence listed = Etcds.oldest(etcd).getKey();
+        Etcds.get(line.release(earlier));
+        Claim claim = claim();
+        Etcds.get(line.claim(claim));
+        assertThat(Etcds.oldest(etcd).getKey()).isEqualTo(listed);
+
+        Etcds.get(line.stray(listed));
+        assertThat(Etcds.claims(etcd)).hasSize(1);
+
+        assertThat(Etcds.get(line.release(claim))).isTrue();
+        Etcds.get(line.close());
     }
 
     @Test

@@ -10,10 +10,9 @@ import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
@@ -21,24 +20,13 @@ import reactor.core.publisher.Signal;
 /** What one turn of the event loop asks for, which leaves as one call. */
 class BatchTest {
 
-    private static RedisFixture fixture;
+    @RegisterExtension
+    static final RedisFixture fixture = new RedisFixture();
 
     private LockBackend backend;
 
-    @BeforeAll
-    static void start() {
-        fixture = new RedisFixture();
-    }
-
-    @AfterAll
-    static void stop() {
-        fixture.close();
-    }
-
     @BeforeEach
     void fresh() {
-        fixture.reset();
-        fixture.redis.configSet("maxmemory", "0");
         backend = fixture.backend();
         take(backend, claim("warm-up"));
     }

@@ -32,10 +32,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
@@ -43,21 +42,11 @@ import reactor.core.publisher.Mono;
 
 class ConnectionTest {
 
-    private static RedisFixture fixture;
-
-    @BeforeAll
-    static void start() {
-        fixture = new RedisFixture();
-    }
-
-    @AfterAll
-    static void stop() {
-        fixture.close();
-    }
+    @RegisterExtension
+    static final RedisFixture fixture = new RedisFixture();
 
     @BeforeEach
     void fresh() {
-        fixture.reset();
         fixture.redis.configSet("requirepass", "");
     }
 

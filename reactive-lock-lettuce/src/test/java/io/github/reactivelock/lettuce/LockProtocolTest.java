@@ -21,29 +21,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class LockProtocolTest {
 
-    private static RedisFixture fixture;
+    @RegisterExtension
+    static final RedisFixture fixture = new RedisFixture();
+
     private LockBackend backend;
-
-    @BeforeAll
-    static void start() {
-        fixture = new RedisFixture();
-    }
-
-    @AfterAll
-    static void stop() {
-        fixture.close();
-    }
 
     @BeforeEach
     void fresh() {
-        fixture.reset();
         backend = fixture.backend();
     }
 

@@ -15,34 +15,24 @@ import io.github.reactivelock.testkit.TcpProxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A connection that is reset, as a firewall does it, while a question is under way. */
 class LostAnswerTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static RedisFixture fixture;
+
+    @RegisterExtension
+    static final RedisFixture fixture = new RedisFixture();
 
     private TcpProxy proxy;
     private String uri;
 
-    @BeforeAll
-    static void start() {
-        fixture = new RedisFixture();
-    }
-
-    @AfterAll
-    static void stop() {
-        fixture.close();
-    }
-
     @BeforeEach
     void putAProxyBetween() {
-        fixture.reset();
         proxy = TcpProxy.to(fixture.server.port());
         uri = "redis://127.0.0.1:" + proxy.port();
     }

@@ -20,10 +20,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.core.Disposable;
 
-/** A server, a look at it from outside, and short words for what the tests of the protocol do all the time. */
-final class RedisFixture implements AutoCloseable {
+/**
+ * A server for a test class, empty before each test, a look at it from outside, and short words for what the tests of the
+ * protocol do all the time.
+ */
+final class RedisFixture implements BeforeEachCallback, AfterAllCallback, AutoCloseable {
 
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
@@ -155,6 +161,16 @@ final class RedisFixture implements AutoCloseable {
         redis.configSet("maxmemory", "0");
         redis.flushall();
         redis.configResetstat();
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext test) {
+        reset();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext tests) {
+        close();
     }
 
     @Override

@@ -19,32 +19,22 @@ import io.lettuce.core.KillArgs;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
 class ServerFaultTest {
 
-    private static RedisFixture fixture;
+    @RegisterExtension
+    static final RedisFixture fixture = new RedisFixture();
+
     private LockBackend backend;
-
-    @BeforeAll
-    static void start() {
-        fixture = new RedisFixture();
-    }
-
-    @AfterAll
-    static void stop() {
-        fixture.close();
-    }
 
     @BeforeEach
     void fresh() {
-        fixture.reset();
         backend = fixture.backend();
     }
 
