@@ -75,6 +75,8 @@ record Target(String what, String figure, boolean most, double value) {
     private static void fifo(List<Target> all, String scenario, double ratio) {
         all.add(least(
                 "hot key over clients, in order, beside Redisson", "ratio " + scenario + " redisson-async", ratio));
+        all.add(least(
+                "the same, both on the driver's thread", "ratio " + scenario + "-immediate redisson-async", ratio));
         all.add(most("its commands for an acquisition", "commands " + scenario, 2.3));
         all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", 1.5));
         all.add(most("the same, while all clients PING", "ratio " + scenario + "-hand-over busy-round-trip", 1.5));

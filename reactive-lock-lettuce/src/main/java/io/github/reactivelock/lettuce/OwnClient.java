@@ -5,6 +5,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -12,20 +13,29 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Clients that a backend makes for itself, with two threads, quick to reconnect, and closed with it. */
+/**
+ * Clients that a backend makes for itself, quick to reconnect, and closed with it. Both connections to one server share
+ * a thread: a pushed grant is mostly followed by a command, and need not wake another thread for it. The servers of a
+ * cluster share two.
+ */
 final class OwnClient {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
@@ -38,25 +48,28 @@ final class OwnClient {
 
     static LettuceConnection<?> ofServer(String uri) {
         RedisURI parsed = parse(uri);
-        ClientResources resources = resources();
+        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(1);
+        ClientResources resources = resources(threads);
         RedisClient client = RedisClient.create(resources);
         client.setOptions(options(parsed));
         boolean hasOthers = parsed.getSentinelMasterId() != null;
-        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources, threads);
     }
 
     static LettuceConnection<?> ofPrimary(List<String> uris) {
         List<RedisURI> servers = parse(uris);
-        ClientResources resources = resources();
+        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(1);
+        ClientResources resources = resources(threads);
         PrimaryClient client = new PrimaryClient(resources, servers);
         client.setOptions(options(servers.get(0)));
         String name = "primary of " + PrimaryClient.hosts(servers);
-        return connection(new OneServer(client, client.primary(), name, true), client, resources);
+        return connection(new OneServer(client, client.primary(), name, true), client, resources, threads);
     }
 
     static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
         List<RedisURI> seeds = parse(uris);
-        ClientResources resources = resources();
+        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(2);
+        ClientResources resources = resources(threads);
         RedisClusterClient client = RedisClusterClient.create(resources, seeds);
         client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
@@ -66,17 +79,20 @@ final class OwnClient {
                         .build())
                 .build());
         return connection(
-                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded),
+                client,
+                resources,
+                threads);
     }
 
     private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(
-            Source<C> source, AbstractRedisClient client, ClientResources resources) {
-        return new LettuceConnection<>(source, shutdown(client, resources));
+            Source<C> source, AbstractRedisClient client, ClientResources resources, EventLoopGroupProvider threads) {
+        return new LettuceConnection<>(source, shutdown(client, resources, threads));
     }
 
-    private static ClientResources resources() {
+    private static ClientResources resources(EventLoopGroupProvider threads) {
         return ClientResources.builder()
-                .ioThreadPoolSize(2)
+                .eventLoopGroupProvider(threads) // not as a number: Lettuce makes two of less
                 .computationThreadPoolSize(2)
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
@@ -103,7 +119,7 @@ final class OwnClient {
         return uris.stream().map(OwnClient::parse).toList();
     }
 
-    private static RedisURI parse(String uri) {
+    static RedisURI parse(String uri) {
         RedisURI parsed;
         try {
             parsed = RedisURI.create(uri);
@@ -117,15 +133,33 @@ final class OwnClient {
                 || parsed.getTimeout().isZero()) {
             parsed.setTimeout(CONNECT_TIMEOUT);
         }
+        resolveCredentials(parsed);
+        parsed.getSentinels().forEach(OwnClient::resolveCredentials);
         return parsed;
     }
 
-    // The resources stop their timer by waiting for its thread, which no event loop should do.
-    private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
+    /**
+     * What a URI says is at hand, but Lettuce asks for it on a thread of the common pool. From there a refused password
+     * races the closing of its connection, and may be told as a server that cannot be reached.
+     */
+    private static void resolveCredentials(RedisURI uri) {
+        Disposable unused = uri.getCredentialsProvider()
+                .resolveCredentials()
+                .subscribe(found -> uri.setCredentialsProvider(new StaticCredentialsProvider(found)));
+    }
+
+    // The resources stop their timer by waiting for its thread, which no event loop should do. Threads that were given
+    // to
+    // them they leave alone.
+    private static Mono<Void> shutdown(
+            AbstractRedisClient client, ClientResources resources, EventLoopGroupProvider threads) {
         return Mono.fromFuture(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS))
-                .then(Mono.<Void>create(sink ->
-                                resources.shutdown(0, 2, TimeUnit.SECONDS).addListener(done -> sink.success()))
-                        .subscribeOn(Schedulers.boundedElastic()));
+                .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(Schedulers.boundedElastic()))
+                .then(ended(() -> threads.shutdown(0, 2, TimeUnit.SECONDS)));
+    }
+
+    private static Mono<Void> ended(Supplier<Future<Boolean>> shutdown) {
+        return Mono.create(sink -> shutdown.get().addListener(done -> sink.success()));
     }
 
     /**

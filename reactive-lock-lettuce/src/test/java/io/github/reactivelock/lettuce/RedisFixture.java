@@ -21,6 +21,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.core.Disposable;
@@ -29,7 +30,7 @@ import reactor.core.Disposable;
  * A server for a test class, empty before each test, a look at it from outside, and short words for what the tests of the
  * protocol do all the time.
  */
-final class RedisFixture implements BeforeEachCallback, AfterAllCallback, AutoCloseable {
+final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback, AutoCloseable {
 
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
@@ -37,13 +38,21 @@ final class RedisFixture implements BeforeEachCallback, AfterAllCallback, AutoCl
     static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    final RedisServer server;
-    final RedisCommands<String, String> redis;
-    private final RedisClient outside;
+    RedisServer server;
+    RedisCommands<String, String> redis;
+    private final String[] options;
+    private RedisClient outside;
+    private boolean closed;
     private final List<LockBackend> backends = new ArrayList<>();
     private final List<Disposable> subscriptions = new ArrayList<>();
 
     RedisFixture(String... options) {
+        this.options = options.clone();
+        open();
+    }
+
+    private void open() {
+        closed = false;
         server = RedisServer.start(options);
         outside = RedisClient.create(server.uri());
         redis = outside.connect().sync();
@@ -163,6 +172,14 @@ final class RedisFixture implements BeforeEachCallback, AfterAllCallback, AutoCl
         redis.configResetstat();
     }
 
+    /** A class whose test failed is run once more, with the same fixture. */
+    @Override
+    public void beforeAll(ExtensionContext tests) {
+        if (closed) {
+            open();
+        }
+    }
+
     @Override
     public void beforeEach(ExtensionContext test) {
         reset();
@@ -176,6 +193,7 @@ final class RedisFixture implements BeforeEachCallback, AfterAllCallback, AutoCl
     @Override
     public void close() {
         reset();
+        closed = true;
         outside.shutdown(Duration.ZERO, Duration.ofSeconds(1));
         server.close();
     }
