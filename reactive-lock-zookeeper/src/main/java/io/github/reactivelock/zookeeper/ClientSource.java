@@ -5,6 +5,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ConnectStringParser;
@@ -13,8 +14,8 @@ import org.apache.zookeeper.data.ACL;
 /** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
 sealed interface ClientSource {
 
-    /** A started client. */
-    CuratorFramework open();
+    /** A started client, with a listener that hears of every change from now on, the first connection among them. */
+    CuratorFramework open(ConnectionStateListener listener);
 
     /** The servers, for people. */
     String servers();
@@ -24,10 +25,11 @@ sealed interface ClientSource {
     /** A client of the application. */
     record Users(CuratorFramework client) implements ClientSource {
         @Override
-        public CuratorFramework open() {
+        public CuratorFramework open(ConnectionStateListener listener) {
             if (client.getState() != CuratorFrameworkState.STARTED) {
                 throw new IllegalStateException("the CuratorFramework given to 'using' must be started and not closed");
             }
+            client.getConnectionStateListenable().addListener(listener);
             return client;
         }
 
@@ -67,7 +69,7 @@ sealed interface ClientSource {
         }
 
         @Override
-        public CuratorFramework open() {
+        public CuratorFramework open(ConnectionStateListener listener) {
             int patience = (int) options.commandTimeout().toMillis();
             CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
                     .connectString(servers)
@@ -80,6 +82,7 @@ sealed interface ClientSource {
                 builder.authorization("digest", Names.bytes(options.digest())).aclProvider(new Creator());
             }
             CuratorFramework client = builder.build();
+            client.getConnectionStateListenable().addListener(listener);
             client.start();
             return client;
         }

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.x.async.AsyncCuratorFramework;
@@ -128,9 +127,7 @@ final class Connection {
         if (closed) {
             throw ZooKeeperFailure.closed();
         }
-        CuratorFramework client = source.open();
-        client.getConnectionStateListenable().addListener(onState);
-        AsyncCuratorFramework fresh = AsyncCuratorFramework.wrap(client);
+        AsyncCuratorFramework fresh = AsyncCuratorFramework.wrap(source.open(onState));
         opened = fresh;
         return fresh;
     }

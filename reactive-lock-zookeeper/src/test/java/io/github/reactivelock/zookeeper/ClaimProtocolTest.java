@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
@@ -218,6 +220,20 @@ class ClaimProtocolTest extends Fixture {
 
         assertThat(ZooKeepers.get(backend.renew(List.of(held, kept))))
                 .isEqualTo(new RenewalResult(Set.of(kept.id()), Map.of(held.id(), LossReason.EXPIRED)));
+    }
+
+    @Test
+    void nobodyMissesTheFirstConnectionWhoeverIsQuicker() throws InterruptedException {
+        for (int i = 0; i < 20; i++) {
+            Queue<ConnectionState> states = new ConcurrentLinkedQueue<>();
+            CuratorFramework fresh = new ClientSource.Own(server.getConnectString(), patient())
+                    .open((client, state) -> states.add(state));
+            try {
+                ZooKeepers.until("it was heard", () -> states.contains(ConnectionState.CONNECTED));
+            } finally {
+                fresh.close();
+            }
+        }
     }
 
     @Test
