@@ -15,7 +15,6 @@ import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -48,28 +47,25 @@ final class OwnClient {
 
     static LettuceConnection<?> ofServer(String uri) {
         RedisURI parsed = parse(uri);
-        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(1);
-        ClientResources resources = resources(threads);
+        ClientResources resources = resources(1);
         RedisClient client = RedisClient.create(resources);
         client.setOptions(options(parsed));
         boolean hasOthers = parsed.getSentinelMasterId() != null;
-        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources, threads);
+        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
     }
 
     static LettuceConnection<?> ofPrimary(List<String> uris) {
         List<RedisURI> servers = parse(uris);
-        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(1);
-        ClientResources resources = resources(threads);
+        ClientResources resources = resources(1);
         PrimaryClient client = new PrimaryClient(resources, servers);
         client.setOptions(options(servers.get(0)));
         String name = "primary of " + PrimaryClient.hosts(servers);
-        return connection(new OneServer(client, client.primary(), name, true), client, resources, threads);
+        return connection(new OneServer(client, client.primary(), name, true), client, resources);
     }
 
     static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
         List<RedisURI> seeds = parse(uris);
-        EventLoopGroupProvider threads = new DefaultEventLoopGroupProvider(2);
-        ClientResources resources = resources(threads);
+        ClientResources resources = resources(2);
         RedisClusterClient client = RedisClusterClient.create(resources, seeds);
         client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
@@ -79,20 +75,18 @@ final class OwnClient {
                         .build())
                 .build());
         return connection(
-                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded),
-                client,
-                resources,
-                threads);
+                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
     }
 
     private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(
-            Source<C> source, AbstractRedisClient client, ClientResources resources, EventLoopGroupProvider threads) {
-        return new LettuceConnection<>(source, shutdown(client, resources, threads));
+            Source<C> source, AbstractRedisClient client, ClientResources resources) {
+        return new LettuceConnection<>(source, shutdown(client, resources));
     }
 
-    private static ClientResources resources(EventLoopGroupProvider threads) {
+    private static ClientResources resources(int threads) {
         return ClientResources.builder()
-                .eventLoopGroupProvider(threads) // not as a number: Lettuce makes two of less
+                // Not as a number: Lettuce makes two of one.
+                .eventLoopGroupProvider(new DefaultEventLoopGroupProvider(threads))
                 .computationThreadPoolSize(2)
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
@@ -151,11 +145,10 @@ final class OwnClient {
     // The resources stop their timer by waiting for its thread, which no event loop should do. Threads that were given
     // to
     // them they leave alone.
-    private static Mono<Void> shutdown(
-            AbstractRedisClient client, ClientResources resources, EventLoopGroupProvider threads) {
+    private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
         return Mono.fromFuture(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS))
                 .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(Schedulers.boundedElastic()))
-                .then(ended(() -> threads.shutdown(0, 2, TimeUnit.SECONDS)));
+                .then(ended(() -> resources.eventLoopGroupProvider().shutdown(0, 2, TimeUnit.SECONDS)));
     }
 
     private static Mono<Void> ended(Supplier<Future<Boolean>> shutdown) {

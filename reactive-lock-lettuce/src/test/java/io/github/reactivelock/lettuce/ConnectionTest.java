@@ -18,9 +18,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testkit.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -34,7 +32,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -133,21 +130,6 @@ class ConnectionTest {
                 .hasMessageContaining("WRONGPASS")
                 .satisfies(error -> assertThat(stackTrace(error)).doesNotContain("wrong-secret"));
         take(fixture.backend(uri("default", "secret")), claim("a"));
-    }
-
-    @Test
-    void credentialsOfAUriAreResolvedBeforeAnythingIsOpened() {
-        RedisURI one = OwnClient.parse("redis://me:secret@127.0.0.1:6379");
-        RedisURI set = OwnClient.parse("redis-sentinel://me:secret@127.0.0.1:26379,127.0.0.1:26380/0#primary");
-
-        assertThat(Stream.concat(Stream.of(one, set), set.getSentinels().stream()))
-                .extracting(RedisURI::getCredentialsProvider)
-                .hasSize(4)
-                .hasOnlyElementsOfType(RedisCredentialsProvider.ImmediateRedisCredentialsProvider.class);
-        assertThat(one.getCredentialsProvider()).isInstanceOfSatisfying(StaticCredentialsProvider.class, resolved -> {
-            assertThat(resolved.resolveCredentialsNow().getUsername()).isEqualTo("me");
-            assertThat(resolved.resolveCredentialsNow().getPassword()).isEqualTo("secret".toCharArray());
-        });
     }
 
     @Test

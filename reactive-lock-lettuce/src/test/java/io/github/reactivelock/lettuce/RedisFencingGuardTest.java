@@ -13,19 +13,21 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisFencingGuardTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    private RedisFixture redis;
+    @RegisterExtension
+    static final RedisFixture redis = new RedisFixture();
+
     private LettuceLockBackend backend;
     private RedisFencingGuard guard;
 
     @BeforeAll
     void start() {
-        redis = new RedisFixture();
         backend = LettuceLockBackend.connect(redis.server.uri());
         guard = backend.fencingGuard();
     }
@@ -33,7 +35,6 @@ class RedisFencingGuardTest {
     @AfterAll
     void stop() {
         backend.close().block(LIMIT);
-        redis.close();
     }
 
     @Test

@@ -30,7 +30,7 @@ import reactor.core.Disposable;
  * A server for a test class, empty before each test, a look at it from outside, and short words for what the tests of the
  * protocol do all the time.
  */
-final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback, AutoCloseable {
+final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback {
 
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
@@ -40,20 +40,13 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
 
     RedisServer server;
     RedisCommands<String, String> redis;
-    private final String[] options;
     private RedisClient outside;
-    private boolean closed;
     private final List<LockBackend> backends = new ArrayList<>();
     private final List<Disposable> subscriptions = new ArrayList<>();
 
-    RedisFixture(String... options) {
-        this.options = options.clone();
-        open();
-    }
-
-    private void open() {
-        closed = false;
-        server = RedisServer.start(options);
+    @Override
+    public void beforeAll(ExtensionContext tests) {
+        server = RedisServer.start();
         outside = RedisClient.create(server.uri());
         redis = outside.connect().sync();
     }
@@ -172,14 +165,6 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
         redis.configResetstat();
     }
 
-    /** A class whose test failed is run once more, with the same fixture. */
-    @Override
-    public void beforeAll(ExtensionContext tests) {
-        if (closed) {
-            open();
-        }
-    }
-
     @Override
     public void beforeEach(ExtensionContext test) {
         reset();
@@ -187,13 +172,7 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
 
     @Override
     public void afterAll(ExtensionContext tests) {
-        close();
-    }
-
-    @Override
-    public void close() {
         reset();
-        closed = true;
         outside.shutdown(Duration.ZERO, Duration.ofSeconds(1));
         server.close();
     }

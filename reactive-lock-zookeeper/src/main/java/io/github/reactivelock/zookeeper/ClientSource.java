@@ -14,7 +14,7 @@ import org.apache.zookeeper.data.ACL;
 /** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
 sealed interface ClientSource {
 
-    /** A started client, with a listener that hears of every change from now on, the first connection among them. */
+    /** A started client, with a listener: one made here tells it of its first connection, one of the user's of the next. */
     CuratorFramework open(ConnectionStateListener listener);
 
     /** The servers, for people. */
