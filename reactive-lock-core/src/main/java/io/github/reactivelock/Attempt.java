@@ -7,7 +7,7 @@ import java.time.Duration;
 import reactor.core.Disposable;
 
 /**
- * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its cohort's events;
+ * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its line's events;
  * it tells the cohort what came of it.
  */
 final class Attempt {
@@ -110,16 +110,16 @@ final class Attempt {
                 cohort.left(this, answer);
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
-            queued(sentAt, waiting.recheckAfter());
+            queued(sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
             cohort.busy(this);
         } else {
             cohort.failAll(new LockUnavailableException(
-                    cohort.key, "acquired", new IllegalStateException("the store turned away a claim that waits")));
+                    claim.key(), "acquired", new IllegalStateException("the store turned away a claim that waits")));
         }
     }
 
-    private void queued(long sentAt, Duration recheckAfter) {
+    private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
         long now = engine.timing.now();
         mayHaveBeenServed |= now - ungrantedAt >= lease - engine.timing.margin(lease);
@@ -129,6 +129,10 @@ final class Attempt {
         if (endIfInVain()) {
             return;
         }
+        if (answer.behind() != null) {
+            cohort.standsBehind(answer.behind());
+        }
+        Duration recheckAfter = answer.recheckAfter();
         long third = lease / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
         askAgainAt = now + pause;
@@ -145,7 +149,7 @@ final class Attempt {
         if (!queued || refusal == null) {
             return false;
         }
-        cohort.failAll(new LockUnavailableException(cohort.key, "waited for", refusal));
+        cohort.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
         return true;
     }
 
@@ -159,7 +163,7 @@ final class Attempt {
         if (queued && now - ungrantedAt < lease) {
             askAgainAt = sentAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
-            cohort.failAll(new LockUnavailableException(cohort.key, "acquired", failure));
+            cohort.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }
     }
 }

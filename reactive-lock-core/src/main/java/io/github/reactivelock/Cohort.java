@@ -14,29 +14,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
  * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its mailbox. No user code runs inside, but for the cancelling of work whose lock is lost, which has to
- * come before the lock is given up.
+ * thread, out of its line's mailbox. No user code runs inside, but for the cancelling of work whose lock is lost, which
+ * has to come before the lock is given up.
  *
  * <pre>
  * state       has              leaves on
  * idle        nothing          join -> trying
- * trying      attempt          granted, grant pushed -> held or confirming; busy, refused -> idle
+ * trying      attempt          granted, grant pushed -> held or confirming; busy, refused -> idle; a grant of the
+ *                              cohort ahead -> held
  * confirming  grant            renewed -> held; not ours, deadline -> trying
- * held        grant and hold   release -> held (passed on), trying (others wait) or idle; loss -> trying or idle
+ * held        grant and hold   release -> held (passed on), trying (others wait) or idle (with the grant given to the
+ *                              cohort behind, or up); loss -> trying or idle
  * </pre>
  *
  * <p>In every state but held the last waiter that leaves leads to idle, and in every state close does. Leaving an
  * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-final class Cohort extends Mailbox {
+final class Cohort {
 
+    final Line line;
     final Engine engine;
-    final String key;
     private final boolean shared;
-    private final Runnable tick = this::ticked;
-
-    /** Flows that keep this cohort in the engine's table; guarded by the table. */
-    int members;
 
     // Everything below is touched only inside events.
     /** Who waits, in order; none while nobody does, because most locks are held without a waiter. */
@@ -46,11 +44,20 @@ final class Cohort extends Mailbox {
     private @Nullable Grant grant;
     private @Nullable Hold hold;
 
-    Cohort(Engine engine, String key, boolean shared) {
-        super(key);
-        this.engine = engine;
-        this.key = key;
+    /** A waiting claim of ours stands directly behind that one's at the store. Only cohorts of one flow are linked. */
+    private @Nullable Cohort ahead;
+
+    /** The other end of that link. */
+    private @Nullable Cohort behind;
+
+    Cohort(Line line, boolean shared) {
+        this.line = line;
+        this.engine = line.engine;
         this.shared = shared;
+    }
+
+    void post(Runnable event) {
+        line.post(event);
     }
 
     // ---- events from outside
@@ -58,7 +65,7 @@ final class Cohort extends Mailbox {
     void join(Waiter waiter) {
         post(() -> {
             if (!waiter.isWaiting()) {
-                engine.depart(this);
+                engine.depart(line);
                 return;
             }
             if (waiters == null) {
@@ -74,7 +81,7 @@ final class Cohort extends Mailbox {
     void leave(Waiter waiter) {
         post(() -> {
             if (takeOut(waiter)) {
-                engine.depart(this);
+                engine.depart(line);
                 Waiter head = firstWaiting();
                 if (hold == null
                         && (head == null || (attempt != null && !Attempt.suits(attempt.claim, head.options)))) {
@@ -137,7 +144,7 @@ final class Cohort extends Mailbox {
     }
 
     void tick() {
-        post(tick);
+        post(this::ticked);
     }
 
     void close() {
@@ -145,7 +152,7 @@ final class Cohort extends Mailbox {
             if (hold != null) {
                 lose(hold, loss(hold, LossReason.CLIENT_CLOSED, null));
             }
-            failAll(new LockClientClosedException(key));
+            failAll(new LockClientClosedException(line.key));
         });
     }
 
@@ -171,13 +178,18 @@ final class Cohort extends Mailbox {
         }
         LockOptions wanted = head.options;
         Claim claim = new Claim(
-                key, engine.newClaimId(), engine.ownerOf(head), wanted.lease(), head.mode, Attempt.keeping(wanted));
+                line.key,
+                engine.newClaimId(),
+                engine.ownerOf(head),
+                wanted.lease(),
+                head.mode,
+                Attempt.keeping(wanted));
         Attempt started = new Attempt(this, claim);
         if (engine.register(claim, this)) {
             attempt = started;
             started.ask();
         } else {
-            endAll(waiter -> waiter.fail(new LockClientClosedException(key)));
+            endAll(waiter -> waiter.fail(new LockClientClosedException(line.key)));
         }
     }
 
@@ -190,6 +202,7 @@ final class Cohort extends Mailbox {
         Grant current = grant;
         if (attempt == asked) {
             attempt = null;
+            leaveAhead();
             Grant fresh = new Grant(this, asked.claim, fencingToken, lease, since);
             grant = fresh;
             if (fresh.isFresh()) {
@@ -198,12 +211,17 @@ final class Cohort extends Mailbox {
                 fresh.renewNow();
             }
         } else if (current == null || !current.claim.equals(asked.claim)) {
-            engine.withdraw(asked.claim, null);
+            Cohort keeper = engine.cohortOf(asked.claim.id());
+            if (keeper == null) {
+                engine.withdraw(asked.claim, null);
+            } else {
+                keeper.granted(asked, fencingToken, lease, since);
+            }
         } else if (current.fencingToken == fencingToken) {
             current.confirmed(since);
         } else {
             // The store had lost the claim and granted it anew when an old question arrived: not the hold we gave out.
-            lost(current, new LockLostException(key, current.currentToken(), LossReason.EXPIRED, null));
+            lost(current, new LockLostException(line.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
@@ -216,7 +234,7 @@ final class Cohort extends Mailbox {
 
     /** A claim that was left meanwhile is in the store's queue, where its release may have come too early. */
     void left(Attempt asked, ClaimResult answer) {
-        if (answer instanceof ClaimResult.Queued && (grant == null || !grant.claim.equals(asked.claim))) {
+        if (answer instanceof ClaimResult.Queued && engine.cohortOf(asked.claim.id()) == null) {
             engine.withdraw(asked.claim, null);
         }
     }
@@ -240,7 +258,7 @@ final class Cohort extends Mailbox {
                 deliver(next, current);
                 return;
             }
-            engine.depart(this);
+            engine.depart(line);
         }
         withdraw();
         claim();
@@ -255,8 +273,8 @@ final class Cohort extends Mailbox {
                         engine.timing.after(longest.toNanos(), () -> post(() -> heldTooLong(delivered)))));
         engine.owned.adopt(delivered, next);
         engine.reports.run(() -> {
-            engine.reports.tell(
-                    l -> l.acquired(key, delivered.fencingToken, Duration.ofNanos(delivered.since - next.since())));
+            engine.reports.tell(l ->
+                    l.acquired(line.key, delivered.fencingToken, Duration.ofNanos(delivered.since - next.since())));
             next.granted(new Handle(delivered));
         });
     }
@@ -271,13 +289,20 @@ final class Cohort extends Mailbox {
             return;
         }
         dismiss(released);
-        Waiter next = firstWaiting();
-        if (shared && next != null && current.pass(next.options)) {
+        Cohort heir = shared ? this : behind;
+        Waiter next = heir == null ? null : heir.firstWaiting();
+        if (heir != null && next != null && current.pass(next.options)) {
             engine.reports.released(released, outcome);
-            handOn(current);
+            if (heir == this) {
+                handOn(current);
+            } else {
+                grant = null;
+                heir.inherit(current);
+            }
             return;
         }
         grant = null;
+        stepOut();
         if (current.hasCallers()) {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
@@ -291,6 +316,7 @@ final class Cohort extends Mailbox {
         Claim claim = attempt != null ? attempt.claim : grant != null ? grant.claim : null;
         attempt = null;
         grant = null;
+        stepOut();
         if (claim != null) {
             engine.withdraw(claim, null);
         }
@@ -301,7 +327,60 @@ final class Cohort extends Mailbox {
         waiters = null;
         for (Waiter waiter : ended) {
             end.accept(waiter);
-            engine.depart(this);
+            engine.depart(line);
+        }
+    }
+
+    // ---- the order of the store's queue
+
+    /** The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant. */
+    void standsBehind(String claimId) {
+        stepOut();
+        Cohort before = engine.cohortOf(claimId);
+        if (before != null && before.line == line && !before.shared && !shared) {
+            if (before.behind != null) {
+                before.behind.leaveAhead();
+            }
+            before.behind = this;
+            ahead = before;
+        }
+    }
+
+    /** Our claim leaves the queue or the lock: what was behind it is behind what was ahead of it. */
+    private void stepOut() {
+        if (ahead != null) {
+            ahead.behind = behind;
+        }
+        if (behind != null) {
+            behind.ahead = ahead;
+        }
+        ahead = null;
+        behind = null;
+    }
+
+    /** Takes the grant of the cohort ahead in place of one of our own, for which our claim need not wait any more. */
+    private void inherit(Grant given) {
+        Attempt waited = attempt;
+        attempt = null;
+        grant = given;
+        given.moveTo(this);
+        leaveAhead();
+        boolean open = engine.register(given.claim, this);
+        if (!open) {
+            failAll(new LockClientClosedException(line.key));
+        }
+        if (waited != null) {
+            engine.withdraw(waited.claim, null);
+        }
+        if (open) {
+            handOn(given);
+        }
+    }
+
+    private void leaveAhead() {
+        if (ahead != null) {
+            ahead.behind = null;
+            ahead = null;
         }
     }
 
@@ -347,11 +426,11 @@ final class Cohort extends Mailbox {
         hold = null;
         ended.disarm();
         engine.owned.disown(ended);
-        engine.depart(this);
+        engine.depart(line);
     }
 
     private LockLostException loss(Hold of, LossReason reason, @Nullable Throwable cause) {
-        return new LockLostException(key, of.fencingToken, reason, cause);
+        return new LockLostException(line.key, of.fencingToken, reason, cause);
     }
 
     private @Nullable Waiter firstWaiting() {

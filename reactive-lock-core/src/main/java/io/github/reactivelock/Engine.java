@@ -42,7 +42,7 @@ final class Engine {
     final long maxPassing;
     private final String name;
 
-    private final Map<String, Cohort> joinable = new ConcurrentHashMap<>();
+    private final Map<String, Line> lines = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
     final OwnedHolds owned = new OwnedHolds();
     private final ConcurrentMap<String, Withdrawal> withdrawals = new ConcurrentHashMap<>();
@@ -92,20 +92,22 @@ final class Engine {
     }
 
     private Cohort cohortFor(Waiter waiter) {
-        if (waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO) {
-            return new Cohort(this, waiter.key, false);
-        }
-        return joinable.compute(waiter.key, (key, present) -> {
-            Cohort joined = present == null ? new Cohort(this, key, true) : present;
-            joined.members++;
-            return joined;
+        boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
+        Line joined = lines.compute(waiter.key, (key, present) -> {
+            Line line = present == null ? new Line(this, key) : present;
+            line.members++;
+            if (!alone && line.cohort == null) {
+                line.cohort = new Cohort(line, true);
+            }
+            return line;
         });
+        Cohort together = joined.cohort;
+        return alone || together == null ? new Cohort(joined, false) : together;
     }
 
-    /** A flow, or its hold, is done with its cohort; the last one takes a shared cohort out of the table. */
-    void depart(Cohort cohort) {
-        joinable.computeIfPresent(
-                cohort.key, (key, present) -> present == cohort && --cohort.members == 0 ? null : present);
+    /** A flow, or its hold, is done with its line; the last one takes it out of the table. */
+    void depart(Line left) {
+        lines.computeIfPresent(left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
     }
 
     /** The hold that an acquisition with this Context joins instead of waiting. */
@@ -138,6 +140,12 @@ final class Engine {
         }
         timing.serve(claim.lease());
         return true;
+    }
+
+    /** Which cohort a claim of this client belongs to, until it is given back. */
+    @Nullable
+    Cohort cohortOf(String claimId) {
+        return claims.get(claimId);
     }
 
     void forget(Claim claim) {
@@ -216,7 +224,9 @@ final class Engine {
                 cohort.recheck(false);
             }
         } else if (signal instanceof Signal.Recheck recheck) {
-            claims.values().stream().filter(c -> c.key.equals(recheck.key())).forEach(c -> c.recheck(false));
+            claims.values().stream()
+                    .filter(c -> c.line.key.equals(recheck.key()))
+                    .forEach(c -> c.recheck(false));
         } else {
             boolean again = connectedBefore;
             connectedBefore = true;
@@ -239,7 +249,7 @@ final class Engine {
 
     /** Nothing is held, waited for or being given up. */
     boolean isIdle() {
-        return claims.isEmpty() && joinable.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
+        return claims.isEmpty() && lines.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
     }
 
     Mono<Void> close() {

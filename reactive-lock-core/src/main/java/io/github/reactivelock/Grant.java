@@ -13,14 +13,16 @@ import reactor.core.Disposable;
 /**
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
  * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
- * until that deadline, never past it. Touched only inside its cohort's events, but for {@link #isOver} and
+ * until that deadline, never past it. Touched only inside its line's events, but for {@link #isOver} and
  * {@link #remaining}; it tells the cohort what came of it.
  */
 final class Grant {
 
     final Claim claim;
     final long fencingToken;
-    private final Cohort cohort;
+    /** Changes when the lock goes to the next cohort of the line. */
+    private volatile Cohort cohort;
+
     private final Engine engine;
     private final long lease;
     private final long margin;
@@ -104,7 +106,11 @@ final class Grant {
     LockLostException expiry(long token) {
         Throwable cause = failure == null && renewing ? engine.timing.silence(patience) : failure;
         return new LockLostException(
-                cohort.key, token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
+                claim.key(), token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
+    }
+
+    void moveTo(Cohort next) {
+        cohort = next;
     }
 
     // ---- renewal
@@ -122,7 +128,7 @@ final class Grant {
         }
         if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
             armedFor = deadline;
-            Disposable unused = engine.timing.after(deadline - now, cohort::tick);
+            Disposable unused = engine.timing.after(deadline - now, () -> cohort.tick());
         }
     }
 
@@ -169,7 +175,7 @@ final class Grant {
             if (reason != null) {
                 renewing = false;
                 LossReason known = suspicion == null ? reason : suspicion;
-                cohort.lost(this, new LockLostException(cohort.key, currentToken(), known, null));
+                cohort.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
@@ -195,7 +201,7 @@ final class Grant {
     private void renewalFailed(Throwable cause) {
         renewing = false;
         failure = cause;
-        tellCallers(new LockUnavailableException(cohort.key, "renewed", cause));
+        tellCallers(new LockUnavailableException(claim.key(), "renewed", cause));
     }
 
     /** Asked first on the way of every release, where an exception made for nobody would be a good part of the cost. */

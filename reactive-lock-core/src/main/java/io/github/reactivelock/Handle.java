@@ -24,7 +24,7 @@ final class Handle implements LockHandle {
 
     @Override
     public String key() {
-        return hold.cohort.key;
+        return hold.cohort.line.key;
     }
 
     @Override

@@ -15,7 +15,7 @@ record HeldLocks(Hold hold, @Nullable HeldLocks outer) {
         HeldLocks held = context.getOrDefault(HeldLocks.class, null);
         while (held != null) {
             Hold hold = held.hold();
-            if (hold.cohort.engine == engine && hold.cohort.key.equals(key)) {
+            if (hold.cohort.engine == engine && hold.cohort.line.key.equals(key)) {
                 return hold;
             }
             held = held.outer();

@@ -149,7 +149,7 @@ final class Hold {
         try {
             work.lost(lost);
         } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
-            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.key, e);
+            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.line.key, e);
         }
     }
 

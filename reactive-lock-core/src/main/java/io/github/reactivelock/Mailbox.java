@@ -1,7 +1,7 @@
 package io.github.reactivelock;
 
 import java.util.Queue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.util.concurrent.Queues;
@@ -14,19 +14,23 @@ import reactor.util.concurrent.Queues;
 abstract class Mailbox {
 
     private static final Logger log = LoggerFactory.getLogger(Mailbox.class);
+    private static final AtomicIntegerFieldUpdater<Mailbox> POSTED =
+            AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "posted");
 
-    private final String name;
+    final String key;
     private final Queue<Runnable> events =
             Queues.<Runnable>unboundedMultiproducer().get();
-    private final AtomicInteger posted = new AtomicInteger();
 
-    Mailbox(String name) {
-        this.name = name;
+    @SuppressWarnings("UnusedVariable") // only ever used through POSTED
+    private volatile int posted;
+
+    Mailbox(String key) {
+        this.key = key;
     }
 
     final void post(Runnable event) {
         events.offer(event);
-        if (posted.getAndIncrement() != 0) {
+        if (POSTED.getAndIncrement(this) != 0) {
             return;
         }
         int handled = 1;
@@ -34,7 +38,7 @@ abstract class Mailbox {
             for (Runnable next = events.poll(); next != null; next = events.poll()) {
                 handle(next);
             }
-            handled = posted.addAndGet(-handled);
+            handled = POSTED.addAndGet(this, -handled);
         } while (handled != 0);
     }
 
@@ -42,7 +46,7 @@ abstract class Mailbox {
         try {
             event.run();
         } catch (Throwable e) { // an Error too: it would leave the mailbox busy for ever
-            log.error("lock '{}': an event could not be handled; please report this", name, e);
+            log.error("lock '{}': an event could not be handled; please report this", key, e);
         }
     }
 }

@@ -30,7 +30,7 @@ final class OwnedHolds {
 
     void disown(Hold hold) {
         if (hold.contextOwner != null) {
-            holds.remove(new OwnedKey(hold.contextOwner, hold.cohort.key), hold);
+            holds.remove(new OwnedKey(hold.contextOwner, hold.cohort.line.key), hold);
         }
     }
 

@@ -48,7 +48,7 @@ final class Reports {
     /** A hold was released, at the store or to the next flow of this process. */
     void released(Hold hold, Consumer<@Nullable LockException> outcome) {
         run(() -> {
-            tell(l -> l.released(hold.cohort.key, hold.fencingToken, timing.since(hold.since)));
+            tell(l -> l.released(hold.cohort.line.key, hold.fencingToken, timing.since(hold.since)));
             outcome.accept(null);
         });
     }
@@ -56,7 +56,7 @@ final class Reports {
     /** The store answered a release, or did not. */
     void releaseAnswered(
             Hold hold, boolean owned, @Nullable Throwable failure, Consumer<@Nullable LockException> outcome) {
-        String key = hold.cohort.key;
+        String key = hold.cohort.line.key;
         if (failure != null) {
             LockUnavailableException unreleased =
                     new LockUnavailableException(key, "released (it is tried again until its lease is over)", failure);

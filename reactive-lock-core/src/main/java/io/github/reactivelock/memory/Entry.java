@@ -56,6 +56,7 @@ final class Entry {
     private final LongSupplier tokens;
     private final Map<String, Place> queue = new LinkedHashMap<>(4);
     private @Nullable Place owner;
+    private @Nullable Place newest;
 
     Entry(LongSupplier tokens) {
         this.tokens = tokens;
@@ -90,10 +91,13 @@ final class Entry {
         if (claim.mode() == Claim.Mode.TRY) {
             return new ClaimResult.Busy();
         }
+        String behind = null;
         if (waiting == null) {
-            queue.put(claim.id(), new Place(claim, from, now + nanos(claim.lease())));
+            behind = last();
+            newest = new Place(claim, from, now + nanos(claim.lease()));
+            queue.put(claim.id(), newest);
         }
-        return new ClaimResult.Queued(Duration.ofNanos(held == null ? 0 : held.until - now));
+        return new ClaimResult.Queued(Duration.ofNanos(held == null ? 0 : held.until - now), behind);
     }
 
     /** Empty if the claim's lease starts anew, else why not. */
@@ -173,6 +177,12 @@ final class Entry {
         if (held != null && held.isOver(now)) {
             owner = null;
         }
+    }
+
+    /** The claim that whoever comes next will stand behind; null if the one that came last has left the queue. */
+    private @Nullable String last() {
+        Place last = queue.isEmpty() ? owner : newest;
+        return last == null || (last != owner && queue.get(last.claim.id()) != last) ? null : last.claim.id();
     }
 
     private @Nullable Place firstAlive(long now) {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.spi;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** The store's answer to a {@link Claim}. */
 public sealed interface ClaimResult {
@@ -30,8 +31,19 @@ public sealed interface ClaimResult {
      * Another claim owns the lock and this one waits for it.
      *
      * @param recheckAfter when to ask again if no signal came, usually what is left of the owner's lease
+     * @param behind the id of the claim that is served directly before this one, the owner's included, or null if that is
+     *     not known. Said when a claim is queued, it stays true until one of the two leaves: a queue grows at its end only
      */
-    record Queued(Duration recheckAfter) implements ClaimResult {}
+    record Queued(Duration recheckAfter, @Nullable String behind) implements ClaimResult {
+        /**
+         * A place of which the store does not say what is before it.
+         *
+         * @param recheckAfter when to ask again if no signal came
+         */
+        public Queued(Duration recheckAfter) {
+            this(recheckAfter, null);
+        }
+    }
 
     /** Another claim owns the lock or is before this one, and this one did not want to wait. */
     record Busy() implements ClaimResult {}

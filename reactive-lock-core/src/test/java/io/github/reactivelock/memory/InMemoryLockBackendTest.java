@@ -35,11 +35,15 @@ class InMemoryLockBackendTest extends InMemoryFixture {
     }
 
     @Test
-    void aWaitingClaimIsToldWhatIsLeftOfTheOwnersLease() {
-        claim(queued("k"));
+    void aWaitingClaimIsToldWhatIsLeftOfTheOwnersLeaseAndAtFirstWhomItStandsBehind() {
+        Claim owner = queued("k");
+        Claim next = queued("k");
+        claim(owner);
         pass(Duration.ofSeconds(4));
 
-        assertThat(claim(queued("k"))).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6)));
+        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), owner.id()));
+        assertThat(claim(queued("k"))).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), next.id()));
+        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6)));
     }
 
     @Test

@@ -124,7 +124,8 @@ final class Queue implements Lease.Findings {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
         }
         follow(standing, line.revision(), line.predecessor());
-        return Mono.just(new ClaimResult.Queued(standing.claim.lease()));
+        return Mono.just(new ClaimResult.Queued(
+                standing.claim.lease(), ClaimValue.of(line.predecessor()).claimId()));
     }
 
     private static Mono<Boolean> cover(Lease lease, Standing standing, long askedAt) {

@@ -39,10 +39,15 @@ final class RedisReplies {
         int outcome = (int) number(reply, 0);
         return switch (outcome) {
             case 1 -> new ClaimResult.Granted(fencingToken(number(reply, 1)), claim.lease());
-            case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)));
+            case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)), behind(reply));
             case 3 -> new ClaimResult.Busy();
             default -> throw strange(reply);
         };
+    }
+
+    /** The third part of the answer to a claim that was put into the queue; a vote has other things there. */
+    private static @Nullable String behind(List<Object> reply) {
+        return reply.size() == 3 ? String.valueOf(reply.get(2)) : null;
     }
 
     static Vote vote(Claim claim, List<Object> reply) {

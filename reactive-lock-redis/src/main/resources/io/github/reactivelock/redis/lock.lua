@@ -172,22 +172,24 @@ local function answer(verb, k, at, count)
         return { GRANTED, number }
       end
       serve(first, watched, now)
-      left = tonumber(first.lease)
+      id, left = first.id, tonumber(first.lease)
     end
     if mode == 'TRY' then
       return { BUSY }
     end
+    local last
     if not ticket then
-      ticket = string.format('%.0f', (call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0) + 1)
+      last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
+      ticket = string.format('%.0f', (last[2] or 0) + 1)
     end
     local deadline = string.format('%.0f', math.floor(now / 1000) + lease)
-    call('ZADD', QUEUE, 'NX', ticket, me)
+    local added = call('ZADD', QUEUE, 'NX', ticket, me)
     call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
     if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
       call('PEXPIRE', QUEUE, 2 * lease)
       call('PEXPIRE', WAITERS, 2 * lease)
     end
-    return { QUEUED, left }
+    return { QUEUED, left, last and added == 1 and (last[1] or id) or nil }
   end
 
   if verb == 'claim' then

@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** Who is next, and how it learns of it. */
@@ -44,8 +46,9 @@ abstract class OrderCases extends Cases {
         return backend;
     }
 
-    @Test
-    void fifoServesAllClientsInOrderOfArrival() {
+    @ParameterizedTest
+    @ValueSource(strings = {"012012012", "000111222", "011100220"})
+    void fifoServesAllClientsInOrderOfArrival(String clientsOfFlows) {
         needs(Feature.ARRIVAL_ORDER);
         List<LockClient> clients =
                 IntStream.range(0, 3).mapToObj(i -> client().with(FIFO)).toList();
@@ -54,7 +57,7 @@ abstract class OrderCases extends Cases {
         List<CompletableFuture<Void>> flows = new ArrayList<>();
         List<String> arrived = new ArrayList<>();
         for (int i = 0; i < 9; i++) {
-            flows.add(flow(clients.get(i % 3), "flow " + i));
+            flows.add(flow(clients.get(clientsOfFlows.charAt(i) - '0'), "flow " + i));
             arrived.add("flow " + i);
             untilQueued(observer, key, i + 1);
         }

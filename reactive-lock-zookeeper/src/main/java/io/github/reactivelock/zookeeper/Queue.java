@@ -151,7 +151,8 @@ final class Queue {
             return tidied.then(release(standing.claim)).thenReturn(new ClaimResult.Busy());
         }
         follow(standing, node, line.predecessor());
-        return tidied.thenReturn(new ClaimResult.Queued(standing.claim.lease()));
+        return tidied.thenReturn(new ClaimResult.Queued(
+                standing.claim.lease(), line.predecessor().claimId()));
     }
 
     private Mono<ClaimResult> granted(Standing standing, Node node) {
