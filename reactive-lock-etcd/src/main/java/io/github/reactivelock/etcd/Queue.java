@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -124,8 +125,14 @@ final class Queue implements Lease.Findings {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
         }
         follow(standing, line.revision(), line.predecessor());
-        return Mono.just(new ClaimResult.Queued(
-                standing.claim.lease(), ClaimValue.of(line.predecessor()).claimId()));
+        Standing own = own(line.predecessor());
+        return Mono.just(new ClaimResult.Queued(standing.claim.lease(), own == null ? null : own.claim.id()));
+    }
+
+    /** The claim of this client that a key was put for. */
+    private @Nullable Standing own(KeyValue key) {
+        Standing own = byTail.get(Names.tail(key.getKey()));
+        return own != null && own.revision() == key.getCreateRevision() ? own : null;
     }
 
     private static Mono<Boolean> cover(Lease lease, Standing standing, long askedAt) {
@@ -144,7 +151,7 @@ final class Queue implements Lease.Findings {
 
     private void follow(Standing standing, long revision, KeyValue predecessor) {
         Disposable.Swap watch = standing.follow(predecessor.getKey());
-        Standing own = byTail.get(Names.tail(predecessor.getKey()));
+        Standing own = own(predecessor);
         if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(

@@ -1,9 +1,17 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.testkit.Feature;
+import java.util.Set;
+
 class PostgresContractTest extends SqlContract {
 
     @Override
     Databases open() {
         return Databases.postgres();
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.NEIGHBOURS);
     }
 }

@@ -4,6 +4,8 @@ package io.github.reactivelock.testkit;
 public enum Feature {
     /** Serves waiting claims in the order in which they came, over all clients. */
     ARRIVAL_ORDER,
+    /** Says of a claim that it puts into its queue which one is served directly before. */
+    NEIGHBOURS,
     /** Tells a waiting client at once that it was served. */
     PUSHED_GRANTS,
     /** Tells a client that its hold was released by force. */

@@ -69,6 +69,27 @@ abstract class OrderCases extends Cases {
     }
 
     @Test
+    void flowsOfOneClientThatAreNextToEachOtherPassTheLockOnWithoutTheStore() {
+        needs(Feature.NEIGHBOURS);
+        LockClient client = client().with(FIFO);
+        LockHandle held = Await.get(client.acquire(key));
+        Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+        List<CompletableFuture<Void>> flows = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            flows.add(client.<Void>withLock(key, hold -> Mono.fromRunnable(() -> tokens.add(hold.fencingToken())))
+                    .toFuture());
+            untilQueued(client, key, i + 1);
+        }
+        long token = held.fencingToken();
+
+        Await.run(held.release());
+        flows.forEach(Await::done);
+
+        assertThat(tokens).containsExactly(token + 1, token + 2, token + 3);
+        Await.until("nobody waits or holds", () -> isFree(client, key));
+    }
+
+    @Test
     void aCohortPassesTheLockOnInItsOrderOfArrivalWithoutAskingTheStore() {
         FaultyBackend backend = faulty();
         LockClient client = client(backend, settings -> settings.passBudget(100, Duration.ofMinutes(1)));
