@@ -9,7 +9,9 @@ public enum Fairness {
      */
     COHORT,
     /**
-     * Every flow queues at the store itself, and the lock is granted in order of arrival there over all processes.
+     * Every flow queues at the store itself, and the lock goes to them in order of arrival there over all processes. Where
+     * the store says that the next in its order is another flow of the same process, the lock is passed on within the
+     * process, within the same budget; that changes nothing of the order.
      */
     FIFO
 }

@@ -25,9 +25,7 @@ final class Grant {
 
     private final Engine engine;
     private final long lease;
-    private final long margin;
     private final long since;
-    private final long patience;
     private int passes;
     private long confirmedAt;
     private volatile long deadline;
@@ -50,17 +48,23 @@ final class Grant {
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
         engine.timing.serve(lease);
-        this.margin = engine.timing.margin(this.lease);
-        this.patience = engine.timing.patience(this.lease);
         this.since = engine.timing.now();
         this.confirmedAt = sentAt;
-        this.deadline = sentAt + this.lease - margin;
+        this.deadline = deadline(sentAt);
     }
 
     // ---- validity
 
     boolean isOver() {
         return remaining() <= 0;
+    }
+
+    private long deadline(long sentAt) {
+        return sentAt + lease - engine.timing.margin(lease);
+    }
+
+    private long patience() {
+        return engine.timing.patience(lease);
     }
 
     long remaining() {
@@ -75,7 +79,7 @@ final class Grant {
     void confirmed(long sentAt) {
         if (sentAt - confirmedAt > 0) {
             confirmedAt = sentAt;
-            deadline = sentAt + lease - margin;
+            deadline = deadline(sentAt);
         }
     }
 
@@ -104,7 +108,7 @@ final class Grant {
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && renewing ? engine.timing.silence(patience) : failure;
+        Throwable cause = failure == null && renewing ? engine.timing.silence(patience()) : failure;
         return new LockLostException(
                 claim.key(), token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
@@ -116,8 +120,8 @@ final class Grant {
     // ---- renewal
 
     void tick(long now, boolean renewed) {
-        if (renewing && now - renewalAskedAt >= patience) {
-            renewalFailed(engine.timing.silence(patience));
+        if (renewing && now - renewalAskedAt >= patience()) {
+            renewalFailed(engine.timing.silence(patience()));
         }
         if (isOver()) {
             cohort.lost(this, expiry(currentToken()));

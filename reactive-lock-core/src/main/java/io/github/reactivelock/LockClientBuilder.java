@@ -66,9 +66,11 @@ public final class LockClientBuilder {
     }
 
     /**
-     * How often and for how long a process may pass a lock on among its own flows before others get their turn, with
-     * {@link Fairness#COHORT}. Whichever is spent first counts. A client waits at most about as long as the other
+     * How often and for how long a process may pass a lock on among its own flows before the store decides again.
+     * Whichever is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the other
      * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
+     * With {@link Fairness#FIFO} a process passes a lock on only to whom the store would have given it. With no passes
+     * at all every hold has a claim of its own at the store.
      *
      * @param passes 0 to 4,095; 1,000 if not called
      * @param time 50 milliseconds if not called

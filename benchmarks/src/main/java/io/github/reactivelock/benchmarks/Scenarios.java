@@ -23,7 +23,7 @@ final class Scenarios {
                 sequential(List.of(OURS, OURS_IMMEDIATE, PING, RAW_REACTIVE, RAW_REACTIVE_HOP, REDISSON_REACTIVE)),
                 distinct(List.of(OURS, SET_ASYNC, REDISSON_ASYNC)),
                 hot(100, "hot-100-one-process", List.of(OURS, REDISSON_ASYNC)),
-                fifo(4, "hot-100-four-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)));
+                fifo(100, 4, "hot-100-four-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)));
     }
 
     static List<Scenario> all() {
@@ -43,11 +43,12 @@ final class Scenarios {
                         OURS, OURS_IMMEDIATE, SET_ASYNC, SET_REACTIVE, RAW_ASYNC, REDISSON_ASYNC, REDISSON_REACTIVE)),
                 hot(100, "hot-100-one-process", CONTENDERS),
                 hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE)),
-                fifo(4, "hot-100-four-clients-fifo", IN_ORDER),
+                fifo(100, 4, "hot-100-four-clients-fifo", IN_ORDER),
+                fifo(4, 4, "hot-4-four-clients-fifo", IN_ORDER),
                 passing(4, "hot-100-four-clients"),
                 budgets(4, "pass-budgets-four-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(4, "time-budgets-four-clients", List.of(BUSY, BUSY_10, BUSY_200)),
-                fifo(16, "hot-100-sixteen-clients-fifo", IN_ORDER),
+                fifo(100, 16, "hot-100-sixteen-clients-fifo", IN_ORDER),
                 passing(16, "hot-100-sixteen-clients"),
                 budgets(16, "pass-budgets-sixteen-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(16, "time-budgets-sixteen-clients", List.of(BUSY, BUSY_10, BUSY_200)),
@@ -78,9 +79,9 @@ final class Scenarios {
         return new Race(name, title, Store.REDIS, 1, load, Metric.PER_SECOND, sides);
     }
 
-    private static Race fifo(int clients, String name, List<String> sides) {
-        Load load = new Load(100, 1, Load.Note.EVENTS);
-        String title = "One key, 100 flows of " + clients + " processes, in order of arrival";
+    private static Race fifo(int flows, int clients, String name, List<String> sides) {
+        Load load = new Load(flows, 1, Load.Note.EVENTS);
+        String title = "One key, " + flows + " flows of " + clients + " processes, in order of arrival";
         return new Race(name, title, Store.REDIS, clients, load, Metric.PER_SECOND, sides);
     }
 

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p>It is the claim that etcd knows, and flows of one process may pass a claim on among themselves. Where such flows
- * must be told apart too, take the lock with {@code Fairness.FIFO}, which gives every hold a claim of its own.
+ * must be told apart too, build the client with {@code passBudget(0, …)}, which gives every hold a claim of its own.
  */
 public final class EtcdFencing {
 

@@ -77,13 +77,13 @@ final class Queue implements Lease.Findings {
         Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing.claim) : Mono.just(earlier);
         return chosen.flatMap(lease -> {
             if (!standing.bind(lease)) {
-                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> ended(standing)));
+                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> standing.tooLate()));
             }
             // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
             Mono<Line> put = keys.put(standing, lease)
                     .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
                             ? Mono.just(line)
-                            : keys.delete(standing, false).then(Mono.error(() -> ended(standing))))
+                            : keys.delete(standing, false).then(Mono.error(() -> standing.tooLate())))
                     .cache();
             return Mono.zip(put, cover(lease, standing, askedAt))
                     .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
@@ -114,12 +114,12 @@ final class Queue implements Lease.Findings {
 
     private Mono<ClaimResult> placed(Standing standing, Line line, long askedAt, boolean mayRepeat) {
         if (line.revision() == 0) {
-            return mayRepeat ? enter(standing, askedAt, false) : Mono.error(ended(standing));
+            return mayRepeat ? enter(standing, askedAt, false) : Mono.error(standing.tooLate());
         }
         if (line.predecessor() == null) {
             return standing.own(line.revision())
                     ? Mono.just(new ClaimResult.Granted(token(line.revision()), standing.claim.lease()))
-                    : Mono.error(ended(standing));
+                    : Mono.error(standing.tooLate());
         }
         if (standing.claim.mode() == Claim.Mode.TRY) {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
@@ -150,8 +150,8 @@ final class Queue implements Lease.Findings {
     // ---- wait
 
     private void follow(Standing standing, long revision, KeyValue predecessor) {
-        Disposable.Swap watch = standing.follow(predecessor.getKey());
         Standing own = own(predecessor);
+        Disposable.Swap watch = standing.follow(predecessor.getKey(), predecessor.getCreateRevision(), own);
         if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(
@@ -267,7 +267,7 @@ final class Queue implements Lease.Findings {
         if (next != null && revision != 0 && next.own(revision)) {
             next.unfollow();
             pushes.push(new Signal.Grant(next.claim.id(), token(revision)));
-        } else {
+        } else if (next != null && !standing.splice(next)) {
             tellSuccessor(standing);
         }
     }
@@ -294,14 +294,7 @@ final class Queue implements Lease.Findings {
         });
     }
 
-    // ---- words
-
     static long token(long createRevision) {
         return createRevision << LockBackend.PASS_BITS;
-    }
-
-    private static IllegalStateException ended(Standing standing) {
-        return new IllegalStateException(
-                "the claim ended or lost its key before etcd answered; ask again for '" + standing.claim.key() + "'");
     }
 }

@@ -29,8 +29,19 @@ final class Standing {
         LEFT
     }
 
-    /** A watch on the key before this one. */
-    private record Following(ByteSequence predecessor, Disposable.Swap watch) {}
+    /**
+     * A watch on the key before this one.
+     *
+     * @param predecessor the key's name
+     * @param revision the key's create revision
+     * @param own whose key it is, if it is this client's
+     * @param watch nothing, if that one tells
+     */
+    private record Following(
+            ByteSequence predecessor,
+            long revision,
+            @Nullable Standing own,
+            Disposable.Swap watch) {}
 
     final Claim claim;
     final Place place;
@@ -48,6 +59,9 @@ final class Standing {
     private long seenAt;
     private @Nullable Lease lease;
     private @Nullable Following following;
+    /** What was followed when the claim left. */
+    private @Nullable Following followedLast;
+
     private @Nullable Standing successor;
 
     Standing(Claim claim, Place place, ByteSequence name, ByteSequence value) {
@@ -78,6 +92,12 @@ final class Standing {
 
     synchronized @Nullable Lease lease() {
         return lease;
+    }
+
+    /** What is said of an answer that came too late. */
+    IllegalStateException tooLate() {
+        return new IllegalStateException(
+                "the claim ended or lost its key before etcd answered; ask again for '" + claim.key() + "'");
     }
 
     /** Chooses the lease for a key about to be put; false if it must not be put any more. */
@@ -167,6 +187,7 @@ final class Standing {
         synchronized (this) {
             owner = stage == Stage.OWNER;
             stage = Stage.LEFT;
+            followedLast = following;
             watch = stopFollowing();
             if (lease != null) {
                 lease.remove(this);
@@ -199,7 +220,7 @@ final class Standing {
     }
 
     /** Where to put the one watch there is on a predecessor; null if it is watched already or need not be. */
-    Disposable.@Nullable Swap follow(ByteSequence predecessor) {
+    Disposable.@Nullable Swap follow(ByteSequence predecessor, long createRevision, @Nullable Standing own) {
         Disposable earlier;
         Following begun;
         synchronized (this) {
@@ -207,11 +228,26 @@ final class Standing {
                 return null;
             }
             earlier = stopFollowing();
-            begun = new Following(predecessor, Disposables.swap());
+            begun = new Following(predecessor, createRevision, own, Disposables.swap());
             following = begun;
         }
         earlier.dispose();
         return begun.watch;
+    }
+
+    /**
+     * The key of this claim, which has left, is gone. Whoever followed it follows the one before it, if that is this
+     * client's as well; false if that has to be looked for.
+     */
+    boolean splice(Standing next) {
+        Following before;
+        synchronized (this) {
+            before = followedLast;
+        }
+        return before != null
+                && before.own != null
+                && next.follow(before.predecessor, before.revision, before.own) != null
+                && before.own.isFollowedBy(next, before.revision);
     }
 
     /** The predecessor has to be looked for anew. */
