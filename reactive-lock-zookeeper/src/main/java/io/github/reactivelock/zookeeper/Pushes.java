@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.curator.framework.state.ConnectionState;
@@ -26,6 +27,9 @@ final class Pushes {
     private final Nodes nodes;
     private final Watches watches;
     private final String notice;
+    /** The latest making of the notice node, which goes on when nobody listens any more. */
+    private volatile Mono<Void> made = Mono.empty();
+
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
 
     Pushes(Connection connection, Nodes nodes, String notice) {
@@ -55,23 +59,36 @@ final class Pushes {
         listening.forEach(sink -> sink.error(reason));
     }
 
+    /** The node is made in several steps, and goes on to be; its deletion must not come between them. */
     Mono<Void> removeNotice() {
-        return nodes.delete(notice).then();
+        return Mono.defer(
+                () -> made.onErrorComplete().then(nodes.delete(notice)).then());
+    }
+
+    private Mono<Void> makeNotice() {
+        Mono<Void> making = nodes.makeNotice(notice).cache();
+        made = making;
+        return making;
     }
 
     /** Emits when the connection is there, and each time it is there again, with or without its session. */
     private Flux<Signal> connections() {
         return Flux.create(sink -> {
+            AtomicBoolean heard = new AtomicBoolean();
             Consumer<ConnectionState> listener = state -> {
                 if (state.isConnected()) {
+                    heard.set(true);
                     FluxSink<Signal> unused = sink.next(new Signal.Reconnected());
                 }
             };
             connection.onChange(listener);
-            if (connection.isConnected()) {
-                listener.accept(ConnectionState.CONNECTED);
-            }
-            Disposable opening = Detached.run("connecting to ZooKeeper", connection.session());
+            // A client that was connected before, by another command or by the user, does not say so any more.
+            Mono<Long> opened = connection.session().doOnNext(session -> {
+                if (connection.isConnected() && !heard.get()) {
+                    listener.accept(ConnectionState.CONNECTED);
+                }
+            });
+            Disposable opening = Detached.run("connecting to ZooKeeper", opened);
             FluxSink<Signal> unused = sink.onDispose(() -> {
                 opening.dispose();
                 connection.noLonger(listener);
@@ -80,7 +97,7 @@ final class Pushes {
     }
 
     private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
-        return nodes.makeNotice(notice)
+        return Mono.defer(this::makeNotice)
                 .then(watches.watch(notice))
                 .flatMapMany(change -> told(change, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)

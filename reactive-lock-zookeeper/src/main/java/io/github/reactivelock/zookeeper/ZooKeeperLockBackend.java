@@ -170,6 +170,6 @@ public final class ZooKeeperLockBackend implements LockBackend {
         return removed.timeout(REMOVING, Mono.empty())
                 .onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(ZooKeeperFailure.closed())))
-                .then(connection.close());
+                .then(Mono.defer(connection::close));
     }
 }

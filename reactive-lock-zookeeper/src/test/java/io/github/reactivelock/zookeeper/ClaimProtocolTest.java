@@ -238,7 +238,20 @@ class ClaimProtocolTest extends Fixture {
 
     @Test
     void aForcedReleaseIsPushedToTheOwner() throws InterruptedException {
-        ZooKeeperLockBackend backend = backend();
+        aForcedReleaseIsPushed(backend());
+    }
+
+    @Test
+    void aForcedReleaseIsPushedToTheOwnerOverAClientThatWasConnectedBefore() throws InterruptedException {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            assertThat(ZooKeepers.works(users)).isTrue();
+            ZooKeeperLockBackend backend = ZooKeeperLockBackend.using(users);
+            aForcedReleaseIsPushed(backend);
+            backend.close().block(ZooKeepers.LIMIT);
+        }
+    }
+
+    private void aForcedReleaseIsPushed(ZooKeeperLockBackend backend) throws InterruptedException {
         Queue<Signal> signals = listen(backend);
         ZooKeepers.until(
                 "it has its notice node",
