@@ -34,7 +34,8 @@ final class Cohort {
 
     final Line line;
     final Engine engine;
-    private final boolean shared;
+    /** Of a cohort that is a single flow. */
+    private final @Nullable Place place;
 
     // Everything below is touched only inside events.
     /** Who waits, in order; none while nobody does, because most locks are held without a waiter. */
@@ -44,16 +45,10 @@ final class Cohort {
     private @Nullable Grant grant;
     private @Nullable Hold hold;
 
-    /** A waiting claim of ours stands directly behind that one's at the store. Only cohorts of one flow are linked. */
-    private @Nullable Cohort ahead;
-
-    /** The other end of that link. */
-    private @Nullable Cohort behind;
-
     Cohort(Line line, boolean shared) {
         this.line = line;
         this.engine = line.engine;
-        this.shared = shared;
+        this.place = shared ? null : new Place(this);
     }
 
     void post(Runnable event) {
@@ -202,7 +197,9 @@ final class Cohort {
         Grant current = grant;
         if (attempt == asked) {
             attempt = null;
-            leaveAhead();
+            if (place != null) {
+                place.advance();
+            }
             Grant fresh = new Grant(this, asked.claim, fencingToken, lease, since);
             grant = fresh;
             if (fresh.isFresh()) {
@@ -289,7 +286,7 @@ final class Cohort {
             return;
         }
         dismiss(released);
-        Cohort heir = shared ? this : behind;
+        Cohort heir = place == null ? this : place.next();
         Waiter next = heir == null ? null : heir.firstWaiting();
         if (heir != null && next != null && current.pass(next.options)) {
             engine.reports.released(released, outcome);
@@ -302,7 +299,7 @@ final class Cohort {
             return;
         }
         grant = null;
-        stepOut();
+        leavePlace();
         if (current.hasCallers()) {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
@@ -316,7 +313,7 @@ final class Cohort {
         Claim claim = attempt != null ? attempt.claim : grant != null ? grant.claim : null;
         attempt = null;
         grant = null;
-        stepOut();
+        leavePlace();
         if (claim != null) {
             engine.withdraw(claim, null);
         }
@@ -335,27 +332,19 @@ final class Cohort {
 
     /** The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant. */
     void standsBehind(String claimId) {
-        stepOut();
         Cohort before = engine.cohortOf(claimId);
-        if (before != null && before.line == line && !before.shared && !shared) {
-            if (before.behind != null) {
-                before.behind.leaveAhead();
+        if (place != null) {
+            place.leave();
+            if (before != null && before != this && before.line == line && before.place != null) {
+                place.follow(before.place);
             }
-            before.behind = this;
-            ahead = before;
         }
     }
 
-    /** Our claim leaves the queue or the lock: what was behind it is behind what was ahead of it. */
-    private void stepOut() {
-        if (ahead != null) {
-            ahead.behind = behind;
+    private void leavePlace() {
+        if (place != null) {
+            place.leave();
         }
-        if (behind != null) {
-            behind.ahead = ahead;
-        }
-        ahead = null;
-        behind = null;
     }
 
     /** Takes the grant of the cohort ahead in place of one of our own, for which our claim need not wait any more. */
@@ -364,7 +353,9 @@ final class Cohort {
         attempt = null;
         grant = given;
         given.moveTo(this);
-        leaveAhead();
+        if (place != null) {
+            place.advance();
+        }
         boolean open = engine.register(given.claim, this);
         if (!open) {
             failAll(new LockClientClosedException(line.key));
@@ -374,13 +365,6 @@ final class Cohort {
         }
         if (open) {
             handOn(given);
-        }
-    }
-
-    private void leaveAhead() {
-        if (ahead != null) {
-            ahead.behind = null;
-            ahead = null;
         }
     }
 
