@@ -209,7 +209,7 @@ final class Cohort {
             }
         } else if (current == null || !current.claim.equals(asked.claim)) {
             Cohort keeper = engine.cohortOf(asked.claim.id());
-            if (keeper == null) {
+            if (keeper == null || keeper == this) {
                 engine.withdraw(asked.claim, null);
             } else {
                 keeper.granted(asked, fencingToken, lease, since);
