@@ -79,8 +79,10 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return ranked.show(round.getOrDefault(ranked, Double.NaN));
     }
 
+    /** Etcd's own lock is spared the second key: with many flows over many keys some of them were never served. */
     private void warmUp(Group group, String side, Duration half) {
-        Outcome unusedWide = group.run(side, load.wide(), half);
+        Load wide = side.equals(Sides.JETCD) ? load : load.wide();
+        Outcome unusedWide = group.run(side, wide, half);
         Outcome unused = group.run(side, load, half);
     }
 

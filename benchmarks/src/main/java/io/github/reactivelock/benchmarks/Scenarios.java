@@ -42,9 +42,9 @@ final class Scenarios {
                 distinct(List.of(
                         OURS, OURS_IMMEDIATE, SET_ASYNC, SET_REACTIVE, RAW_ASYNC, REDISSON_ASYNC, REDISSON_REACTIVE)),
                 hot(100, "hot-100-one-process", CONTENDERS),
-                hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE)),
+                hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC)),
                 fifo(100, 4, "hot-100-four-clients-fifo", IN_ORDER),
-                fifo(4, 4, "hot-4-four-clients-fifo", IN_ORDER),
+                fifo(4, 4, "hot-4-four-clients-fifo", List.of(OURS_FIFO, OURS_FIFO_IMMEDIATE, REDISSON_ASYNC)),
                 passing(4, "hot-100-four-clients"),
                 budgets(4, "pass-budgets-four-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(4, "time-budgets-four-clients", List.of(BUSY, BUSY_10, BUSY_200)),
