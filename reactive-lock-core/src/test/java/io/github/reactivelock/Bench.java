@@ -89,6 +89,13 @@ final class Bench {
         return asked.claim();
     }
 
+    /** A flow whose claim the store has put into its queue, directly behind another. */
+    TestSubscriber<LockHandle> queueBehind(LockClient by, String key, String claimId) {
+        TestSubscriber<LockHandle> flow = subscribe(by.acquire(key));
+        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId));
+        return flow;
+    }
+
     /** The id of the claim that the store heard of as number so many, the first being 0. */
     String claimId(int number) {
         return store.ids.get(number);

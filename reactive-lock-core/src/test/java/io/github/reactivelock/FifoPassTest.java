@@ -1,13 +1,11 @@
 package io.github.reactivelock;
 
 import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.ScriptedBackend.granted;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
-import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
@@ -17,8 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
@@ -31,9 +27,7 @@ class FifoPassTest {
     private final LockClient fifo = bench.with(o -> o.withFairness(Fairness.FIFO));
 
     private TestSubscriber<LockHandle> queue(LockClient by, String behind) {
-        TestSubscriber<LockHandle> flow = subscribe(by.acquire("k"));
-        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), behind));
-        return flow;
+        return bench.queueBehind(by, "k", behind);
     }
 
     private TestSubscriber<LockHandle> queueBehind(int claim) {
@@ -160,100 +154,6 @@ class FifoPassTest {
         bench.assertNothingIsLeft();
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void anOldAnswerToTheFirstOwnersClaimDoesNotGiveUpWhatAnotherHolds(boolean granted) {
-        TestSubscriber<LockHandle> first = queue(fifo, "somebody.0");
-        store.push(new Signal.Recheck("k"));
-        Asked<ClaimResult> late = store.claim();
-        Claim claim = late.claim();
-        store.push(claim, 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(Bench.held(first).release());
-        store.log.clear();
-
-        late.answer(granted ? granted(claim, 1) : ScriptedBackend.queued());
-
-        assertThat(store.log).isEmpty();
-        assertThat(Bench.held(second).isHeld()).isTrue();
-        subscribe(Bench.held(second).release());
-        assertThat(store.log).containsExactly("release .0");
-    }
-
-    @Test
-    void aNewGrantToTheFirstOwnersClaimIsALossForWhoeverHoldsItNow() {
-        TestSubscriber<LockHandle> first = queue(fifo, "somebody.0");
-        store.push(new Signal.Recheck("k"));
-        Asked<ClaimResult> late = store.claim();
-        store.push(late.claim(), 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(Bench.held(first).release());
-
-        late.answer(granted(late.claim(), 2));
-
-        assertThat(Bench.held(second).isHeld()).isFalse();
-        assertThat(bench.heard.lost).hasSize(1);
-        assertThat(store.log).endsWith("release .0");
-    }
-
-    @Test
-    void aGrantPushedForAPlaceThatIsNotNeededAnyMoreIsNotTaken() {
-        LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(first.release());
-
-        store.push(new Signal.Grant(bench.claimId(1), token(9)));
-
-        assertThat(Bench.held(second).fencingToken()).isEqualTo(token(1) + 1);
-        assertThat(bench.heard.acquired).hasSize(2);
-    }
-
-    @Test
-    void aPassedGrantIsRenewedAndIfItIsNotEndsWhenTheFirstOwnersWouldHave() {
-        LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(first.release());
-        store.ignoreAll();
-
-        bench.time.advance(Duration.ofSeconds(11));
-        Asked<RenewalResult> asked = store.renewal();
-        assertThat(asked.claims()).extracting(Claim::id).containsExactly(bench.claimId(0));
-        asked.answer(ScriptedBackend.renewed(asked.claims()));
-        assertThat(Bench.held(second).remaining()).isGreaterThan(Duration.ofSeconds(25));
-        bench.time.advance(Bench.VALID);
-
-        assertThat(Bench.held(second).isHeld()).isFalse();
-        assertThat(bench.heard.lost).extracting(LockLostException::fencingToken).containsExactly(token(1) + 1);
-    }
-
-    @Test
-    void aRenewalUnderWayDuringThePassIsHeardOfByTheNextHolder() {
-        LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(first.renew());
-        subscribe(first.release());
-        Asked<RenewalResult> asked = store.renewal();
-
-        asked.answer(ScriptedBackend.lost(asked.claims(), LossReason.TAKEN_OVER));
-
-        assertThat(Bench.held(second).isHeld()).isFalse();
-        assertThat(bench.heard.lost).extracting(LockLostException::reason).containsExactly(LossReason.TAKEN_OVER);
-    }
-
-    @Test
-    void aForcedReleaseReachesWhoeverHoldsTheLockNow() {
-        LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(first.release());
-        store.push(new Signal.Suspect(bench.claimId(0), LossReason.FORCED));
-        Asked<RenewalResult> asked = store.renewal();
-
-        asked.answer(ScriptedBackend.lost(asked.claims(), LossReason.EXPIRED));
-
-        assertThat(Bench.held(second).isHeld()).isFalse();
-        assertThat(bench.heard.lost).extracting(LockLostException::reason).containsExactly(LossReason.FORCED);
-    }
-
     @Test
     void afterALossWhoeverIsBehindWaitsForTheStore() {
         LockHandle first = bench.hold(fifo, "k", 1);
@@ -321,20 +221,6 @@ class FifoPassTest {
         assertThat(second.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(closing.store.log).containsExactly("claim .0", "claim .1", "release .0", "release .1", "close");
         closing.assertNothingIsLeft();
-    }
-
-    @Test
-    void aClientThatClosesAfterAPassEndsTheHold() {
-        LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queueBehind(0);
-        subscribe(first.release());
-
-        subscribe(bench.client.close());
-
-        assertThat(bench.heard.lost).extracting(LockLostException::reason).containsExactly(LossReason.CLIENT_CLOSED);
-        assertThat(Bench.held(second).isHeld()).isFalse();
-        assertThat(store.log).endsWith("release .0", "close");
-        bench.assertNothingIsLeft();
     }
 
     @Test

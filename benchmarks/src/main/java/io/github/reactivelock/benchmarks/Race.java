@@ -79,7 +79,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return ranked.show(round.getOrDefault(ranked, Double.NaN));
     }
 
-    /** Etcd's own lock is spared the second key: with many flows over many keys some of them were never served. */
+    /** Etcd's own lock is spared the other keys: with many flows over many of them some were never served. */
     private void warmUp(Group group, String side, Duration half) {
         Load wide = side.equals(Sides.JETCD) ? load : load.wide();
         Outcome unusedWide = group.run(side, wide, half);
