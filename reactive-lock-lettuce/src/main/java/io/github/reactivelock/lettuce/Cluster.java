@@ -8,7 +8,6 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.util.Collections;
@@ -56,7 +55,7 @@ final class Cluster implements Source<StatefulRedisClusterConnection<String, Str
 
     @Override
     public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
-        return topology().thenCompose(known -> client.connectAsync(StringCodec.UTF8));
+        return topology().thenCompose(known -> client.connectAsync(Utf8.CODEC));
     }
 
     @Override
@@ -75,7 +74,7 @@ final class Cluster implements Source<StatefulRedisClusterConnection<String, Str
     @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
         return topology()
-                .thenCompose(known -> client.connectPubSubAsync(StringCodec.UTF8))
+                .thenCompose(known -> client.connectPubSubAsync(Utf8.CODEC))
                 .thenApply(connection -> {
                     // What arrives on the connections to single nodes is for us as well.
                     connection.setNodeMessagePropagation(sharded);

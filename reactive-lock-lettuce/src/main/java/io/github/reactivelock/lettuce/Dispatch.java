@@ -73,6 +73,10 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
             call.answered((List<Object>) answer);
             return;
         }
+        if (reply instanceof Long number) {
+            call.answered(List.of(number));
+            return;
+        }
         String error = String.valueOf(reply);
         call.failed(
                 error.startsWith("READONLY")

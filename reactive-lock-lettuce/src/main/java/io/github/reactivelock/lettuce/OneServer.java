@@ -4,7 +4,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
@@ -15,7 +14,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> commands() {
-        return client.connectAsync(StringCodec.UTF8, uri);
+        return client.connectAsync(Utf8.CODEC, uri);
     }
 
     @Override
@@ -25,7 +24,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
 
     @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
-        return client.connectPubSubAsync(StringCodec.UTF8, uri);
+        return client.connectPubSubAsync(Utf8.CODEC, uri);
     }
 
     @Override

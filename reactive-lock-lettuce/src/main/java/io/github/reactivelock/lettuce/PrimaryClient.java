@@ -3,7 +3,6 @@ package io.github.reactivelock.lettuce;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.util.List;
@@ -52,7 +51,7 @@ final class PrimaryClient extends RedisClient {
 
     private Mono<Boolean> isPrimary(RedisURI server) {
         return Mono.usingWhen(
-                        Mono.fromCompletionStage(() -> connectAsync(StringCodec.UTF8, server)),
+                        Mono.fromCompletionStage(() -> connectAsync(Utf8.CODEC, server)),
                         connection -> Mono.fromCompletionStage(
                                         () -> connection.async().role())
                                 .map(role -> "master".equals(role.get(0))),

@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
 import static io.github.reactivelock.lettuce.RedisFixture.claim;
+import static io.github.reactivelock.lettuce.RedisFixture.next;
 import static io.github.reactivelock.lettuce.RedisFixture.queue;
 import static io.github.reactivelock.lettuce.RedisFixture.release;
 import static io.github.reactivelock.lettuce.RedisFixture.take;
@@ -11,12 +12,16 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.Signal;
 import io.lettuce.core.SetArgs;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockStorageTest {
 
@@ -100,6 +105,68 @@ class LockStorageTest {
         assertThat(fixture.calls())
                 .containsEntry("evalsha", 2L)
                 .doesNotContainKeys("publish", "eval", "subscribe", "script|load", "ping");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aLockWhoseOwnerIsGoneBelongsToWhoeverWaitsAndNotToTheNextToAsk(boolean counted) {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim waiter = claim("a");
+        take(backend, claim("a"));
+        queue(backend, waiter);
+        fixture.redis.del("{reactivelock:a}");
+        if (!counted) {
+            fixture.redis.del("{reactivelock:a}:token");
+        }
+
+        queue(backend, claim("a"));
+
+        assertThat(next(signals))
+                .isInstanceOfSatisfying(
+                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(waiter.id()));
+    }
+
+    @Test
+    void onceNobodyWaitsOrWatchesAnyMoreNobodyLooksForThemEither() {
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        take(backend, owner);
+        queue(backend, waiter);
+        assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
+        release(backend, owner);
+        release(backend, waiter);
+        fixture.redis.del("{reactivelock:a}:watch");
+        Claim looks = claim("a");
+        take(backend, looks);
+        release(backend, looks);
+        fixture.redis.configResetstat();
+
+        Claim last = claim("a");
+        take(backend, last);
+        release(backend, last);
+
+        assertThat(fixture.calls())
+                .containsEntry("evalsha", 2L)
+                .containsEntry("time", 1L)
+                .containsEntry("set", 2L)
+                .containsEntry("get", 1L)
+                .containsEntry("del", 1L)
+                .doesNotContainKeys("exists", "zpopmin", "publish");
+    }
+
+    @Test
+    void aTokenRisesAlsoWhenSomebodyWaitsAndTheClockIsBehind() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        long ahead = (1L << 50) + 1;
+        fixture.redis.set("{reactivelock:a}:token", Long.toString(ahead), SetArgs.Builder.ex(100));
+        Claim owner = claim("a");
+        long first = take(backend, owner);
+        queue(backend, claim("a"));
+        fixture.redis.del("{reactivelock:a}");
+
+        queue(backend, claim("a"));
+
+        assertThat(((Signal.Grant) next(signals)).fencingToken()).isGreaterThan(first);
     }
 
     @Test

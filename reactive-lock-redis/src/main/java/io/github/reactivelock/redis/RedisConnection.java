@@ -44,7 +44,8 @@ public interface RedisConnection {
      * @param script what to run
      * @param keys the keys it touches; on a cluster they share a slot
      * @param args its arguments
-     * @return the array that the script answers with, of {@code Long}, {@code String} and nested lists; never empty
+     * @return the array that the script answers with, of {@code Long}, {@code String} and nested lists; never empty. A
+     *     number is an array of one.
      */
     Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args);
 

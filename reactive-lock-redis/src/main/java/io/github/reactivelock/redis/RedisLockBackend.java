@@ -11,6 +11,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +25,10 @@ import reactor.util.retry.Retry;
  * <ol>
  *   <li><b>Names.</b> A lock lives in five keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
- *       expire with the last of them; {@code :token} holds the last fencing token and expires a day after its last use;
- *       {@code :watch} exists while somebody watches. Nothing is without an expiry.
+ *       expire with the last of them; {@code :token} holds the last fencing token and expires a day after its last use, or two;
+ *       {@code :watch} exists while somebody watches. Nothing is without an expiry. The token in the first and the
+ *       fourth of them has a plus sign while there may be a queue or a watcher, so that a claim and a release that find
+ *       none look at nothing else.
  *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim starts its lease anew and is answered with its old token. A
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
  *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease.
@@ -103,14 +106,8 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<ClaimResult> claim(Claim claim) {
-        Mono<ClaimResult> answer = run(
-                        claim.key(),
-                        "claim",
-                        claim.id(),
-                        client,
-                        millis(claim),
-                        claim.mode().name(),
-                        claim.owner())
+        String verb = claim.mode() == Claim.Mode.TRY ? "try" : "claim";
+        Mono<ClaimResult> answer = run(claim.key(), verb, claim.id(), who(claim), millis(claim))
                 .map(reply -> RedisReplies.claim(claim, reply));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
             ShardGrants waiting = shards;
@@ -128,15 +125,8 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Vote> vote(Claim claim, long ticket) {
-        return run(
-                        claim.key(),
-                        "vote",
-                        claim.id(),
-                        client,
-                        millis(claim),
-                        claim.mode().name(),
-                        claim.owner(),
-                        Long.toString(ticket))
+        String mode = claim.mode().name();
+        return run(claim.key(), "vote", claim.id(), who(claim), millis(claim), mode, Long.toString(ticket))
                 .map(reply -> RedisReplies.vote(claim, reply));
     }
 
@@ -238,11 +228,11 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     private List<String> arguments(String verb, String... args) {
-        List<String> all = new ArrayList<>(args.length + 2);
-        all.add(verb);
-        all.add(names.space());
-        all.addAll(List.of(args));
-        return all;
+        String[] all = new String[args.length + 2];
+        all[0] = verb;
+        all[1] = names.space();
+        System.arraycopy(args, 0, all, 2, args.length);
+        return Arrays.asList(all);
     }
 
     private Mono<List<Object>> explained(List<String> keys, Throwable error) {
@@ -287,6 +277,11 @@ public abstract class RedisLockBackend implements QuorumNode {
         if (have < options.replicas()) {
             throw RedisFailure.replicas(connection, have, options);
         }
+    }
+
+    /** Whom a grant is pushed to, and the name that people read. */
+    private String who(Claim claim) {
+        return client + " " + claim.owner();
     }
 
     private static LockEvent snapshot(String key, List<Object> reply) {

@@ -11,10 +11,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisNames {
 
+    private record Lock(String key, List<String> names) {}
+
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private final String opening;
     private final String space;
+    /** Of the lock that was asked for last: whoever took it gives it up. */
+    private volatile @Nullable Lock last;
 
     RedisNames(String prefix, int database) {
         this(prefix, prefix + ":" + database);
@@ -41,8 +45,14 @@ final class RedisNames {
 
     /** All keys of a lock, in the order in which the script expects them. */
     List<String> all(String key) {
-        String owner = owner(key);
-        return List.of(owner, owner + ":token", owner + ":queue", owner + ":waiters", owner + ":watch");
+        Lock known = last;
+        if (known == null || !known.key.equals(key)) {
+            String owner = owner(key);
+            known = new Lock(
+                    key, List.of(owner, owner + ":token", owner + ":queue", owner + ":waiters", owner + ":watch"));
+            last = known;
+        }
+        return known.names;
     }
 
     String grants(String client) {

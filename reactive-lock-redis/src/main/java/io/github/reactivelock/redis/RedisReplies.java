@@ -35,23 +35,27 @@ final class RedisReplies {
 
     private RedisReplies() {}
 
+    /** The token of a grant, or zero; behind that, for a claim in the queue, what is left of the lease and who is before it. */
     static ClaimResult claim(Claim claim, List<Object> reply) {
-        int outcome = (int) number(reply, 0);
-        return switch (outcome) {
-            case 1 -> new ClaimResult.Granted(fencingToken(number(reply, 1)), claim.lease());
-            case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)), behind(reply));
-            case 3 -> new ClaimResult.Busy();
-            default -> throw strange(reply);
-        };
-    }
-
-    /** The third part of the answer to a claim that was put into the queue; a vote has other things there. */
-    private static @Nullable String behind(List<Object> reply) {
-        return reply.size() == 3 ? String.valueOf(reply.get(2)) : null;
+        long token = number(reply, 0);
+        if (token != 0) {
+            return new ClaimResult.Granted(fencingToken(token), claim.lease());
+        }
+        if (reply.size() == 1) {
+            return new ClaimResult.Busy();
+        }
+        String behind = reply.size() == 3 ? String.valueOf(reply.get(2)) : null;
+        return new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)), behind);
     }
 
     static Vote vote(Claim claim, List<Object> reply) {
-        ClaimResult result = claim(claim, reply);
+        int outcome = (int) number(reply, 0);
+        ClaimResult result = switch (outcome) {
+            case 1 -> new ClaimResult.Granted(fencingToken(number(reply, 1)), claim.lease());
+            case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)));
+            case 3 -> new ClaimResult.Busy();
+            default -> throw strange(reply);
+        };
         long firstWaiting = number(reply, 4);
         return new Vote(
                 result,

@@ -4,10 +4,13 @@
 -- ARGV: verb, the beginning of all channels, and what the verb needs
 --
 -- owner    "id token client label" of the claim that has the lock; expires with its lease
--- token    the last fencing token, without the engine's low bits; expires a day after its last use
+-- token    the last fencing token, without the engine's low bits; expires a day after its last use, or two
 -- queue    the waiting claims' ids in order of arrival
--- waiters  "lease client deadline label" of each of them
+-- waiters  "lease deadline client label" of each of them
 -- watch    exists while somebody wants to hear of changes
+--
+-- A plus sign before the token, in the first two, says: look whether there is a queue or a watcher. While there is one,
+-- the owner and the token have the sign, if they exist.
 local call = redis.call
 
 if ARGV[1] == 'renew' then
@@ -38,68 +41,82 @@ if ARGV[1] == 'foreign' then
   return {}
 end
 
--- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 5], its arguments ARGV[at + 1] to ARGV[at + count].
-local function answer(verb, k, at, count)
-  local GRANTED, QUEUED, BUSY = 1, 2, 3
-  local TOKEN_KEPT_MS, WATCH_MS = 86400000, 60000
+-- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 5], its arguments begin at ARGV[at + 1].
+local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5]
+  local PLUS, DAY_MS, WATCH_MS = 43, 86400000, 60000
+  local me = ARGV[at + 1] -- or nothing, for those who are no claim
+  local now, owner, behind
 
-  -- Most releases find nobody behind them, and most claims nobody before them: they end here. The lock is given up
-  -- before anything else is tried: whatever fails after that, nobody is left with it.
-  local owner, behind
-  if verb == 'release' then
-    owner = call('GET', OWNER)
-    if owner and string.find(owner, ARGV[at + 1] .. ' ', 1, true) == 1 then
+  -- Most claims find nobody before them and most releases nobody behind them: they end here.
+  if verb == 'claim' or verb == 'try' then
+    local time, who, lease = call('TIME'), ARGV[at + 2], ARGV[at + 3]
+    now = (time[1] - 1577836800) * 1000000 + time[2]
+    local text = string.format('%.0f', now) -- Lua's tostring keeps only 14 digits
+    local taken = redis.pcall('SET', OWNER, me .. ' ' .. text .. ' ' .. who, 'NX', 'PX', lease)
+    if taken and taken.ok then
+      local kept = #lease < 9 and '186400000' or DAY_MS + lease -- a number would have to be written as text
+      local last = redis.pcall('SET', TOKEN, text, 'PX', kept, 'GET')
+      if last and last.err then
+        call('DEL', OWNER)
+        return last
+      end
+      local known = tonumber(last or 0) or 0
+      if known < now and (known > 0 and string.byte(last) ~= PLUS or call('EXISTS', QUEUE, WATCH) == 0) then
+        return now
+      end
+      -- It has to be looked at more closely, as if nothing had been done; only the counter must not go back.
       call('DEL', OWNER)
-      behind = call('EXISTS', QUEUE, WATCH)
+      call('SET', TOKEN, string.format('+%.0f', math.max(known, now)), 'PX', DAY_MS + lease)
+    end
+  elseif verb == 'release' then
+    owner = call('GET', OWNER)
+    if owner and string.find(owner, me .. ' ', 1, true) == 1 then
+      -- Given up before anything else is tried: whatever fails after that, nobody is left with it.
+      call('DEL', OWNER)
+      behind = string.byte(owner, #me + 2) == PLUS and call('EXISTS', QUEUE, WATCH) or 0
       if behind == 0 then
-        return { 1 }
+        return 1
       end
     end
   end
 
   local function micros() -- since 2020 by the server's clock
-    local now = call('TIME')
-    return (now[1] - 1577836800) * 1000000 + now[2]
+    local time = call('TIME')
+    return (time[1] - 1577836800) * 1000000 + time[2]
   end
 
-  -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing. Lua's
-  -- tostring keeps only 14 digits.
-  local function grant(to, its_client, lease, its_label, now)
-    local text, kept = string.format('%.0f', now), TOKEN_KEPT_MS + lease
-    local last = tonumber(call('SET', TOKEN, text, 'PX', kept, 'GET') or 0) or 0
-    if last >= now then
-      now = last + 1
-      text = string.format('%.0f', now)
-      call('SET', TOKEN, text, 'PX', kept)
+  -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
+  local function grant(to, who, lease, sign, at_least)
+    local text = string.format('%.0f', at_least)
+    local last = tonumber(call('SET', TOKEN, sign .. text, 'PX', DAY_MS + lease, 'GET') or 0) or 0
+    if last >= at_least then
+      at_least = last + 1
+      text = string.format('%.0f', at_least)
+      call('SET', TOKEN, sign .. text, 'PX', DAY_MS + lease)
     end
-    call('SET', OWNER, to .. ' ' .. text .. ' ' .. its_client .. ' ' .. its_label, 'PX', lease)
-    return text, now
-  end
-
-  if verb == 'claim' and call('EXISTS', OWNER, QUEUE, WATCH) == 0 then
-    local _, number = grant(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 5], micros())
-    return { GRANTED, number }
+    call('SET', OWNER, to .. ' ' .. sign .. text .. ' ' .. who, 'PX', lease)
+    return text, at_least
   end
 
   owner = owner or call('GET', OWNER)
-  local id, token, client, label
+  local id, sign, token, client, label
   if owner then
-    id, token, client, label = string.match(owner, '^(%S+) (%d+) (%S+) (.*)$')
+    id, sign, token, client, label = string.match(owner, '^(%S+) (%+?)(%d+) (%S+) (.*)$')
     if not id then
       return redis.error_reply('FOREIGN ' .. OWNER)
     end
   end
 
-  if verb == 'release' and id ~= ARGV[at + 1] then
-    if call('ZREM', QUEUE, ARGV[at + 1]) == 1 then
-      call('HDEL', WAITERS, ARGV[at + 1])
+  if verb == 'release' and id ~= me then
+    if call('ZREM', QUEUE, me) == 1 then
+      call('HDEL', WAITERS, me)
     end
-    return { 0 }
+    return 0
   end
   if verb == 'force' then
     if not owner then
-      return { 0 }
+      return 0
     end
     call('DEL', OWNER)
   end
@@ -119,38 +136,51 @@ local function answer(verb, k, at, count)
     call(sharded and 'SPUBLISH' or 'PUBLISH', space .. ':events:' .. OWNER, message)
   end
 
+  -- Has the owner's release and the next claim look for a queue and for watchers.
+  local function put_sign()
+    if sign ~= '+' then
+      if owner then
+        call('SET', OWNER, id .. ' +' .. token .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+      end
+      local last = call('GET', TOKEN)
+      if last and string.byte(last) ~= PLUS then
+        call('SET', TOKEN, '+' .. last, 'KEEPTTL')
+      end
+    end
+  end
+
   -- Takes the first waiter that is alive out of the queue, and the dead ones before it.
-  local function next_waiter(now)
+  local function next_waiter()
     while true do
       local head = call('ZPOPMIN', QUEUE)[1]
       if not head then
         return nil
       end
-      local lease, its_client, deadline, its_label =
-        string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%S+) (%d+) (.*)$')
+      local lease, deadline, who = string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%d+) (%S+ .*)$')
       call('HDEL', WAITERS, head)
       if lease and tonumber(deadline) * 1000 > now then
-        return { id = head, client = its_client, lease = lease, label = its_label }
+        return { id = head, lease = lease, who = who }
       end
     end
   end
 
-  local function serve(waiter, watched, now)
-    local text = grant(waiter.id, waiter.client, waiter.lease, waiter.label, now)
-    tell(waiter.client, 'grant ' .. waiter.id .. ' ' .. text)
+  local function serve(waiter, watched)
+    local text = grant(waiter.id, waiter.who, waiter.lease, '+', now)
+    local its_client, its_label = string.match(waiter.who, '^(%S+) (.*)$')
+    tell(its_client, 'grant ' .. waiter.id .. ' ' .. text)
     if watched then
-      announce('acquired ' .. text .. ' ' .. waiter.label)
+      announce('acquired ' .. text .. ' ' .. its_label)
     end
   end
 
-  local function claim()
-    local me, my_client, lease, mode, my_label = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
-    local ticket = count > 5 and ARGV[at + 6] -- a place in the queue, given where several servers should agree on the order
+  -- Answers the token if it is granted; otherwise how long the owner still has and, if it was queued, behind whom.
+  local function claim(waits, ticket)
+    local who, lease = ARGV[at + 2], ARGV[at + 3]
     if id == me then
       call('PEXPIRE', OWNER, lease)
-      return { GRANTED, tonumber(token) }
+      return tonumber(token)
     end
-    local now = micros()
+    now = now or micros()
     local left
     if owner then
       left = call('PTTL', OWNER)
@@ -159,24 +189,25 @@ local function answer(verb, k, at, count)
         left = tonumber(lease)
       end
     else
-      local watched, first = false, nil
-      if call('EXISTS', QUEUE, WATCH) > 0 then
+      local heeded, watched, first = call('EXISTS', QUEUE, WATCH) > 0, false, nil
+      if heeded then
         watched = call('EXISTS', WATCH) == 1
-        first = next_waiter(now)
+        first = next_waiter()
       end
       if not first or first.id == me then
-        local text, number = grant(me, my_client, lease, my_label, now)
+        local text, number = grant(me, who, lease, heeded and '+' or '', now)
         if watched then
-          announce('acquired ' .. text .. ' ' .. my_label)
+          announce('acquired ' .. text .. ' ' .. string.match(who, ' (.*)$'))
         end
-        return { GRANTED, number }
+        return number
       end
-      serve(first, watched, now)
-      id, left = first.id, tonumber(first.lease)
+      serve(first, watched)
+      id, sign, left = first.id, '+', tonumber(first.lease)
     end
-    if mode == 'TRY' then
-      return { BUSY }
+    if not waits then
+      return nil, left
     end
+    put_sign()
     local last
     if not ticket then
       last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
@@ -184,68 +215,81 @@ local function answer(verb, k, at, count)
     end
     local deadline = string.format('%.0f', math.floor(now / 1000) + lease)
     local added = call('ZADD', QUEUE, 'NX', ticket, me)
-    call('HSET', WAITERS, me, lease .. ' ' .. my_client .. ' ' .. deadline .. ' ' .. my_label)
+    call('HSET', WAITERS, me, lease .. ' ' .. deadline .. ' ' .. who)
     if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
       call('PEXPIRE', QUEUE, 2 * lease)
       call('PEXPIRE', WAITERS, 2 * lease)
     end
-    return { QUEUED, left, last and added == 1 and (last[1] or id) or nil }
+    return nil, left, last and added == 1 and (last[1] or id) or nil
   end
 
+  if verb == 'try' then
+    return claim(false) or 0
+  end
   if verb == 'claim' then
-    return claim()
+    local granted, left, before = claim(true)
+    return granted or { 0, left, before }
   end
 
-  -- For a quorum: the answer, how long this server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the
-  -- wall clock, so it may be one too many.
+  -- For a quorum, with a place in the queue that is given, so that all servers agree on the order: the answer, how long this
+  -- server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the wall clock, so it
+  -- may be one too many.
   if verb == 'vote' then
-    local answer, server = claim(), call('INFO', 'server')
-    answer[2] = answer[2] or 0
-    answer[3] = string.match(server, 'run_id:(%x+)')
-    answer[4] = math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0)
-    answer[5] = tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1)
-    return answer
+    local waits = ARGV[at + 4] == 'QUEUE'
+    local granted, left = claim(waits, ARGV[at + 5])
+    local server = call('INFO', 'server')
+    return {
+      granted and 1 or waits and 2 or 3,
+      granted or left,
+      string.match(server, 'run_id:(%x+)'),
+      math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0),
+      tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1),
+    }
   end
 
   if verb == 'raise' then
-    local me, wanted, lease = ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+    local wanted, lease = ARGV[at + 2], ARGV[at + 3]
     if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
-      call('SET', TOKEN, wanted, 'PX', TOKEN_KEPT_MS + lease)
+      call('SET', TOKEN, '+' .. wanted, 'PX', DAY_MS + lease)
     end
     if id == me and tonumber(token) < tonumber(wanted) then
-      call('SET', OWNER, id .. ' ' .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+      call('SET', OWNER, id .. ' ' .. sign .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
     end
-    return { 1 }
+    return 1
   end
 
   if verb == 'release' or verb == 'force' then
     behind = behind or call('EXISTS', QUEUE, WATCH)
-    local now = micros()
-    local first = next_waiter(now)
+    now = micros()
+    local first = next_waiter()
     local watched = behind == 2 or not first and call('EXISTS', WATCH) == 1
     if watched then
       announce('released ' .. token)
     end
-    if first and not pcall(serve, first, watched, now) then
-      tell(first.client, 'recheck ' .. OWNER)
+    if first and not pcall(serve, first, watched) then
+      tell(string.match(first.who, '^%S+'), 'recheck ' .. OWNER)
     end
     if verb == 'force' then
       tell(client, 'forced ' .. id)
     end
-    return { 1 }
+    return 1
   end
 
   -- inspect, and watch, which says in the first place whether the mark was missing
   local missing = 0
-  if verb == 'watch' and not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
-    missing = 1
+  if verb == 'watch' then
+    put_sign()
+    if not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
+      missing = 1
+    end
   end
   if not owner then
     return { missing }
   end
-  local now, waiting = micros(), 0
+  local waiting = 0
+  now = micros()
   for _, waiter in ipairs(call('HVALS', WAITERS)) do
-    if tonumber(string.match(waiter, '^%d+ %S+ (%d+) ') or 0) * 1000 > now then
+    if tonumber(string.match(waiter, '^%d+ (%d+) ') or 0) * 1000 > now then
       waiting = waiting + 1
     end
   end
@@ -253,7 +297,7 @@ local function answer(verb, k, at, count)
 end
 
 if ARGV[1] ~= 'batch' then
-  return answer(ARGV[1], 0, 2, #ARGV - 2)
+  return answer(ARGV[1], 0, 2)
 end
 
 -- Several such calls, each with the number of its arguments before it. What fails is answered with its error's text and
@@ -261,12 +305,11 @@ end
 local answers, next_call = {}, 3
 for i = 1, #KEYS / 5 do
   local count = tonumber(ARGV[next_call])
-  local done, reply = pcall(answer, ARGV[next_call + 1], 5 * (i - 1), next_call + 1, count)
+  local _, reply = pcall(answer, ARGV[next_call + 1], 5 * (i - 1), next_call + 1)
   next_call = next_call + count + 2
-  if done and not reply.err then
-    answers[i] = reply
-  else
-    answers[i] = type(reply) == 'table' and reply.err or reply
+  if type(reply) == 'table' and reply.err then
+    reply = reply.err
   end
+  answers[i] = reply
 end
 return answers

@@ -67,6 +67,8 @@ final class Evaluation {
     void answer(@Nullable Response reply) {
         if (reply != null && reply.type() == ResponseType.MULTI) {
             sink.success(values(reply));
+        } else if (reply != null && reply.type() == ResponseType.NUMBER) {
+            sink.success(List.of(reply.toLong()));
         } else {
             refuse(new IllegalStateException("the script gave an answer of an unknown form: " + reply));
         }

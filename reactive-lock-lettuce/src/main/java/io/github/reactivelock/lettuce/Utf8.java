@@ -1,0 +1,28 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.codec.StringCodec;
+import io.netty.buffer.ByteBufUtil;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Texts as Lettuce writes them, but it is told their exact size. Where it has to guess, it writes every argument of a
+ * command into a buffer of its own first, which was a third of what sending a claim took.
+ */
+final class Utf8 extends StringCodec {
+
+    static final Utf8 CODEC = new Utf8();
+
+    private Utf8() {
+        super(StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public int estimateSize(Object text) {
+        return text instanceof String string ? ByteBufUtil.utf8Bytes(string) : 0;
+    }
+
+    @Override
+    public boolean isEstimateExact() {
+        return true;
+    }
+}
