@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Texts as Lettuce writes them, but it is told their exact size. Where it has to guess, it writes every argument of a
- * command into a buffer of its own first, which was a third of what sending a claim took.
+ * command into a buffer of its own first.
  */
 final class Utf8 extends StringCodec {
 
