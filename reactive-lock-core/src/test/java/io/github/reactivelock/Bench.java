@@ -90,8 +90,8 @@ final class Bench {
     }
 
     /** A flow whose claim the store has put into its queue, directly behind another. */
-    TestSubscriber<LockHandle> queueBehind(LockClient by, String key, String claimId) {
-        TestSubscriber<LockHandle> flow = subscribe(by.acquire(key));
+    TestSubscriber<LockHandle> queueBehind(LockClient by, String claimId) {
+        TestSubscriber<LockHandle> flow = subscribe(by.acquire("k"));
         store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId));
         return flow;
     }

@@ -26,12 +26,8 @@ class FifoPassTest {
     private final ScriptedBackend store = bench.store;
     private final LockClient fifo = bench.with(o -> o.withFairness(Fairness.FIFO));
 
-    private TestSubscriber<LockHandle> queue(LockClient by, String behind) {
-        return bench.queueBehind(by, "k", behind);
-    }
-
     private TestSubscriber<LockHandle> queueBehind(int claim) {
-        return queue(fifo, bench.claimId(claim));
+        return bench.queueBehind(fifo, bench.claimId(claim));
     }
 
     @Test
@@ -70,7 +66,7 @@ class FifoPassTest {
     @Test
     void aFlowBehindAnotherClientsClaimWaitsForTheStore() {
         LockHandle first = bench.hold(fifo, "k", 1);
-        TestSubscriber<LockHandle> second = queue(fifo, "somebody.0");
+        TestSubscriber<LockHandle> second = bench.queueBehind(fifo, "somebody.0");
         TestSubscriber<LockHandle> third = queueBehind(1);
 
         subscribe(first.release());
@@ -115,7 +111,7 @@ class FifoPassTest {
         subscribe(together.release());
         assertThat(alone.getReceivedOnNext()).isEmpty();
         store.push(new Signal.Grant(bench.claimId(1), token(2)));
-        TestSubscriber<LockHandle> behind = queue(bench.client, bench.claimId(1));
+        TestSubscriber<LockHandle> behind = bench.queueBehind(bench.client, bench.claimId(1));
 
         subscribe(Bench.held(alone).release());
 
@@ -193,7 +189,7 @@ class FifoPassTest {
     private void isNotPassedTo(UnaryOperator<LockOptions> change) {
         LockHandle first = bench.hold(fifo, "k", 1);
         TestSubscriber<LockHandle> second =
-                queue(bench.with(o -> change.apply(o.withFairness(Fairness.FIFO))), bench.claimId(0));
+                bench.queueBehind(bench.with(o -> change.apply(o.withFairness(Fairness.FIFO))), bench.claimId(0));
 
         subscribe(first.release());
 

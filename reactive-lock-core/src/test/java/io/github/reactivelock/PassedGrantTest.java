@@ -24,12 +24,8 @@ class PassedGrantTest {
     private final ScriptedBackend store = bench.store;
     private final LockClient fifo = bench.with(o -> o.withFairness(Fairness.FIFO));
 
-    private TestSubscriber<LockHandle> queue(LockClient by, String behind) {
-        return bench.queueBehind(by, "k", behind);
-    }
-
     private TestSubscriber<LockHandle> queueBehind(int claim) {
-        return queue(fifo, bench.claimId(claim));
+        return bench.queueBehind(fifo, bench.claimId(claim));
     }
 
     /** A second flow that has got the first one's grant. */
@@ -48,7 +44,7 @@ class PassedGrantTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void anOldAnswerToTheFirstOwnersClaimDoesNotGiveUpWhatAnotherHolds(boolean granted) {
-        TestSubscriber<LockHandle> first = queue(fifo, "somebody.0");
+        TestSubscriber<LockHandle> first = bench.queueBehind(fifo, "somebody.0");
         store.push(new Signal.Recheck("k"));
         Asked<ClaimResult> late = store.claim();
         Claim claim = late.claim();
@@ -67,7 +63,7 @@ class PassedGrantTest {
 
     @Test
     void aNewGrantToTheFirstOwnersClaimIsALossForWhoeverHoldsItNow() {
-        TestSubscriber<LockHandle> first = queue(fifo, "somebody.0");
+        TestSubscriber<LockHandle> first = bench.queueBehind(fifo, "somebody.0");
         store.push(new Signal.Recheck("k"));
         Asked<ClaimResult> late = store.claim();
         store.push(late.claim(), 1);

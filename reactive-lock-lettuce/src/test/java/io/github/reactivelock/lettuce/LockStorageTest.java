@@ -35,6 +35,12 @@ class LockStorageTest {
         backend = fixture.backend();
     }
 
+    private void takeAndRelease() {
+        Claim claim = claim("a");
+        take(backend, claim);
+        assertThat(release(backend, claim)).isTrue();
+    }
+
     @Test
     void aTokenRisesAlsoWhenTheCounterOrEverythingIsLost() {
         Claim first = claim("a");
@@ -93,14 +99,10 @@ class LockStorageTest {
 
     @Test
     void nobodyElseMeansExactlyTwoCommandsAndNoPublish() {
-        Claim warmUp = claim("a");
-        take(backend, warmUp);
-        release(backend, warmUp);
+        takeAndRelease();
         fixture.redis.configResetstat();
 
-        Claim claim = claim("a");
-        take(backend, claim);
-        release(backend, claim);
+        takeAndRelease();
 
         assertThat(fixture.calls())
                 .containsEntry("evalsha", 2L)
@@ -136,14 +138,10 @@ class LockStorageTest {
         release(backend, owner);
         release(backend, waiter);
         fixture.redis.del("{reactivelock:a}:watch");
-        Claim looks = claim("a");
-        take(backend, looks);
-        release(backend, looks);
+        takeAndRelease();
         fixture.redis.configResetstat();
 
-        Claim last = claim("a");
-        take(backend, last);
-        release(backend, last);
+        takeAndRelease();
 
         assertThat(fixture.calls())
                 .containsEntry("evalsha", 2L)
@@ -159,8 +157,7 @@ class LockStorageTest {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         long ahead = (1L << 50) + 1;
         fixture.redis.set("{reactivelock:a}:token", Long.toString(ahead), SetArgs.Builder.ex(100));
-        Claim owner = claim("a");
-        long first = take(backend, owner);
+        long first = take(backend, claim("a"));
         queue(backend, claim("a"));
         fixture.redis.del("{reactivelock:a}");
 

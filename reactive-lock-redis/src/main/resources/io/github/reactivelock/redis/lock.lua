@@ -51,7 +51,7 @@ local function answer(verb, k, at)
   -- Most claims find nobody before them and most releases nobody behind them: they end here.
   if verb == 'claim' or verb == 'try' then
     local time, who, lease = call('TIME'), ARGV[at + 2], ARGV[at + 3]
-    now = (time[1] - 1577836800) * 1000000 + time[2]
+    now = (time[1] - 1577836800) * 1000000 + time[2] -- as micros() below; to make a function first takes longer
     local text = string.format('%.0f', now) -- Lua's tostring keeps only 14 digits
     local taken = redis.pcall('SET', OWNER, me .. ' ' .. text .. ' ' .. who, 'NX', 'PX', lease)
     if taken and taken.ok then

@@ -35,8 +35,17 @@ class RedisRepliesTest {
                 .withMessageContaining("token counter");
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, 1L << 51, Long.MAX_VALUE})
+    void aVoteForACounterThatLeavesNoRoomIsAnErrorAsWell(long token) {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> RedisReplies.vote(CLAIM, List.of(1L, token, "run", 9L, -1L)))
+                .withMessageContaining("token counter");
+    }
+
     @Test
     void anAnswerOfAnUnknownFormIsAnError() {
+        assertThatIllegalStateException().isThrownBy(() -> RedisReplies.vote(CLAIM, List.of(9L)));
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of()));
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of(0L, "1")));
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of("1")));
