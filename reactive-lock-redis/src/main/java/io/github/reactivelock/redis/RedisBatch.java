@@ -43,11 +43,10 @@ public final class RedisBatch {
         keys.addAll(callKeys);
         if (args.isEmpty()) {
             args.add("batch");
-            args.add(callArgs.get(1));
         }
-        args.add(Integer.toString(callArgs.size() - 2));
+        args.add(Integer.toString(callArgs.size() - 1));
         args.add(callArgs.get(0));
-        args.addAll(callArgs.subList(2, callArgs.size()));
+        args.addAll(callArgs.subList(1, callArgs.size()));
     }
 
     /**

@@ -68,6 +68,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisNames names;
     private final String prefix;
     private final String client = RandomId.next();
+    private final String grants;
     private final RedisChannels channels;
     private final RedisLockOptions options;
     private final RedisRenewals renewals;
@@ -86,6 +87,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.names = options.hasShardedChannels()
                 ? RedisNames.ofShards(prefix)
                 : new RedisNames(prefix, connection.database());
+        this.grants = names.grants(client);
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
@@ -107,8 +109,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<ClaimResult> claim(Claim claim) {
         String verb = claim.mode() == Claim.Mode.TRY ? "try" : "claim";
-        Mono<ClaimResult> answer = run(claim.key(), verb, claim.id(), who(claim), millis(claim))
-                .map(reply -> RedisReplies.claim(claim, reply));
+        Mono<ClaimResult> answer =
+                run(claim.key(), verb, who(claim), millis(claim)).map(reply -> RedisReplies.claim(claim, reply));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
             ShardGrants waiting = shards;
             return Mono.defer(() -> {
@@ -126,14 +128,14 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<Vote> vote(Claim claim, long ticket) {
         String mode = claim.mode().name();
-        return run(claim.key(), "vote", claim.id(), who(claim), millis(claim), mode, Long.toString(ticket))
+        return run(claim.key(), "vote", who(claim), millis(claim), mode, Long.toString(ticket))
                 .map(reply -> RedisReplies.vote(claim, reply));
     }
 
     @Override
     public final Mono<Void> raise(Claim claim, long fencingToken) {
         String counted = Long.toString(fencingToken >> PASS_BITS);
-        return run(claim.key(), "raise", claim.id(), counted, millis(claim)).then();
+        return run(claim.key(), "raise", claim.id(), counted).then();
     }
 
     @Override
@@ -164,7 +166,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Flux<Signal> signals() {
-        Flux<Signal> signals = channels.listen(names.grants(client))
+        Flux<Signal> signals = channels.listen(grants)
                 .mapNotNull(
                         push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
         if (shards != null) {
@@ -175,11 +177,12 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Flux<LockEvent> events(String key) {
-        Mono<LockEvent> snapshot = run(key, "watch").map(reply -> snapshot(key, reply));
+        Mono<LockEvent> snapshot = run(key, "watch", names.events(key)).map(reply -> snapshot(key, reply));
         // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
         Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL)
                 .onBackpressureDrop()
-                .concatMap(tick -> run(key, "watch").onErrorComplete().filter(RedisReplies::flag))
+                .concatMap(tick ->
+                        run(key, "watch", names.events(key)).onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
         return channels.listen(names.events(key))
                 .concatMap(push -> push.isMessage() ? Mono.justOrEmpty(RedisReplies.event(key, push.text())) : snapshot)
@@ -227,11 +230,10 @@ public abstract class RedisLockBackend implements QuorumNode {
                 .onErrorResume(last -> explained(keys, last));
     }
 
-    private List<String> arguments(String verb, String... args) {
-        String[] all = new String[args.length + 2];
+    private static List<String> arguments(String verb, String... args) {
+        String[] all = new String[args.length + 1];
         all[0] = verb;
-        all[1] = names.space();
-        System.arraycopy(args, 0, all, 2, args.length);
+        System.arraycopy(args, 0, all, 1, args.length);
         return Arrays.asList(all);
     }
 
@@ -279,9 +281,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         }
     }
 
-    /** Whom a grant is pushed to, and the name that people read. */
+    /** A claim, where its grant is pushed, and the name that people read. */
     private String who(Claim claim) {
-        return client + " " + claim.owner();
+        return claim.id() + " " + grants + " " + claim.owner();
     }
 
     private static LockEvent snapshot(String key, List<Object> reply) {

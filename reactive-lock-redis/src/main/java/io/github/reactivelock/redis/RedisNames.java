@@ -34,11 +34,6 @@ final class RedisNames {
         return new RedisNames(prefix, prefix + ":shard");
     }
 
-    /** What every channel begins with. */
-    String space() {
-        return space;
-    }
-
     String owner(String key) {
         return opening + escape(key) + "}";
     }
@@ -61,7 +56,7 @@ final class RedisNames {
 
     /** A channel in the lock's slot. */
     String grants(String key, String client) {
-        return space + ":grants:" + owner(key) + ":" + client;
+        return grants(client) + ":" + owner(key);
     }
 
     String events(String key) {

@@ -1,23 +1,23 @@
 -- One lock. The first argument says what is wanted; one script for all, so that either every verb is known to the
 -- server or none. The class Javadoc of RedisLockBackend is the specification.
 --
--- ARGV: verb, the beginning of all channels, and what the verb needs
+-- ARGV: verb, and what the verb needs
 --
--- owner    "id token client label" of the claim that has the lock; expires with its lease
--- token    the last fencing token, without the engine's low bits; expires a day after its last use, or two
+-- owner    "id channel label token" of the claim that has the lock; expires with its lease
+-- token    the last fencing token, without the engine's low bits; expires when the clock is certain to be past it
 -- queue    the waiting claims' ids in order of arrival
--- waiters  "lease deadline client label" of each of them
--- watch    exists while somebody wants to hear of changes
+-- waiters  "lease deadline channel label" of each of them
+-- watch    the channel for changes, while somebody wants to hear of them
 --
--- A plus sign before the token, in the first two, says: look whether there is a queue or a watcher. While there is one,
--- the owner and the token have the sign, if they exist.
+-- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
+-- watcher. While there is one, both have the sign, if they exist.
 local call = redis.call
 
 if ARGV[1] == 'renew' then
   local RENEWED, MISSING, OTHER = 1, 2, 3
   local answers = {}
   for i, key in ipairs(KEYS) do
-    local id, lease = ARGV[2 * i + 1], ARGV[2 * i + 2]
+    local id, lease = ARGV[2 * i], ARGV[2 * i + 1]
     local value = redis.pcall('GET', key) -- one key that holds something else must not stop the others
     if not value then
       answers[i] = MISSING
@@ -34,7 +34,7 @@ end
 if ARGV[1] == 'foreign' then
   for i, key in ipairs(KEYS) do
     local found = call('TYPE', key).ok
-    if found ~= 'none' and found ~= ARGV[i + 2] then
+    if found ~= 'none' and found ~= ARGV[i + 1] then
       return { key, found }
     end
   end
@@ -44,37 +44,40 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 5], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5]
-  local PLUS, DAY_MS, WATCH_MS = 43, 86400000, 60000
-  local me = ARGV[at + 1] -- or nothing, for those who are no claim
+  local PLUS, TWO_DAYS_MS, WATCH_MS = 43, '172800000', 60000
+  local me = ARGV[at + 1] -- a claim's id, and channel and label where it may be granted
   local now, owner, behind
 
   -- Most claims find nobody before them and most releases nobody behind them: they end here.
   if verb == 'claim' or verb == 'try' then
-    local time, who, lease = call('TIME'), ARGV[at + 2], ARGV[at + 3]
+    local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- as micros() below; to make a function first takes longer
-    local text = string.format('%.0f', now) -- Lua's tostring keeps only 14 digits
-    local taken = redis.pcall('SET', OWNER, me .. ' ' .. text .. ' ' .. who, 'NX', 'PX', lease)
+    local text = string.format('%d', now) -- Lua's tostring keeps only 14 digits
+    local taken = redis.pcall('SET', OWNER, me .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
-      local kept = #lease < 9 and '186400000' or DAY_MS + lease -- a number would have to be written as text
-      local last = redis.pcall('SET', TOKEN, text, 'PX', kept, 'GET')
+      local last = redis.pcall('SET', TOKEN, text, 'KEEPTTL', 'GET')
       if last and last.err then
         call('DEL', OWNER)
         return last
       end
       local known = tonumber(last or 0) or 0
-      if known < now and (known > 0 and string.byte(last) ~= PLUS or call('EXISTS', QUEUE, WATCH) == 0) then
+      if known > 0 and known < now and string.byte(last) ~= PLUS then
+        return now
+      end
+      if known < now and call('EXISTS', QUEUE, WATCH) == 0 then
+        call('PEXPIRE', TOKEN, TWO_DAYS_MS)
         return now
       end
       -- It has to be looked at more closely, as if nothing had been done; only the counter must not go back.
       call('DEL', OWNER)
-      call('SET', TOKEN, string.format('+%.0f', math.max(known, now)), 'PX', DAY_MS + lease)
+      call('SET', TOKEN, string.format('+%d', math.max(known, now)), 'PX', TWO_DAYS_MS)
     end
   elseif verb == 'release' then
     owner = call('GET', OWNER)
     if owner and string.find(owner, me .. ' ', 1, true) == 1 then
       -- Given up before anything else is tried: whatever fails after that, nobody is left with it.
       call('DEL', OWNER)
-      behind = string.byte(owner, #me + 2) == PLUS and call('EXISTS', QUEUE, WATCH) or 0
+      behind = string.byte(owner, -1) == PLUS and call('EXISTS', QUEUE, WATCH) or 0
       if behind == 0 then
         return 1
       end
@@ -87,22 +90,22 @@ local function answer(verb, k, at)
   end
 
   -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-  local function grant(to, who, lease, sign, at_least)
-    local text = string.format('%.0f', at_least)
-    local last = tonumber(call('SET', TOKEN, sign .. text, 'PX', DAY_MS + lease, 'GET') or 0) or 0
+  local function grant(to, lease, sign, at_least)
+    local text = string.format('%d', at_least)
+    local last = tonumber(call('SET', TOKEN, sign .. text, 'PX', TWO_DAYS_MS, 'GET') or 0) or 0
     if last >= at_least then
       at_least = last + 1
-      text = string.format('%.0f', at_least)
-      call('SET', TOKEN, sign .. text, 'PX', DAY_MS + lease)
+      text = string.format('%d', at_least)
+      call('SET', TOKEN, sign .. text, 'PX', TWO_DAYS_MS)
     end
-    call('SET', OWNER, to .. ' ' .. sign .. text .. ' ' .. who, 'PX', lease)
+    call('SET', OWNER, to .. ' ' .. text .. sign, 'PX', lease)
     return text, at_least
   end
 
   owner = owner or call('GET', OWNER)
-  local id, sign, token, client, label
+  local id, channel, label, token, sign
   if owner then
-    id, sign, token, client, label = string.match(owner, '^(%S+) (%+?)(%d+) (%S+) (.*)$')
+    id, channel, label, token, sign = string.match(owner, '^(%S+) (%S+) (.*) (%d+)(%+?)$')
     if not id then
       return redis.error_reply('FOREIGN ' .. OWNER)
     end
@@ -121,26 +124,20 @@ local function answer(verb, k, at)
     call('DEL', OWNER)
   end
 
-  local space = ARGV[2]
-  local sharded = string.sub(space, -6) == ':shard' -- channels in the slot of their lock
-
-  local function tell(to, message)
-    if sharded then
-      call('SPUBLISH', space .. ':grants:' .. OWNER .. ':' .. to, message)
-    else
-      call('PUBLISH', space .. ':grants:' .. to, message)
-    end
+  -- The channels of a cluster's shards are in the slot of their lock.
+  local function publish(to, message)
+    call(string.find(to, '^[^:]*:shard:') and 'SPUBLISH' or 'PUBLISH', to, message)
   end
 
-  local function announce(message)
-    call(sharded and 'SPUBLISH' or 'PUBLISH', space .. ':events:' .. OWNER, message)
+  local function tell(to, message)
+    publish(string.find(to, '^[^:]*:shard:') and to .. ':' .. OWNER or to, message)
   end
 
   -- Has the owner's release and the next claim look for a queue and for watchers.
   local function put_sign()
     if sign ~= '+' then
       if owner then
-        call('SET', OWNER, id .. ' +' .. token .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+        call('SET', OWNER, owner .. '+', 'KEEPTTL')
       end
       local last = call('GET', TOKEN)
       if last and string.byte(last) ~= PLUS then
@@ -159,24 +156,24 @@ local function answer(verb, k, at)
       local lease, deadline, who = string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%d+) (%S+ .*)$')
       call('HDEL', WAITERS, head)
       if lease and tonumber(deadline) * 1000 > now then
-        return { id = head, lease = lease, who = who }
+        return { id = head, lease = lease, who = who, channel = string.match(who, '^%S+') }
       end
     end
   end
 
   local function serve(waiter, watched)
-    local text = grant(waiter.id, waiter.who, waiter.lease, '+', now)
-    local its_client, its_label = string.match(waiter.who, '^(%S+) (.*)$')
-    tell(its_client, 'grant ' .. waiter.id .. ' ' .. text)
+    local text = grant(waiter.id .. ' ' .. waiter.who, waiter.lease, '+', now)
+    tell(waiter.channel, 'grant ' .. waiter.id .. ' ' .. text)
     if watched then
-      announce('acquired ' .. text .. ' ' .. its_label)
+      publish(watched, 'acquired ' .. text .. string.sub(waiter.who, #waiter.channel + 1))
     end
   end
 
   -- Answers the token if it is granted; otherwise how long the owner still has and, if it was queued, behind whom.
   local function claim(waits, ticket)
-    local who, lease = ARGV[at + 2], ARGV[at + 3]
-    if id == me then
+    local lease = ARGV[at + 2]
+    local my_id, who = string.match(me, '^(%S+) (.*)$')
+    if id == my_id then
       call('PEXPIRE', OWNER, lease)
       return tonumber(token)
     end
@@ -191,13 +188,13 @@ local function answer(verb, k, at)
     else
       local heeded, watched, first = call('EXISTS', QUEUE, WATCH) > 0, false, nil
       if heeded then
-        watched = call('EXISTS', WATCH) == 1
+        watched = call('GET', WATCH)
         first = next_waiter()
       end
-      if not first or first.id == me then
-        local text, number = grant(me, who, lease, heeded and '+' or '', now)
+      if not first or first.id == my_id then
+        local text, number = grant(me, lease, heeded and '+' or '', now)
         if watched then
-          announce('acquired ' .. text .. ' ' .. string.match(who, ' (.*)$'))
+          publish(watched, 'acquired ' .. text .. string.match(who, ' .*$'))
         end
         return number
       end
@@ -211,11 +208,11 @@ local function answer(verb, k, at)
     local last
     if not ticket then
       last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
-      ticket = string.format('%.0f', (last[2] or 0) + 1)
+      ticket = string.format('%d', (last[2] or 0) + 1)
     end
-    local deadline = string.format('%.0f', math.floor(now / 1000) + lease)
-    local added = call('ZADD', QUEUE, 'NX', ticket, me)
-    call('HSET', WAITERS, me, lease .. ' ' .. deadline .. ' ' .. who)
+    local deadline = string.format('%d', math.floor(now / 1000) + lease)
+    local added = call('ZADD', QUEUE, 'NX', ticket, my_id)
+    call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who)
     if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
       call('PEXPIRE', QUEUE, 2 * lease)
       call('PEXPIRE', WAITERS, 2 * lease)
@@ -235,8 +232,8 @@ local function answer(verb, k, at)
   -- server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the wall clock, so it
   -- may be one too many.
   if verb == 'vote' then
-    local waits = ARGV[at + 4] == 'QUEUE'
-    local granted, left = claim(waits, ARGV[at + 5])
+    local waits = ARGV[at + 3] == 'QUEUE'
+    local granted, left = claim(waits, ARGV[at + 4])
     local server = call('INFO', 'server')
     return {
       granted and 1 or waits and 2 or 3,
@@ -248,12 +245,12 @@ local function answer(verb, k, at)
   end
 
   if verb == 'raise' then
-    local wanted, lease = ARGV[at + 2], ARGV[at + 3]
+    local wanted = ARGV[at + 2]
     if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
-      call('SET', TOKEN, '+' .. wanted, 'PX', DAY_MS + lease)
+      call('SET', TOKEN, '+' .. wanted, 'PX', TWO_DAYS_MS)
     end
     if id == me and tonumber(token) < tonumber(wanted) then
-      call('SET', OWNER, id .. ' ' .. sign .. wanted .. ' ' .. client .. ' ' .. label, 'KEEPTTL')
+      call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
     end
     return 1
   end
@@ -262,15 +259,15 @@ local function answer(verb, k, at)
     behind = behind or call('EXISTS', QUEUE, WATCH)
     now = micros()
     local first = next_waiter()
-    local watched = behind == 2 or not first and call('EXISTS', WATCH) == 1
+    local watched = behind > 0 and call('GET', WATCH)
     if watched then
-      announce('released ' .. token)
+      publish(watched, 'released ' .. token)
     end
     if first and not pcall(serve, first, watched) then
-      tell(string.match(first.who, '^%S+'), 'recheck ' .. OWNER)
+      tell(first.channel, 'recheck ' .. OWNER)
     end
     if verb == 'force' then
-      tell(client, 'forced ' .. id)
+      tell(channel, 'forced ' .. id)
     end
     return 1
   end
@@ -279,7 +276,7 @@ local function answer(verb, k, at)
   local missing = 0
   if verb == 'watch' then
     put_sign()
-    if not call('SET', WATCH, '1', 'PX', WATCH_MS, 'GET') then
+    if not call('SET', WATCH, me, 'PX', WATCH_MS, 'GET') then
       missing = 1
     end
   end
@@ -297,12 +294,12 @@ local function answer(verb, k, at)
 end
 
 if ARGV[1] ~= 'batch' then
-  return answer(ARGV[1], 0, 2)
+  return answer(ARGV[1], 0, 1)
 end
 
 -- Several such calls, each with the number of its arguments before it. What fails is answered with its error's text and
 -- leaves the others alone.
-local answers, next_call = {}, 3
+local answers, next_call = {}, 2
 for i = 1, #KEYS / 5 do
   local count = tonumber(ARGV[next_call])
   local _, reply = pcall(answer, ARGV[next_call + 1], 5 * (i - 1), next_call + 1)
