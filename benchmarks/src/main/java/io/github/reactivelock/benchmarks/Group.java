@@ -62,6 +62,11 @@ final class Group implements AutoCloseable {
         return answers();
     }
 
+    /** The number of the first process. */
+    long pid() {
+        return processes.get(0).pid();
+    }
+
     /** Asks the first process alone. */
     String ask(String request) {
         processes.get(0).send(request);

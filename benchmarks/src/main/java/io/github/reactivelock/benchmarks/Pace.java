@@ -21,6 +21,11 @@ record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
         return clients == 1 ? this : new Pace(warmUp.multipliedBy(2), turn.multipliedBy(2), rounds, watch);
     }
 
+    /** One flow does little and is disturbed by everything: more turns, and shorter ones. */
+    Pace forOneFlow() {
+        return new Pace(warmUp, turn.dividedBy(2), 2 * rounds, watch);
+    }
+
     /** Turns long enough for every one of many processes to spend a long budget, and few of them. */
     Pace forLongWaits() {
         return new Pace(warmUp.dividedBy(4), turn.multipliedBy(2), Math.min(rounds, 2), watch);

@@ -41,8 +41,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         Pace pace = load.note() == Load.Note.WAITS ? ordinary.forLongWaits() : ordinary;
         Group group = bench.group(clients);
         String uri = bench.server(store).uri();
-        boolean inTrips = load.note() == Load.Note.EVENTS;
-        if (inTrips) {
+        if (inTrips()) {
             group.open(Sides.PING, uri);
             double unusedAlone = roundTrip(group, 1);
             double unusedTogether = roundTrip(group, clients);
@@ -52,6 +51,22 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             group.open(side, uri);
             warmUp(group, side, pace.warmUp().dividedBy(2));
         }
+        if (store == Bench.Store.REDIS && load.flows() == 1) {
+            Processors apart = Processors.apart(bench.redis().pid(), group.pid(), report);
+            try {
+                rounds(bench, group, pace.forOneFlow(), report, rounds);
+            } finally {
+                apart.close();
+            }
+        } else {
+            rounds(bench, group, pace, report, rounds);
+        }
+        report.race(this, rounds);
+    }
+
+    private void rounds(
+            Bench bench, Group group, Pace pace, Report report, Map<String, List<Map<Metric, Double>>> rounds) {
+        boolean inTrips = inTrips();
         for (int i = 0; i < pace.rounds(); i++) {
             List<String> order = new ArrayList<>(sides);
             if (i % 2 == 1) {
@@ -72,7 +87,10 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             }
             report.progress(name + ": round " + (i + 1) + " of " + pace.rounds() + line);
         }
-        report.race(this, rounds);
+    }
+
+    private boolean inTrips() {
+        return load.note() == Load.Note.EVENTS;
     }
 
     private String shown(Map<Metric, Double> round) {

@@ -73,6 +73,10 @@ final class RedisServer implements Server {
         return Usage.of(calls, seconds, scripts, side);
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     void flush() {
         String unused = redis.flushall();
     }

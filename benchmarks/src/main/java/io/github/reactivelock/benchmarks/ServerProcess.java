@@ -54,6 +54,10 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     void awaitPort(int port) {
         long until = System.nanoTime() + START_LIMIT.toNanos();
         while (true) {

@@ -41,6 +41,10 @@ final class WorkerProcess implements AutoCloseable {
         this.answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     void send(String request) {
         try {
             requests.write(request);

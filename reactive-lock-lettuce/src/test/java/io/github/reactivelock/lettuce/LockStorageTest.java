@@ -17,11 +17,13 @@ import io.lettuce.core.SetArgs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 
 class LockStorageTest {
 
@@ -57,6 +59,37 @@ class LockStorageTest {
         fixture.redis.set("{reactivelock:a}:token", Long.toString(ahead), SetArgs.Builder.ex(100));
 
         assertThat(take(backend, claim("a"))).isEqualTo((ahead + 1) << LockBackend.PASS_BITS);
+    }
+
+    @Test
+    void aCounterThatTheClockHasPassedMayExpireAndOneAheadOfItMayNot() {
+        takeAndRelease();
+        fixture.redis.expire("{reactivelock:a}:token", 100);
+        takeAndRelease();
+        assertThat(fixture.redis.ttl("{reactivelock:a}:token")).isBetween(0L, 100L);
+
+        fixture.redis.set("{reactivelock:a}:token", Long.toString(1L << 50), SetArgs.Builder.ex(100));
+        takeAndRelease();
+        assertThat(fixture.redis.ttl("{reactivelock:a}:token")).isGreaterThan(100L);
+    }
+
+    @Test
+    void aWatcherOutlivesWhoeverTakesTheLockAndWaitsForIt() {
+        BlockingQueue<LockEvent> events = new LinkedBlockingQueue<>();
+        Disposable watching = backend.events("a").subscribe(events::add);
+        assertThat(next(events)).isInstanceOf(LockEvent.Snapshot.class);
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        long first = take(backend, owner);
+        queue(backend, waiter);
+        release(backend, owner);
+        release(backend, waiter);
+        long last = take(backend, claim("a"));
+
+        assertThat(List.of(next(events), next(events), next(events), next(events), next(events)))
+                .startsWith(new LockEvent.Acquired("a", owner.owner(), first), new LockEvent.Released("a", first))
+                .endsWith(new LockEvent.Acquired("a", owner.owner(), last));
+        watching.dispose();
     }
 
     @Test
@@ -137,7 +170,9 @@ class LockStorageTest {
         assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
         release(backend, owner);
         release(backend, waiter);
-        fixture.redis.del("{reactivelock:a}:watch");
+        String counter = fixture.redis.get("{reactivelock:a}:token");
+        fixture.redis.set(
+                "{reactivelock:a}:token", counter.substring(0, counter.indexOf(' ')), SetArgs.Builder.ex(100));
         takeAndRelease();
         fixture.redis.configResetstat();
 
@@ -173,11 +208,10 @@ class LockStorageTest {
         take(backend, owner);
         queue(backend, waiter);
         assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
-        assertThat(fixture.keysOf("a")).hasSize(5);
+        assertThat(fixture.keysOf("a")).hasSize(4);
 
         release(backend, owner);
         release(backend, waiter);
-        fixture.redis.del("{reactivelock:a}:watch");
 
         assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
     }

@@ -57,9 +57,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         for (RedisServer server : servers) {
             RedisFixture.eventually("nothing is left but tokens and marks, which expire", () -> {
                 List<?> left = (List<?>) server.command("KEYS", "*");
-                return left.stream()
-                        .map(String::valueOf)
-                        .allMatch(name -> name.endsWith("}:token") || name.endsWith("}:watch"));
+                return left.stream().map(String::valueOf).allMatch(name -> name.endsWith("}:token"));
             });
         }
     }

@@ -229,14 +229,16 @@ class RedisQuorumFaultTest {
         List<TcpProxy> ways = five.proxies();
         LockClient client = five.client("cut off", RENEWED, ways);
         LockClient other = five.client("other", RENEWED);
+        AtomicBoolean working = new AtomicBoolean();
         AtomicBoolean cancelled = new AtomicBoolean();
         CompletableFuture<Void> work = client.withLock(
                         "k",
                         held -> acts.visit("cut off", held, WHILE_IT_HOLDS)
                                 .then(Mono.<Void>never())
+                                .doOnSubscribe(begun -> working.set(true))
                                 .doOnCancel(() -> cancelled.set(true)))
                 .toFuture();
-        eventually("it works", () -> isOwned(five.servers.get(0), "k"));
+        eventually("it works", working::get);
 
         ways.subList(0, 3).forEach(TcpProxy::cut);
         patiently(other.withLock("k", held -> acts.visit("other", held, 3)).thenReturn(true));

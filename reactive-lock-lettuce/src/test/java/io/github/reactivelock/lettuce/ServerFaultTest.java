@@ -208,7 +208,7 @@ class ServerFaultTest {
     @Test
     void aLockThatNobodyWatchesIsChangedInSilence() {
         Disposable watch = backend.events("other").subscribe();
-        eventually("the other lock is watched", () -> fixture.redis.exists("{reactivelock:other}:watch") == 1);
+        eventually("the other lock is watched", () -> fixture.isWatched("other"));
         fixture.redis.configResetstat();
 
         Claim claim = claim("a");
@@ -226,7 +226,7 @@ class ServerFaultTest {
         Disposable second = backend.events("a")
                 .filter(event -> !(event instanceof LockEvent.Snapshot))
                 .subscribe(kept::add);
-        eventually("the lock is watched", () -> fixture.redis.exists("{reactivelock:a}:watch") == 1);
+        eventually("the lock is watched", () -> fixture.isWatched("a"));
 
         first.dispose();
         take(backend, claim("a"));

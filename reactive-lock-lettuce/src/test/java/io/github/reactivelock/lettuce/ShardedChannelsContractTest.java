@@ -72,7 +72,7 @@ class ShardedChannelsContractTest extends LockBackendContract {
         for (RedisServer primary : cluster.nodes().subList(0, 3)) {
             List<?> left = (List<?>) primary.command("KEYS", "*");
             assertThat(left.stream().map(String::valueOf))
-                    .filteredOn(name -> !name.endsWith("}:token") && !name.endsWith("}:watch"))
+                    .filteredOn(name -> !name.endsWith("}:token"))
                     .isEmpty();
         }
     }

@@ -59,8 +59,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     private static final Duration PASSING = Duration.ofSeconds(1);
     private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
     private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
-    // What each of the five keys holds, in the order of RedisNames.all.
-    private static final List<String> TYPES = List.of("string", "string", "zset", "hash", "string");
+    // What each of the four keys holds, in the order of RedisNames.all.
+    private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
 
     // Read from the jar when the first backend is made, not by whichever thread asks first: that one must not block.
     private final RedisScript script = RedisScript.lock();

@@ -43,8 +43,7 @@ final class RedisNames {
         Lock known = last;
         if (known == null || !known.key.equals(key)) {
             String owner = owner(key);
-            known = new Lock(
-                    key, List.of(owner, owner + ":token", owner + ":queue", owner + ":waiters", owner + ":watch"));
+            known = new Lock(key, List.of(owner, owner + ":token", owner + ":queue", owner + ":waiters"));
             last = known;
         }
         return known.names;

@@ -4,10 +4,10 @@
 -- ARGV: verb, and what the verb needs
 --
 -- owner    "id channel label token" of the claim that has the lock; expires with its lease
--- token    the last fencing token, without the engine's low bits; expires when the clock is certain to be past it
+-- token    the last fencing token, without the engine's low bits; expires when the clock is certain to be past it. While
+--          somebody wants to hear of changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival
 -- waiters  "lease deadline channel label" of each of them
--- watch    the channel for changes, while somebody wants to hear of them
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
 -- watcher. While there is one, both have the sign, if they exist.
@@ -41,17 +41,17 @@ if ARGV[1] == 'foreign' then
   return {}
 end
 
--- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 5], its arguments begin at ARGV[at + 1].
+-- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
-  local OWNER, TOKEN, QUEUE, WAITERS, WATCH = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5]
-  local PLUS, TWO_DAYS_MS, WATCH_MS = 43, '172800000', 60000
-  local me = ARGV[at + 1] -- a claim's id, and channel and label where it may be granted
-  local now, owner, behind
+  local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
+  local PLUS, TWO_DAYS_MS, WATCH_MICROS = 43, '172800000', 60000000
+  local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel
+  local now, owner
 
   -- Most claims find nobody before them and most releases nobody behind them: they end here.
   if verb == 'claim' or verb == 'try' then
     local time = call('TIME')
-    now = (time[1] - 1577836800) * 1000000 + time[2] -- as micros() below; to make a function first takes longer
+    now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
     local text = string.format('%d', now) -- Lua's tostring keeps only 14 digits
     local taken = redis.pcall('SET', OWNER, me .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
@@ -60,46 +60,27 @@ local function answer(verb, k, at)
         call('DEL', OWNER)
         return last
       end
-      local known = tonumber(last or 0) or 0
+      local known = tonumber(last) or 0
       if known > 0 and known < now and string.byte(last) ~= PLUS then
         return now
       end
-      if known < now and call('EXISTS', QUEUE, WATCH) == 0 then
-        call('PEXPIRE', TOKEN, TWO_DAYS_MS)
-        return now
-      end
-      -- It has to be looked at more closely, as if nothing had been done; only the counter must not go back.
+      -- It has to be looked at more closely, as if nothing had been done.
       call('DEL', OWNER)
-      call('SET', TOKEN, string.format('+%d', math.max(known, now)), 'PX', TWO_DAYS_MS)
+      if last then
+        call('SET', TOKEN, last, 'KEEPTTL')
+      else
+        call('DEL', TOKEN)
+      end
     end
   elseif verb == 'release' then
     owner = call('GET', OWNER)
     if owner and string.find(owner, me .. ' ', 1, true) == 1 then
       -- Given up before anything else is tried: whatever fails after that, nobody is left with it.
       call('DEL', OWNER)
-      behind = string.byte(owner, -1) == PLUS and call('EXISTS', QUEUE, WATCH) or 0
-      if behind == 0 then
+      if string.byte(owner, -1) ~= PLUS then
         return 1
       end
     end
-  end
-
-  local function micros() -- since 2020 by the server's clock
-    local time = call('TIME')
-    return (time[1] - 1577836800) * 1000000 + time[2]
-  end
-
-  -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-  local function grant(to, lease, sign, at_least)
-    local text = string.format('%d', at_least)
-    local last = tonumber(call('SET', TOKEN, sign .. text, 'PX', TWO_DAYS_MS, 'GET') or 0) or 0
-    if last >= at_least then
-      at_least = last + 1
-      text = string.format('%d', at_least)
-      call('SET', TOKEN, sign .. text, 'PX', TWO_DAYS_MS)
-    end
-    call('SET', OWNER, to .. ' ' .. text .. sign, 'PX', lease)
-    return text, at_least
   end
 
   owner = owner or call('GET', OWNER)
@@ -124,6 +105,35 @@ local function answer(verb, k, at)
     call('DEL', OWNER)
   end
 
+  if not now then
+    local time = call('TIME') -- as above; a function for both would take longer to make than this
+    now = (time[1] - 1577836800) * 1000000 + time[2]
+  end
+
+  local counter = redis.pcall('GET', TOKEN)
+  local foreign = type(counter) == 'table' -- that is an error
+  if foreign and verb ~= 'release' and verb ~= 'force' and verb ~= 'inspect' then
+    return counter
+  end
+  local known, mark = string.match(not foreign and counter or '', '^%+?(%d+)(.*)$')
+  known, mark = tonumber(known) or 0, mark or ''
+  local mark_ends, watched = string.match(mark, '^ (%d+) (.*)$')
+  if not mark_ends or tonumber(mark_ends) <= now then
+    mark, watched = '', nil
+  end
+
+  -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
+  local function grant(to, lease, plus)
+    if foreign then
+      call('GET', TOKEN) -- fails, where SET would not
+    end
+    known = math.max(known + 1, now)
+    local text = string.format('%.0f', known)
+    call('SET', TOKEN, plus .. text .. mark, 'PX', TWO_DAYS_MS)
+    call('SET', OWNER, to .. ' ' .. text .. plus, 'PX', lease)
+    return text
+  end
+
   -- The channels of a cluster's shards are in the slot of their lock.
   local function publish(to, message)
     call(string.find(to, '^[^:]*:shard:') and 'SPUBLISH' or 'PUBLISH', to, message)
@@ -139,9 +149,8 @@ local function answer(verb, k, at)
       if owner then
         call('SET', OWNER, owner .. '+', 'KEEPTTL')
       end
-      local last = call('GET', TOKEN)
-      if last and string.byte(last) ~= PLUS then
-        call('SET', TOKEN, '+' .. last, 'KEEPTTL')
+      if counter and string.byte(counter) ~= PLUS then
+        call('SET', TOKEN, '+' .. counter, 'KEEPTTL')
       end
     end
   end
@@ -161,8 +170,8 @@ local function answer(verb, k, at)
     end
   end
 
-  local function serve(waiter, watched)
-    local text = grant(waiter.id .. ' ' .. waiter.who, waiter.lease, '+', now)
+  local function serve(waiter)
+    local text = grant(waiter.id .. ' ' .. waiter.who, waiter.lease, '+')
     tell(waiter.channel, 'grant ' .. waiter.id .. ' ' .. text)
     if watched then
       publish(watched, 'acquired ' .. text .. string.sub(waiter.who, #waiter.channel + 1))
@@ -177,7 +186,6 @@ local function answer(verb, k, at)
       call('PEXPIRE', OWNER, lease)
       return tonumber(token)
     end
-    now = now or micros()
     local left
     if owner then
       left = call('PTTL', OWNER)
@@ -186,19 +194,16 @@ local function answer(verb, k, at)
         left = tonumber(lease)
       end
     else
-      local heeded, watched, first = call('EXISTS', QUEUE, WATCH) > 0, false, nil
-      if heeded then
-        watched = call('GET', WATCH)
-        first = next_waiter()
-      end
+      local heeded = watched or call('EXISTS', QUEUE) == 1
+      local first = heeded and next_waiter()
       if not first or first.id == my_id then
-        local text, number = grant(me, lease, heeded and '+' or '', now)
+        local text = grant(me, lease, heeded and '+' or '')
         if watched then
           publish(watched, 'acquired ' .. text .. string.match(who, ' .*$'))
         end
-        return number
+        return known
       end
-      serve(first, watched)
+      serve(first)
       id, sign, left = first.id, '+', tonumber(first.lease)
     end
     if not waits then
@@ -246,8 +251,8 @@ local function answer(verb, k, at)
 
   if verb == 'raise' then
     local wanted = ARGV[at + 2]
-    if tonumber(call('GET', TOKEN) or 0) < tonumber(wanted) then
-      call('SET', TOKEN, '+' .. wanted, 'PX', TWO_DAYS_MS)
+    if known < tonumber(wanted) then
+      call('SET', TOKEN, '+' .. wanted .. mark, 'PX', TWO_DAYS_MS)
     end
     if id == me and tonumber(token) < tonumber(wanted) then
       call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
@@ -256,14 +261,11 @@ local function answer(verb, k, at)
   end
 
   if verb == 'release' or verb == 'force' then
-    behind = behind or call('EXISTS', QUEUE, WATCH)
-    now = micros()
     local first = next_waiter()
-    local watched = behind > 0 and call('GET', WATCH)
     if watched then
       publish(watched, 'released ' .. token)
     end
-    if first and not pcall(serve, first, watched) then
+    if first and not pcall(serve, first) then
       tell(first.channel, 'recheck ' .. OWNER)
     end
     if verb == 'force' then
@@ -275,16 +277,14 @@ local function answer(verb, k, at)
   -- inspect, and watch, which says in the first place whether the mark was missing
   local missing = 0
   if verb == 'watch' then
+    missing = watched and 0 or 1
     put_sign()
-    if not call('SET', WATCH, me, 'PX', WATCH_MS, 'GET') then
-      missing = 1
-    end
+    call('SET', TOKEN, string.format('+%.0f %.0f ', known, now + WATCH_MICROS) .. me, 'PX', TWO_DAYS_MS)
   end
   if not owner then
     return { missing }
   end
   local waiting = 0
-  now = micros()
   for _, waiter in ipairs(call('HVALS', WAITERS)) do
     if tonumber(string.match(waiter, '^%d+ (%d+) ') or 0) * 1000 > now then
       waiting = waiting + 1
@@ -300,9 +300,9 @@ end
 -- Several such calls, each with the number of its arguments before it. What fails is answered with its error's text and
 -- leaves the others alone.
 local answers, next_call = {}, 2
-for i = 1, #KEYS / 5 do
+for i = 1, #KEYS / 4 do
   local count = tonumber(ARGV[next_call])
-  local _, reply = pcall(answer, ARGV[next_call + 1], 5 * (i - 1), next_call + 1)
+  local _, reply = pcall(answer, ARGV[next_call + 1], 4 * (i - 1), next_call + 1)
   next_call = next_call + count + 2
   if type(reply) == 'table' and reply.err then
     reply = reply.err

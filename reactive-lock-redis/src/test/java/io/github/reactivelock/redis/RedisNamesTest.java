@@ -59,7 +59,7 @@ class RedisNamesTest {
         Set<String> tags = new HashSet<>();
         all.forEach(name -> tags.add(name.substring(name.indexOf('{') + 1, name.indexOf('}'))));
 
-        assertThat(all).hasSize(5).doesNotHaveDuplicates();
+        assertThat(all).hasSize(4).doesNotHaveDuplicates();
         assertThat(tags).containsExactly("reactivelock:%7Dx%7B");
     }
 

@@ -69,7 +69,7 @@ class VertxClusterContractTest extends LockBackendContract {
         for (RedisServer primary : cluster.nodes().subList(0, 3)) {
             List<?> left = (List<?>) primary.command("KEYS", "*");
             assertThat(left.stream().map(String::valueOf))
-                    .filteredOn(name -> !name.endsWith("}:token") && !name.endsWith("}:watch"))
+                    .filteredOn(name -> !name.endsWith("}:token"))
                     .isEmpty();
         }
     }

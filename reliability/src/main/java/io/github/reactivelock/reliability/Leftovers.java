@@ -21,7 +21,7 @@ final class Leftovers {
                 () -> ((List<?>) Objects.requireNonNull(server.command("KEYS", "*")))
                         .stream()
                                 .map(String::valueOf)
-                                .filter(name -> !name.endsWith("}:token") && !name.endsWith("}:watch"))
+                                .filter(name -> !name.endsWith("}:token"))
                                 .toList());
     }
 

@@ -1,0 +1,111 @@
+package io.github.reactivelock.benchmarks;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Which processors a process may run on, by {@code taskset} of util-linux. With one flow, server and client take turns to
+ * sleep, and whether the kernel wakes them on the same processor or on another changes a round trip by a factor of three,
+ * from one turn to the next. So the server gets a processor of its own, as on a machine of its own, and the client the
+ * others. Its just-in-time compilers may use all.
+ */
+final class Processors {
+
+    private final List<Long> moved = new ArrayList<>();
+    private final List<String> all;
+
+    private Processors(List<String> all) {
+        this.all = all;
+    }
+
+    /** Until {@link #close}. Changes nothing where there is one processor, or no {@code taskset}, and says so. */
+    static Processors apart(long server, long client, Report report) {
+        Processors processors = new Processors(allowed());
+        if (processors.all.size() < 2) {
+            report.progress("server and client share the only processor");
+        } else if (processors.bind(server, processors.all.subList(0, 1))
+                && processors.bind(client, processors.all.subList(1, processors.all.size()))) {
+            processors.release(client, "C[12] Compiler.*\\s*");
+            report.progress(
+                    "the server has processor " + processors.all.get(0) + ", the client the others, its compilers all");
+        } else {
+            report.progress("server and client are not kept apart: taskset is missing or refused");
+        }
+        return processors;
+    }
+
+    private boolean bind(long process, List<String> to) {
+        moved.add(process);
+        return taskset("-a", "-c", "-p", String.join(",", to), Long.toString(process));
+    }
+
+    /** What is not compiled yet must not be compiled at the cost of whoever has the turn. */
+    private void release(long process, String threads) {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(process), "task"))) {
+            for (Path task : tasks.toList()) {
+                if (Files.readString(task.resolve("comm")).matches(threads)) {
+                    boolean unused = taskset(
+                            "-c",
+                            "-p",
+                            String.join(",", all),
+                            task.getFileName().toString());
+                }
+            }
+        } catch (IOException ended) {
+            // A compiler's thread that is idle for long ends.
+        }
+    }
+
+    private static boolean taskset(String... arguments) {
+        try {
+            List<String> command = new ArrayList<>(List.of("taskset"));
+            command.addAll(List.of(arguments));
+            return new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException missing) {
+            return false;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The numbers of those that this process may use, from a list such as {@code 0-3,6}. */
+    private static List<String> allowed() {
+        List<String> numbers = new ArrayList<>();
+        for (String range : list().split(",", -1)) {
+            String[] ends = range.strip().split("-", -1);
+            for (int i = Integer.parseInt(ends[0]); i <= Integer.parseInt(ends[ends.length - 1]); i++) {
+                numbers.add(Integer.toString(i));
+            }
+        }
+        return numbers;
+    }
+
+    private static String list() {
+        String name = "Cpus_allowed_list:";
+        try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith(name))
+                    .map(line -> line.substring(name.length()))
+                    .findFirst()
+                    .orElse("0");
+        } catch (IOException e) {
+            throw new UncheckedIOException("the processors are not known", e);
+        }
+    }
+
+    /** Lets both use all processors again. */
+    void close() {
+        List.copyOf(moved).forEach(process -> {
+            boolean unused = bind(process, all);
+        });
+    }
+}
