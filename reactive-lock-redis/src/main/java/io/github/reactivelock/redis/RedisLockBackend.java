@@ -23,12 +23,12 @@ import reactor.util.retry.Retry;
  * Locks in Redis 6.2 or later, or Valkey, over any {@link RedisConnection}. A module that brings a client library extends this class.
  *
  * <ol>
- *   <li><b>Names.</b> A lock lives in five keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
+ *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
- *       expire with the last of them; {@code :token} holds the last fencing token and expires a day after its last use, or two;
- *       {@code :watch} exists while somebody watches. Nothing is without an expiry. The token in the first and the
- *       fourth of them has a plus sign while there may be a queue or a watcher, so that a claim and a release that find
- *       none look at nothing else.
+ *       expire with the last of them; {@code :token} holds the last fencing token and, while somebody watches, the channel
+ *       for changes. It expires after two days, when the clock is past every token that it gave; whatever puts it ahead
+ *       of the clock starts the two days anew. Nothing is without an expiry. The first and the last of these have a plus
+ *       sign while there may be a queue or a watcher, so that a claim and a release that find none look at nothing else.
  *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim starts its lease anew and is answered with its old token. A
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
  *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease.
@@ -43,8 +43,9 @@ import reactor.util.retry.Retry;
  *       RedisLockOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
  *   <li><b>Replicas.</b> With {@link RedisLockOptions#withReplicas}, a claim that was granted is renewed once more and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
- *   <li><b>Events.</b> Scripts publish changes only while {@code :watch} exists. A watcher subscribes, then sets the
- *       mark and takes its snapshot in one step, and renews the mark; a mark that was missing means a new snapshot.
+ *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, then
+ *       names it for a minute and takes its snapshot in one step, and does so again in time; a name that was missing
+ *       means a new snapshot.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds on one Redis that keeps its data: a crash costs what its persistence
