@@ -6,9 +6,17 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** 127.0.0.1, where all servers of the tests listen. */
 final class Loopback {
+
+    private static final int FIRST_PORT = 10_000;
+    private static final int PORTS = 10_000;
+    /** Begins anywhere, because other processes look for ports at the same time. */
+    private static final AtomicInteger NEXT =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
     private Loopback() {}
 
@@ -28,7 +36,7 @@ final class Loopback {
     static int freePortWithBus() {
         while (true) {
             int port = freePort();
-            if (port < 55_000 && isFree(port + 10_000)) {
+            if (isFree(port + PORTS)) {
                 return port;
             }
         }
@@ -43,13 +51,18 @@ final class Loopback {
         }
     }
 
-    /** A port that nobody listens on at the moment. */
+    /**
+     * A port that nobody listens on at the moment. Not the kernel's choice: that one is of the range from which it takes
+     * ports for outgoing connections, and might have given it to one of them before the server has started.
+     */
     static int freePort() {
-        try (ServerSocket socket = new ServerSocket()) {
-            socket.bind(port(0));
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException("no free port on 127.0.0.1", e);
+        for (int tries = 0; tries < PORTS; tries++) {
+            int port = FIRST_PORT + Math.floorMod(NEXT.getAndIncrement(), PORTS);
+            if (isFree(port)) {
+                return port;
+            }
         }
+        throw new IllegalStateException("no free port on 127.0.0.1 between " + FIRST_PORT + " and "
+                + (FIRST_PORT + PORTS - 1) + ": stop what listens there");
     }
 }
