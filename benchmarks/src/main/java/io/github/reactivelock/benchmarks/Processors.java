@@ -16,16 +16,17 @@ import java.util.stream.Stream;
  */
 final class Processors {
 
-    private final List<Long> moved = new ArrayList<>();
+    private final List<Long> moved;
     private final List<String> all;
 
-    private Processors(List<String> all) {
+    private Processors(List<Long> moved, List<String> all) {
+        this.moved = moved;
         this.all = all;
     }
 
     /** Until {@link #close}. Changes nothing where there is one processor, or no {@code taskset}, and says so. */
     static Processors apart(long server, long client, Report report) {
-        Processors processors = new Processors(allowed());
+        Processors processors = new Processors(List.of(server, client), allowed());
         if (processors.all.size() < 2) {
             report.progress("server and client share the only processor");
         } else if (processors.bind(server, processors.all.subList(0, 1))
@@ -40,7 +41,6 @@ final class Processors {
     }
 
     private boolean bind(long process, List<String> to) {
-        moved.add(process);
         return taskset("-a", "-c", "-p", String.join(",", to), Long.toString(process));
     }
 
@@ -104,7 +104,7 @@ final class Processors {
 
     /** Lets both use all processors again. */
     void close() {
-        List.copyOf(moved).forEach(process -> {
+        moved.forEach(process -> {
             boolean unused = bind(process, all);
         });
     }

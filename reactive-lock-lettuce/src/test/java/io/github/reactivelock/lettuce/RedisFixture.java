@@ -145,13 +145,13 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
         return calls;
     }
 
-    /** The lock's keys, and every one has an expiry. */
     /** Whether somebody has asked to hear of changes: the counter names a channel then. */
     boolean isWatched(String key) {
         String counter = redis.get("{reactivelock:" + key + "}:token");
         return counter != null && counter.contains(":events:");
     }
 
+    /** The lock's keys, and every one has an expiry. */
     List<String> keysOf(String key) {
         List<String> keys = redis.keys("*").stream()
                 .filter(name -> name.startsWith("{reactivelock:" + key + "}"))

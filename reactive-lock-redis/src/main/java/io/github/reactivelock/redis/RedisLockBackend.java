@@ -178,12 +178,12 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Flux<LockEvent> events(String key) {
-        Mono<LockEvent> snapshot = run(key, "watch", names.events(key)).map(reply -> snapshot(key, reply));
+        Mono<List<Object>> watch = run(key, "watch", names.events(key));
+        Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
         // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
         Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL)
                 .onBackpressureDrop()
-                .concatMap(tick ->
-                        run(key, "watch", names.events(key)).onErrorComplete().filter(RedisReplies::flag))
+                .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
         return channels.listen(names.events(key))
                 .concatMap(push -> push.isMessage() ? Mono.justOrEmpty(RedisReplies.event(key, push.text())) : snapshot)
