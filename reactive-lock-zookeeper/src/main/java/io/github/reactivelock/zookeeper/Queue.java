@@ -89,8 +89,7 @@ final class Queue {
                 })
                 .flatMap(entry -> standing.seen(entry.node())
                         ? Mono.just(entry)
-                        : removals.finishing(claim, nodes.delete(entry.node().path()))
-                                .then(Mono.error(() -> ended(standing))))
+                        : removals.finishing(claim, removals.remove(claim)).then(Mono.error(() -> ended(standing))))
                 .cache();
     }
 
@@ -100,7 +99,7 @@ final class Queue {
         return nodes.latestLine(claim.key()).flatMap(line -> {
             Place own = Line.of(claim.id(), line).own();
             if (own == null) {
-                standing.settled();
+                standing.settled(null);
                 return enter(standing, mayRepeat);
             }
             String path = names.claim(claim.key(), own.name());
@@ -142,8 +141,7 @@ final class Queue {
             boolean unused = standing.vanished(node, LossReason.EXPIRED);
             return mayRepeat ? enter(standing, false) : Mono.error(ended(standing));
         }
-        Mono<Void> tidied =
-                line.surplus().isEmpty() ? Mono.empty() : nodes.deleteAll(standing.claim.key(), line.surplus());
+        Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(standing, node, line.surplus());
         if (line.predecessor() == null) {
             return tidied.then(Mono.defer(() -> granted(standing, node)));
         }
@@ -153,6 +151,12 @@ final class Queue {
         follow(standing, node, line.predecessor());
         return tidied.thenReturn(new ClaimResult.Queued(
                 standing.claim.lease(), line.predecessor().claimId()));
+    }
+
+    /** A claim that ends before this succeeded looks for all of its nodes. */
+    private Mono<Void> tidy(Standing standing, Node node, List<Place> surplus) {
+        standing.doubted();
+        return nodes.deleteAll(standing.claim.key(), surplus).doOnSuccess(done -> standing.settled(node));
     }
 
     private Mono<ClaimResult> granted(Standing standing, Node node) {

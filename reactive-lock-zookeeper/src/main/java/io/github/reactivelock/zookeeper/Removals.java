@@ -1,25 +1,30 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * The removal of what claims leave behind. A claim that ended while the store could not be asked is remembered until its
- * nodes are gone: they would live as long as the session. Safe for use from any thread.
+ * nodes are gone: they would live as long as the session. It is tried again when the connection is back, and now and
+ * then while it is there, because a removal may fail after the connection came back. Safe for use from any thread.
  */
 final class Removals {
 
     private static final int AT_ONCE = 64;
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final Connection connection;
     private final Nodes nodes;
     private final Map<String, Claim> unfinished = new ConcurrentHashMap<>();
+    private final AtomicBoolean pausing = new AtomicBoolean();
 
     Removals(Connection connection, Nodes nodes) {
         this.connection = connection;
@@ -41,8 +46,23 @@ final class Removals {
 
     /** Remembers the claim if its removal fails. */
     <T> Mono<T> finishing(Claim claim, Mono<T> removal) {
-        return removal.doOnError(error -> unfinished.put(claim.id(), claim))
+        return removal.doOnError(error -> {
+                    unfinished.put(claim.id(), claim);
+                    tidyUpLater();
+                })
                 .doOnSuccess(done -> unfinished.remove(claim.id()));
+    }
+
+    private void tidyUpLater() {
+        if (pausing.compareAndSet(false, true)) {
+            Mono<Void> pause = Mono.delay(PAUSE).then(Mono.fromRunnable(() -> {
+                pausing.set(false);
+                if (connection.isConnected()) {
+                    tidyUp();
+                }
+            }));
+            Disposable unused = Detached.run("waiting to remove nodes of claims that ended", pause);
+        }
     }
 
     /** The claim ended, and nobody knows whether it has a node. */

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LossReason;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -37,7 +38,7 @@ final class Standing {
     final Claim claim;
     private Stage stage = Stage.ENTERING;
     private @Nullable Node node;
-    /** A node of this claim may be there that no answer told of, or that belongs to an earlier session. */
+    /** A node of this claim may be there besides the one that is known, or one that belongs to an earlier session. */
     private boolean uncertain;
 
     private @Nullable Mono<Nodes.Entry> entering;
@@ -104,9 +105,16 @@ final class Standing {
         return stage == Stage.OWNER && made.equals(node);
     }
 
-    /** No node is there that no answer told of. */
-    synchronized void settled() {
-        uncertain = false;
+    /** Nodes are there besides the one that is known. */
+    synchronized void doubted() {
+        uncertain = true;
+    }
+
+    /** No node is there but this one, or none at all. */
+    synchronized void settled(@Nullable Node known) {
+        if (Objects.equals(known, node)) {
+            uncertain = false;
+        }
     }
 
     /** The node is first in line; false if that is no news of ours. */

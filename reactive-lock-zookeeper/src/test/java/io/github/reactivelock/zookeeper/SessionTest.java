@@ -16,10 +16,12 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /** Connections that break, servers that stop and come back, sessions that end. */
@@ -232,6 +234,42 @@ class SessionTest extends Fixture {
         proxy.mend();
 
         ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+    }
+
+    @Test
+    void aRemovalThatGotNoAnswerIsTriedAgainAlthoughTheConnectionNeverBroke() throws InterruptedException {
+        Claim ofAnother = claim();
+        ZooKeepers.get(backend().claim(ofAnother));
+        ZooKeeperLockBackend backend = opened(behindProxy(Duration.ofSeconds(40)));
+        ZooKeepers.get(backend.inspect(key));
+
+        proxy.freeze();
+        assertThat(ZooKeepers.error(backend.release(ofAnother))).hasMessageContaining("ZooKeeper at 127.0.0.1");
+        proxy.mend();
+
+        ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+    }
+
+    @Test
+    void nodesOfAClaimThatCouldNotBeTidiedUpGoWithTheClaim() throws Exception {
+        ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(proxied(), patient()));
+        makeTheLock(backend);
+        Claim claim = claim();
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        String surplus = zookeeper
+                .create()
+                .withMode(CreateMode.PERSISTENT_SEQUENTIAL)
+                .forPath("/reactivelock/" + key + "/" + claim.id() + ":");
+        String undeletable = zookeeper.create().forPath(surplus + "/child");
+        proxy.mend();
+        assertThat(ZooKeepers.error(Mono.fromFuture(answer))).hasMessageContaining(surplus);
+
+        ZooKeepers.delete(zookeeper, undeletable);
+        ZooKeepers.get(backend.release(claim));
+
+        assertThat(ZooKeepers.claims(zookeeper)).isEmpty();
     }
 
     @Test
