@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** 127.0.0.1, where all servers of the tests listen. */
-final class Loopback {
+public final class Loopback {
 
     private static final int FIRST_PORT = 10_000;
     private static final int PORTS = 10_000;
@@ -54,8 +54,10 @@ final class Loopback {
     /**
      * A port that nobody listens on at the moment. Not the kernel's choice: that one is of the range from which it takes
      * ports for outgoing connections, and might have given it to one of them before the server has started.
+     *
+     * @return a port that was not returned before, until all were
      */
-    static int freePort() {
+    public static int freePort() {
         for (int tries = 0; tries < PORTS; tries++) {
             int port = FIRST_PORT + Math.floorMod(NEXT.getAndIncrement(), PORTS);
             if (isFree(port)) {

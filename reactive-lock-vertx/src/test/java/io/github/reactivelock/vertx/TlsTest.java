@@ -7,13 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.Loopback;
 import io.github.reactivelock.testkit.RedisServer;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.redis.client.RedisOptions;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -33,10 +32,7 @@ class TlsTest {
                 .redirectOutput(directory.resolve("log").toFile())
                 .start();
         assertThat(openssl.waitFor()).as("openssl").isZero();
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = Loopback.freePort();
         Vertx vertx = Vertx.vertx();
         try (RedisServer server = RedisServer.start(
                 "--requirepass",

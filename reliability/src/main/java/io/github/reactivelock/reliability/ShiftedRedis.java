@@ -1,11 +1,11 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.testkit.Loopback;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -34,9 +34,7 @@ final class ShiftedRedis implements AutoCloseable {
     ShiftedRedis() throws IOException, InterruptedException {
         shift(Duration.ZERO);
         Path library = compile();
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        port = Loopback.freePort();
         ProcessBuilder server = new ProcessBuilder(
                         "redis-server", "--port", "" + port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
                 .directory(directory.toFile())

@@ -13,6 +13,7 @@ import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.reliability.Lab.Holding;
 import io.github.reactivelock.reliability.Lab.Person;
+import io.github.reactivelock.testkit.Loopback;
 import io.github.reactivelock.testkit.RedisServer;
 import io.github.reactivelock.testkit.TcpProxy;
 import io.lettuce.core.ClientOptions;
@@ -20,8 +21,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -148,10 +147,7 @@ class SecurityTest {
                 .redirectOutput(directory.resolve("log").toFile())
                 .start();
         assertThat(openssl.waitFor()).as("openssl").isZero();
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = Loopback.freePort();
         return RedisServer.start(
                 "--requirepass",
                 MARKER,

@@ -4,7 +4,10 @@ import java.io.File;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 
-/** A ZooKeeper that is a process of its own, so that it can be stopped and killed; it ends when standard input does. */
+/**
+ * A ZooKeeper that is a process of its own, so that it can be stopped and killed. It begins to serve when it is told
+ * something, so that a slow start of a JVM is no part of a restart, and it ends when standard input does.
+ */
 public final class ZooKeeperProcess {
 
     /** Milliseconds; a session lasts 2 to 20 of these. */
@@ -21,10 +24,16 @@ public final class ZooKeeperProcess {
     public static void main(String... args) throws Exception {
         System.setProperty("zookeeper.forceSync", "no");
         InstanceSpec spec = new InstanceSpec(new File(args[0]), Integer.parseInt(args[1]), -1, -1, false, 1, TICK, 0);
+        // Loads the server's classes.
+        new TestingServer().close();
+        System.out.println("is ready");
+        if (System.in.read() < 0) {
+            return;
+        }
         try (TestingServer server = new TestingServer(spec, true)) {
             System.out.println("serves at " + server.getPort());
             while (System.in.read() >= 0) {
-                // Nobody has anything to say to it.
+                // Nobody has anything more to say to it.
             }
         }
     }

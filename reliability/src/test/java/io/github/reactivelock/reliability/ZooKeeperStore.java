@@ -1,9 +1,8 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.testkit.Loopback;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,38 +21,47 @@ final class ZooKeeperStore extends Store {
     private static final Duration START = Duration.ofSeconds(40);
 
     private final Path directory;
-    private final int port;
+    private final int port = Loopback.freePort();
     private final CuratorFramework operator;
     private ClientProcess server;
 
     ZooKeeperStore() {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
+        try {
             directory = Files.createTempDirectory("reactive-lock-zookeeper-");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        server = run();
+        server = prepared();
+        serve();
         operator = CuratorFrameworkFactory.newClient("127.0.0.1:" + port, 10_000, 15_000, new RetryOneTime(500));
         operator.start();
     }
 
-    private ClientProcess run() {
+    private ClientProcess prepared() {
         ClientProcess started =
                 ClientProcess.start("zookeeper", ZooKeeperProcess.class, directory.toString(), Integer.toString(port));
-        started.heard("serves", START);
+        started.heard("is ready", START);
         return started;
     }
 
+    private void serve() {
+        server.say("serve");
+        server.heard("serves", START);
+    }
+
     void restart() {
+        ClientProcess next = prepared();
         server.kill();
-        server = run();
+        server = next;
+        serve();
     }
 
     void restartEmpty() {
+        ClientProcess next = prepared();
         server.kill();
         empty();
-        server = run();
+        server = next;
+        serve();
     }
 
     @Override
