@@ -269,7 +269,7 @@ final class Cohort {
                 .ifPresent(longest -> delivered.endBy(
                         engine.timing.after(longest.toNanos(), () -> post(() -> heldTooLong(delivered)))));
         engine.owned.adopt(delivered, next);
-        engine.reports.run(() -> {
+        line.deliver(() -> {
             engine.reports.tell(l ->
                     l.acquired(line.key, delivered.fencingToken, Duration.ofNanos(delivered.since - next.since())));
             next.granted(new Handle(delivered));

@@ -23,6 +23,10 @@ final class HandScheduler implements Scheduler {
         isOpen = false;
     }
 
+    void runOne() {
+        tasks.remove().run();
+    }
+
     int waiting() {
         return tasks.size();
     }

@@ -1,0 +1,143 @@
+package io.github.reactivelock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.subscriber.TestSubscriber;
+
+/** How the work scheduler is used for a lock that goes from one flow of a process to the next. */
+class DeliveryTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final Bench bench = new Bench(settings -> settings.passBudget(4_000, Duration.ofDays(1)));
+    private final List<Integer> taskOfEach = new ArrayList<>();
+    private int tasks;
+
+    /** The lock is held and flows wait that give it back at once; nothing that is scheduled runs from now on. */
+    private LockHandle heldWhileWaiting(int flows) {
+        LockHandle first = bench.hold("k", 1);
+        IntStream.range(0, flows)
+                .forEach(flow ->
+                        Bench.subscribe(bench.client.withLock("k", Mono.fromRunnable(() -> taskOfEach.add(tasks)))));
+        bench.work.shut();
+        return first;
+    }
+
+    private void runAll() {
+        while (bench.work.waiting() > 0) {
+            tasks++;
+            bench.work.runOne();
+        }
+    }
+
+    @Test
+    void flowsThatGiveTheLockBackAtOnceFollowOneAnotherInOneTask() {
+        LockHandle first = heldWhileWaiting(20);
+
+        Bench.subscribe(first.release());
+        runAll();
+
+        assertThat(taskOfEach).hasSize(20).containsOnly(taskOfEach.get(0));
+    }
+
+    @Test
+    void othersWhoNeedTheThreadGetItInBetween() {
+        LockHandle first = heldWhileWaiting(300);
+        List<Integer> seen = new ArrayList<>();
+
+        Bench.subscribe(first.release());
+        Disposable unused = bench.work.schedule(() -> seen.add(taskOfEach.size()));
+        runAll();
+
+        assertThat(taskOfEach).hasSize(300);
+        assertThat(seen)
+                .singleElement()
+                .satisfies(entered -> assertThat(entered).isLessThan(300));
+    }
+
+    @Test
+    void whoeverReleasesAndThenThrowsIsFollowed() {
+        LockHandle first = bench.hold("k", 1);
+        bench.client.acquire("k").subscribe(new Throwing());
+        TestSubscriber<LockHandle> next = Bench.subscribe(bench.client.acquire("k"));
+        bench.work.shut();
+
+        Bench.subscribe(first.release());
+        assertThatThrownBy(this::runAll).hasMessage("thrown on purpose");
+        runAll();
+
+        assertThat(Bench.held(next).isHeld()).isTrue();
+    }
+
+    @Test
+    void whoeverLosesTheLockAndKeepsItsThreadHoldsUpNobody() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        LockClient client = LockClient.builder(InMemoryLockBackend.create())
+                .workScheduler(Schedulers.fromExecutorService(threads))
+                .build();
+        LockHandle first = client.acquire("k").block(LIMIT);
+        CountDownLatch computing = new CountDownLatch(1);
+        CountDownLatch enough = new CountDownLatch(1);
+        CompletableFuture<Void> losing = client.withLock("k", Mono.<Void>fromRunnable(() -> {
+                    computing.countDown();
+                    await(enough, LIMIT.multipliedBy(2));
+                }))
+                .toFuture();
+        CompletableFuture<LockHandle> next = client.acquire("k").toFuture();
+        first.release().block(LIMIT);
+        await(computing, LIMIT);
+
+        assertThat(client.forceRelease("k").block(LIMIT)).isTrue();
+
+        assertThat(next.get(LIMIT.toSeconds(), TimeUnit.SECONDS).isHeld()).isTrue();
+        enough.countDown();
+        assertThat(losing).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(LockLostException.class);
+        client.close().block(LIMIT);
+        threads.shutdownNow();
+    }
+
+    private static void await(CountDownLatch latch, Duration limit) {
+        try {
+            assertThat(latch.await(limit.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Breaks the rule that a subscriber must not throw. */
+    private static final class Throwing implements CoreSubscriber<LockHandle> {
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            subscription.request(1);
+        }
+
+        @Override
+        public void onNext(LockHandle held) {
+            Bench.subscribe(held.release());
+            throw new AssertionError("thrown on purpose");
+        }
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
+    }
+}
