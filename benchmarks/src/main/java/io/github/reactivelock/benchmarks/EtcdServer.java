@@ -63,6 +63,11 @@ final class EtcdServer implements Server {
     }
 
     @Override
+    public long pid() {
+        return process.pid();
+    }
+
+    @Override
     public void close() {
         process.close();
     }

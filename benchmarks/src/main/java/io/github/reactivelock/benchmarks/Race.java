@@ -51,8 +51,8 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             group.open(side, uri);
             warmUp(group, side, pace.warmUp().dividedBy(2));
         }
-        if (store == Bench.Store.REDIS && load.flows() == 1) {
-            Processors apart = Processors.apart(bench.redis().pid(), group.pid(), report);
+        if (load.flows() == 1) {
+            Processors apart = Processors.apart(bench.server(store).pid(), group.pid(), report);
             try {
                 rounds(bench, group, pace.forOneFlow(), report, rounds);
             } finally {

@@ -73,7 +73,8 @@ final class RedisServer implements Server {
         return Usage.of(calls, seconds, scripts, side);
     }
 
-    long pid() {
+    @Override
+    public long pid() {
         return process.pid();
     }
 

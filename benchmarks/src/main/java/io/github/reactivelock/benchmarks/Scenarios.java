@@ -55,8 +55,13 @@ final class Scenarios {
                 new Profile(),
                 new Renewal(),
                 new Memory(),
-                etcd("etcd-sequential", "etcd: one lock, nobody else, one at a time", 1, Metric.CYCLE_MEDIAN),
-                etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND),
+                etcd(
+                        "etcd-sequential",
+                        "etcd: one lock, nobody else, one at a time",
+                        1,
+                        Metric.CYCLE_MEDIAN,
+                        OURS_ETCD_IMMEDIATE),
+                etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND, OURS_ETCD_FIFO),
                 zooKeeper(),
                 new Inside());
     }
@@ -111,9 +116,9 @@ final class Scenarios {
                 sides);
     }
 
-    private static Race etcd(String name, String title, int flows, Metric ranked) {
+    private static Race etcd(String name, String title, int flows, Metric ranked, String variant) {
         Load load = new Load(flows, 1, Load.Note.LATENCY);
-        List<String> sides = List.of(OURS_ETCD, OURS_ETCD_FIFO, JETCD);
+        List<String> sides = List.of(OURS_ETCD, variant, JETCD);
         return new Race(name, title, Store.ETCD, 1, load, ranked, sides);
     }
 }

@@ -11,6 +11,8 @@ interface Server extends AutoCloseable {
     /** What clients have asked of it until now, as seen by one side; nothing if it does not count that. */
     Usage usage(String side);
 
+    long pid();
+
     @Override
     void close();
 }

@@ -44,6 +44,7 @@ final class Sides {
 
     static final String OURS_ETCD = "ours-etcd";
     static final String OURS_ETCD_FIFO = "ours-etcd-fifo";
+    static final String OURS_ETCD_IMMEDIATE = "ours-etcd-immediate";
     static final String JETCD = "jetcd-lock";
 
     static final String OURS_ZOOKEEPER = "ours-zookeeper";
@@ -65,6 +66,8 @@ final class Sides {
             Map.entry(BUSY_200, uri -> OurSide.busy(uri, Duration.ofMillis(200))),
             Map.entry(OURS_ETCD, uri -> OurSide.etcd(uri, ours -> ours)),
             Map.entry(OURS_ETCD_FIFO, uri -> OurSide.etcd(uri, Sides::inOrder)),
+            Map.entry(
+                    OURS_ETCD_IMMEDIATE, uri -> OurSide.etcd(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
             Map.entry(OURS_ZOOKEEPER, uri -> OurSide.zooKeeper(uri, ours -> ours)),
             Map.entry(OURS_ZOOKEEPER_FIFO, uri -> OurSide.zooKeeper(uri, Sides::inOrder)),
             Map.entry(CURATOR, CuratorSide::new),

@@ -58,6 +58,11 @@ final class ZooKeeperServer implements Server {
     }
 
     @Override
+    public long pid() {
+        return process.pid();
+    }
+
+    @Override
     public void close() {
         process.close();
     }
