@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Line extends Mailbox {
 
-    private static final int IN_A_ROW = 100;
+    /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
+    private static final long LONGEST_DELIVERY = 100_000;
 
     final Engine engine;
 
@@ -45,24 +46,25 @@ final class Line extends Mailbox {
 
         private @Nullable Runnable next;
         private @Nullable Thread thread;
-        private int following = IN_A_ROW;
+        private long since;
 
         Delivery(Runnable first) {
             this.next = first;
         }
 
-        /** False on any other thread, and after so many that it is time for others who need the thread. */
+        /** False on any other thread, and when it is time for others who need this one. */
         boolean takes(Runnable grant) {
-            if (thread != Thread.currentThread() || next != null || following == 0) {
-                return false;
+            boolean takes =
+                    thread == Thread.currentThread() && next == null && engine.timing.now() - since < LONGEST_DELIVERY;
+            if (takes) {
+                next = grant;
             }
-            following--;
-            next = grant;
-            return true;
+            return takes;
         }
 
         @Override
         public void run() {
+            since = engine.timing.now();
             thread = Thread.currentThread();
             delivery = this;
             try {
