@@ -35,7 +35,8 @@ record Target(String what, String figure, boolean most, double value) {
                 what,
                 "`" + figure + "`",
                 (most ? "≤ " : "≥ ") + shown(value),
-                shown(measured),
+                // A figure that just misses must not look like its bound.
+                reached ? shown(measured) : String.format(Locale.ROOT, "%.3f", measured),
                 reached ? "reached" : "**not reached**");
     }
 

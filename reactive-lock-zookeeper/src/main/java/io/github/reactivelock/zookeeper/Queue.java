@@ -72,7 +72,7 @@ final class Queue {
         }
         Mono<Nodes.Entry> entering = standing.enter(() -> create(standing));
         if (entering == null) {
-            return Mono.error(ended(standing));
+            return Mono.error(standing.ended());
         }
         return connection.within(entering).flatMap(entry -> placed(standing, entry.node(), entry.line(), mayRepeat));
     }
@@ -89,7 +89,7 @@ final class Queue {
                 })
                 .flatMap(entry -> standing.seen(entry.node())
                         ? Mono.just(entry)
-                        : removals.finishing(claim, removals.remove(claim)).then(Mono.error(() -> ended(standing))))
+                        : removals.remove(claim).then(Mono.error(() -> standing.ended())))
                 .cache();
     }
 
@@ -110,7 +110,7 @@ final class Queue {
                 }
                 return mayRepeat
                         ? nodes.delete(path).then(Mono.defer(() -> enter(standing, false)))
-                        : Mono.error(ended(standing));
+                        : Mono.error(standing.ended());
             });
         });
     }
@@ -139,7 +139,7 @@ final class Queue {
         Line line = Line.of(standing.claim.id(), names);
         if (line.own() == null || !node.path().endsWith("/" + line.own().name())) {
             boolean unused = standing.vanished(node, LossReason.EXPIRED);
-            return mayRepeat ? enter(standing, false) : Mono.error(ended(standing));
+            return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
         }
         Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(standing, node, line.surplus());
         if (line.predecessor() == null) {
@@ -161,7 +161,7 @@ final class Queue {
 
     private Mono<ClaimResult> granted(Standing standing, Node node) {
         if (!own(standing, node)) {
-            return Mono.error(ended(standing));
+            return Mono.error(standing.ended());
         }
         Duration longest = connection.reliable();
         Duration asked = standing.claim.lease();
@@ -271,7 +271,7 @@ final class Queue {
         return Mono.defer(() -> {
             Standing standing = standings.remove(claim.id());
             if (standing == null) {
-                return removals.finishing(claim, removals.remove(claim));
+                return removals.remove(claim);
             }
             int interruptions = connection.interruptions();
             boolean owner = standing.leave();
@@ -283,7 +283,7 @@ final class Queue {
                         connection.within(entering.then().onErrorComplete()).then(removals.remove(claim)));
             }
             if (node == null || standing.isUncertain()) {
-                return standing.isUncertain() ? removals.finishing(claim, removals.remove(claim)) : Mono.just(false);
+                return standing.isUncertain() ? removals.remove(claim) : Mono.just(false);
             }
             return removals.finishing(claim, nodes.delete(node.path()))
                     // Curator may have repeated a deletion whose answer was lost.
@@ -295,10 +295,5 @@ final class Queue {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
                 .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)
                 .then(Mono.defer(removals::removeUnfinished));
-    }
-
-    private static IllegalStateException ended(Standing standing) {
-        return new IllegalStateException("the claim ended or lost its node before ZooKeeper answered; ask again for '"
-                + standing.claim.key() + "'");
     }
 }

@@ -31,8 +31,12 @@ final class Removals {
         this.nodes = nodes;
     }
 
-    /** Deletes all nodes of a claim by its id; whether it owned the lock until now. */
+    /** Deletes all nodes of a claim by its id, now or later; whether it owned the lock until now. */
     Mono<Boolean> remove(Claim claim) {
+        return finishing(claim, removal(claim));
+    }
+
+    private Mono<Boolean> removal(Claim claim) {
         return nodes.latestLine(claim.key()).flatMap(names -> {
             Line line = Line.of(claim.id(), names);
             if (line.own() == null) {
@@ -80,7 +84,7 @@ final class Removals {
 
     Mono<Void> removeUnfinished() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(unfinished.values())))
-                .flatMap(claim -> finishing(claim, remove(claim)).onErrorComplete(), AT_ONCE)
+                .flatMap(claim -> remove(claim).onErrorComplete(), AT_ONCE)
                 .then();
     }
 }

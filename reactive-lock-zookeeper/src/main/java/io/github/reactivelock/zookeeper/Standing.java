@@ -197,4 +197,9 @@ final class Standing {
         following = null;
         return stopped == null ? Disposables.disposed() : stopped.watch;
     }
+
+    IllegalStateException ended() {
+        return new IllegalStateException(
+                "the claim ended or lost its node before ZooKeeper answered; ask again for '" + claim.key() + "'");
+    }
 }

@@ -152,6 +152,23 @@ class SessionTest extends Fixture {
         ZooKeepers.get(backend.release(first));
     }
 
+    /** The store has made the claim's node when this returns, and no answer arrives until the proxy is mended. */
+    private CompletableFuture<ClaimResult> claimWithoutAnswer(ZooKeeperLockBackend backend, Claim claim)
+            throws InterruptedException {
+        makeTheLock(backend);
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        return answer;
+    }
+
+    private void assertThatAReleaseThatFailsIsMadeUpFor(ZooKeeperLockBackend backend, Claim claim)
+            throws InterruptedException {
+        assertThat(ZooKeepers.error(backend.release(claim))).hasMessageContaining("ZooKeeper at 127.0.0.1");
+        proxy.mend();
+        ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+    }
+
     private static long sessionOf(CuratorFramework client) {
         try {
             return client.getZookeeperClient().getZooKeeper().getSessionId();
@@ -190,11 +207,8 @@ class SessionTest extends Fixture {
     @Test
     void aCreationWhoseAnswerWasLostIsFoundByItsId() throws Exception {
         ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(proxied(), patient()));
-        makeTheLock(backend);
         Claim claim = claim();
-        proxy.dropReplies();
-        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
-        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
         long czxid =
                 ZooKeepers.stat(zookeeper, ZooKeepers.claims(zookeeper).get(0)).getCzxid();
 
@@ -208,11 +222,8 @@ class SessionTest extends Fixture {
     void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
         ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(
                 proxied(), ZooKeeperLockOptions.defaults().withSessionTimeout(Duration.ofSeconds(40))));
-        makeTheLock(backend);
         Claim claim = claim();
-        proxy.dropReplies();
-        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
-        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
 
         assertThat(ZooKeepers.error(backend.release(claim))).hasMessageContaining("ZooKeeper at 127.0.0.1");
         assertThat(ZooKeepers.claims(zookeeper)).hasSize(1);
@@ -230,10 +241,7 @@ class SessionTest extends Fixture {
         ZooKeepers.get(backend.claim(held));
 
         proxy.cut();
-        assertThat(ZooKeepers.error(backend.release(held))).hasMessageContaining("ZooKeeper at 127.0.0.1");
-        proxy.mend();
-
-        ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        assertThatAReleaseThatFailsIsMadeUpFor(backend, held);
     }
 
     @Test
@@ -244,20 +252,14 @@ class SessionTest extends Fixture {
         ZooKeepers.get(backend.inspect(key));
 
         proxy.freeze();
-        assertThat(ZooKeepers.error(backend.release(ofAnother))).hasMessageContaining("ZooKeeper at 127.0.0.1");
-        proxy.mend();
-
-        ZooKeepers.until("the node is gone", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        assertThatAReleaseThatFailsIsMadeUpFor(backend, ofAnother);
     }
 
     @Test
     void nodesOfAClaimThatCouldNotBeTidiedUpGoWithTheClaim() throws Exception {
         ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(proxied(), patient()));
-        makeTheLock(backend);
         Claim claim = claim();
-        proxy.dropReplies();
-        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
-        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
         String surplus = zookeeper
                 .create()
                 .withMode(CreateMode.PERSISTENT_SEQUENTIAL)

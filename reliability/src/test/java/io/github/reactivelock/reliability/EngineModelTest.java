@@ -9,8 +9,6 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,9 +27,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
-import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
  * The engine under Lincheck: two clients with two flows each want one lock, and two threads begin, end and cancel flows,
@@ -104,8 +100,7 @@ class EngineModelTest {
 
         private static final Duration LEASE = Duration.ofSeconds(3);
 
-        private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
-        private final Scheduler timers = new DisposableAnywhere(timer);
+        private final VirtualTimer timer = new VirtualTimer();
         private final AtomicLong now = new AtomicLong();
         private final InMemoryLockBackend store = InMemoryLockBackend.create(now::get);
         private final LockClient one;
@@ -133,7 +128,7 @@ class EngineModelTest {
         private LockClient client(LockBackend backend, Fairness fairness) {
             return LockClient.builder(backend)
                     .options(LockOptions.defaults().withLease(LEASE).withFairness(fairness))
-                    .timing(timers, now::get)
+                    .timing(timer, now::get)
                     .workScheduler(Schedulers.immediate())
                     .build();
         }
@@ -245,70 +240,13 @@ class EngineModelTest {
 
         private void pass(Duration time) {
             now.addAndGet(time.toNanos());
-            timer.advanceTimeBy(time);
+            timer.advance(time);
         }
 
         private static void require(boolean so, String otherwise) {
             if (!so) {
                 throw new IllegalStateException(otherwise);
             }
-        }
-    }
-
-    /**
-     * Reactor's scheduler for virtual time, whose periodic tasks throw into the thread that lets time pass when another
-     * one disposes them while they run; no scheduler for real time does.
-     */
-    private record DisposableAnywhere(VirtualTimeScheduler virtual) implements Scheduler {
-
-        @Override
-        public Disposable schedule(Runnable task) {
-            return virtual.schedule(task);
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return virtual.schedule(task, delay, unit);
-        }
-
-        @Override
-        public Worker createWorker() {
-            Worker worker = virtual.createWorker();
-            return new Worker() {
-                @Override
-                public Disposable schedule(Runnable task) {
-                    return worker.schedule(task);
-                }
-
-                @Override
-                public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-                    return worker.schedule(task, delay, unit);
-                }
-
-                @Override
-                public Disposable schedulePeriodically(Runnable task, long first, long period, TimeUnit unit) {
-                    return worker.schedule(() -> repeat(task, period, unit), first, unit);
-                }
-
-                private void repeat(Runnable task, long period, TimeUnit unit) {
-                    task.run();
-                    try {
-                        Disposable unused = worker.schedule(() -> repeat(task, period, unit), period, unit);
-                    } catch (RejectedExecutionException disposed) {
-                        // There is no next time.
-                    }
-                }
-
-                @Override
-                public void dispose() {
-                    worker.dispose();
-                }
-
-                @Override
-                public boolean isDisposed() {
-                    return worker.isDisposed();
-                }
-            };
         }
     }
 }
