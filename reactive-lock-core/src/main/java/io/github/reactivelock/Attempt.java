@@ -20,6 +20,9 @@ final class Attempt {
     private final long lease;
     private final long patience;
     private boolean queued;
+    /** The store said behind whom. */
+    private boolean placed;
+
     private int questions;
     private boolean granted;
     private boolean asking;
@@ -45,9 +48,27 @@ final class Attempt {
         this.lease = claim.lease().toNanos();
         this.patience = engine.timing.patience(lease);
         this.ungrantedAt = engine.timing.now();
+        this.askAgainAt = ungrantedAt;
     }
 
-    void ask() {
+    /** Asks for the first time, unless something else has had it ask already. */
+    void begin() {
+        if (!isAsked() && cohort.isTrying(this)) {
+            ask();
+        }
+    }
+
+    /** The store may know of the claim. */
+    boolean isAsked() {
+        return questions > 0;
+    }
+
+    /** The store knew the claim's place in its queue. */
+    boolean isPlaced() {
+        return placed;
+    }
+
+    private void ask() {
         long sentAt = engine.timing.now();
         questions++;
         asking = true;
@@ -130,6 +151,7 @@ final class Attempt {
             return;
         }
         if (answer.behind() != null) {
+            placed = true;
             cohort.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();

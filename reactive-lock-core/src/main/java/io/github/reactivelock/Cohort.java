@@ -182,7 +182,11 @@ final class Cohort {
         Attempt started = new Attempt(this, claim);
         if (engine.register(claim, this)) {
             attempt = started;
-            started.ask();
+            if (place != null && claim.mode() == Claim.Mode.QUEUE) {
+                line.ask(started);
+            } else {
+                started.begin();
+            }
         } else {
             endAll(waiter -> waiter.fail(new LockClientClosedException(line.key)));
         }
@@ -197,11 +201,14 @@ final class Cohort {
         Grant current = grant;
         if (attempt == asked) {
             attempt = null;
-            if (place != null) {
-                place.advance();
-            }
             Grant fresh = new Grant(this, asked.claim, fencingToken, lease, since);
             grant = fresh;
+            if (place != null) {
+                place.advance();
+                if (asked.isPlaced()) {
+                    line.gatherDuring(fresh);
+                }
+            }
             if (fresh.isFresh()) {
                 handOn(fresh);
             } else {
@@ -303,19 +310,30 @@ final class Cohort {
         if (current.hasCallers()) {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
-        engine.withdraw(
-                current.claim, (owned, failure) -> engine.reports.releaseAnswered(released, owned, failure, outcome));
+        boolean gathers = line.gathersDuring(current);
+        engine.withdraw(current.claim, (owned, failure) -> {
+            if (gathers) {
+                post(() -> line.endOf(current));
+            }
+            engine.reports.releaseAnswered(released, owned, failure, outcome);
+        });
         claim();
     }
 
     /** Ends whatever this cohort has at the store. */
     private void withdraw() {
-        Claim claim = attempt != null ? attempt.claim : grant != null ? grant.claim : null;
+        Attempt waited = attempt;
+        Grant had = grant;
         attempt = null;
         grant = null;
         leavePlace();
-        if (claim != null) {
-            engine.withdraw(claim, null);
+        if (waited != null && !waited.isAsked()) {
+            engine.forget(waited.claim);
+        } else if (waited != null) {
+            engine.withdraw(waited.claim, null);
+        } else if (had != null) {
+            engine.withdraw(had.claim, null);
+            line.endOf(had);
         }
     }
 

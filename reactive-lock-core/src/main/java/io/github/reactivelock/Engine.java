@@ -105,6 +105,14 @@ final class Engine {
         return alone || together == null ? new Cohort(joined, false) : together;
     }
 
+    /** Keeps a line that has flows in the table after their departure, until one more of it. */
+    void stay(Line kept) {
+        lines.computeIfPresent(kept.key, (key, present) -> {
+            kept.members++;
+            return present;
+        });
+    }
+
     /** A flow, or its hold, is done with its line; the last one takes it out of the table. */
     void depart(Line left) {
         lines.computeIfPresent(left.key, (key, present) -> present == left && --left.members == 0 ? null : present);

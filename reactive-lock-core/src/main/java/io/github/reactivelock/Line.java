@@ -20,12 +20,42 @@ final class Line extends Mailbox {
     @Nullable
     Cohort cohort;
 
+    /** None until a flow of this line gets the lock in its turn, which most never see; touched only inside events. */
+    private @Nullable Gathering gathering;
+
     private volatile @Nullable Delivery delivery;
 
     Line(Engine engine, String key) {
         super(key);
         this.engine = engine;
     }
+
+    // ---- claims in order, which go to the store together
+
+    void ask(Attempt attempt) {
+        if (gathering == null || !gathering.takes(attempt)) {
+            attempt.begin();
+        }
+    }
+
+    void gatherDuring(Grant grant) {
+        if (gathering == null) {
+            gathering = new Gathering(this);
+        }
+        gathering.open(grant);
+    }
+
+    boolean gathersDuring(Grant grant) {
+        return gathering != null && gathering.isOpenFor(grant);
+    }
+
+    void endOf(Grant grant) {
+        if (gathering != null) {
+            gathering.shut(grant);
+        }
+    }
+
+    // ---- grants, which reach their flows together
 
     /**
      * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its

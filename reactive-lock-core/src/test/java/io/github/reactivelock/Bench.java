@@ -92,6 +92,7 @@ final class Bench {
     /** A flow whose claim the store has put into its queue, directly behind another. */
     TestSubscriber<LockHandle> queueBehind(LockClient by, String claimId) {
         TestSubscriber<LockHandle> flow = subscribe(by.acquire("k"));
+        time.advance(Duration.ofMillis(1)); // for which it may wait for others
         store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId));
         return flow;
     }
