@@ -17,7 +17,7 @@ import reactor.core.Disposables;
  *
  * <pre>
  * state   has               leaves on
- * shut    no grant          a grant out of the store's queue -> open
+ * shut    no grant          a grant to a claim that queued, behind one the store named -> open
  * open    grant, attempts   the end of that grant -> shut, all are asked; a millisecond after the first: all are asked
  * </pre>
  */
