@@ -11,8 +11,8 @@ import reactor.core.Disposables;
  * First questions of flows that queue each for itself ({@link Fairness#FIFO}), put to the store together: while this
  * process has the lock, and got it in its turn, they wait for the answer to its release, or for a millisecond. Flows
  * that take a lock again and again would else drift apart in the store's queue. The last of those that stand together
- * learns of its release one answer later than the others; by then another process has sent its own, and the lock must go
- * there and back for a single flow. (Group commit, known from the logs of databases: DeWitt et al., "Implementation
+ * learns of its release one answer later than the others; by then another process has sent its own, and the lock must
+ * go there and back for a single flow. (Group commit, known from the logs of databases: DeWitt et al., "Implementation
  * techniques for main memory database systems", SIGMOD 1984.) Touched only inside its line's events.
  *
  * <pre>
