@@ -48,7 +48,7 @@ final class Attempt {
         this.lease = claim.lease().toNanos();
         this.patience = engine.timing.patience(lease);
         this.ungrantedAt = engine.timing.now();
-        this.askAgainAt = ungrantedAt;
+        this.askAgainAt = ungrantedAt; // a tick asks for the first time if nothing else does
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
@@ -58,8 +58,16 @@ final class Attempt {
         }
     }
 
-    /** The store may know of the claim. */
-    boolean isAsked() {
+    /** Ends the claim at the store, which may know of it once it was asked. */
+    void giveUp() {
+        if (isAsked()) {
+            engine.withdraw(claim, null);
+        } else {
+            engine.forget(claim);
+        }
+    }
+
+    private boolean isAsked() {
         return questions > 0;
     }
 

@@ -327,10 +327,8 @@ final class Cohort {
         attempt = null;
         grant = null;
         leavePlace();
-        if (waited != null && !waited.isAsked()) {
-            engine.forget(waited.claim);
-        } else if (waited != null) {
-            engine.withdraw(waited.claim, null);
+        if (waited != null) {
+            waited.giveUp();
         } else if (had != null) {
             engine.withdraw(had.claim, null);
             line.endOf(had);
@@ -379,7 +377,7 @@ final class Cohort {
             failAll(new LockClientClosedException(line.key));
         }
         if (waited != null) {
-            engine.withdraw(waited.claim, null);
+            waited.giveUp();
         }
         if (open) {
             handOn(given);

@@ -94,8 +94,7 @@ final class Engine {
     private Cohort cohortFor(Waiter waiter) {
         boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
         Line joined = lines.compute(waiter.key, (key, present) -> {
-            Line line = present == null ? new Line(this, key) : present;
-            line.members++;
+            Line line = (present == null ? new Line(this, key) : present).joined();
             if (!alone && line.cohort == null) {
                 line.cohort = new Cohort(line, true);
             }
@@ -105,12 +104,9 @@ final class Engine {
         return alone || together == null ? new Cohort(joined, false) : together;
     }
 
-    /** Keeps a line that has flows in the table after their departure, until one more of it. */
+    /** Keeps a line in the table, though its flows depart, until one departure more. */
     void stay(Line kept) {
-        lines.computeIfPresent(kept.key, (key, present) -> {
-            kept.members++;
-            return present;
-        });
+        lines.computeIfPresent(kept.key, (key, present) -> present == kept ? kept.joined() : present);
     }
 
     /** A flow, or its hold, is done with its line; the last one takes it out of the table. */
@@ -217,20 +213,11 @@ final class Engine {
 
     private void signalled(Signal signal) {
         if (signal instanceof Signal.Grant grant) {
-            Cohort cohort = claims.get(grant.claimId());
-            if (cohort != null) {
-                cohort.pushed(grant);
-            }
+            tell(grant.claimId(), cohort -> cohort.pushed(grant));
         } else if (signal instanceof Signal.Suspect suspect) {
-            Cohort cohort = claims.get(suspect.claimId());
-            if (cohort != null) {
-                cohort.suspect(suspect.claimId(), suspect.reason());
-            }
+            tell(suspect.claimId(), cohort -> cohort.suspect(suspect.claimId(), suspect.reason()));
         } else if (signal instanceof Signal.RecheckClaim one) {
-            Cohort cohort = claims.get(one.claimId());
-            if (cohort != null) {
-                cohort.recheck(false);
-            }
+            tell(one.claimId(), cohort -> cohort.recheck(false));
         } else if (signal instanceof Signal.Recheck recheck) {
             claims.values().stream()
                     .filter(c -> c.line.key.equals(recheck.key()))
@@ -241,6 +228,13 @@ final class Engine {
             refusal = null;
             claims.values().forEach(cohort -> cohort.recheck(again));
             renewals.send();
+        }
+    }
+
+    private void tell(String claimId, Consumer<Cohort> news) {
+        Cohort cohort = claims.get(claimId);
+        if (cohort != null) {
+            news.accept(cohort);
         }
     }
 

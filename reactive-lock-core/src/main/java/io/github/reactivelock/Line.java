@@ -30,6 +30,12 @@ final class Line extends Mailbox {
         this.engine = engine;
     }
 
+    /** Called by the table only. */
+    Line joined() {
+        members++;
+        return this;
+    }
+
     // ---- claims in order, which go to the store together
 
     void ask(Attempt attempt) {
