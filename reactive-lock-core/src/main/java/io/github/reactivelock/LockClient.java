@@ -89,6 +89,9 @@ public final class LockClient {
      * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
      * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant.
      *
+     * <p>A cancel during the work is passed on to it, and the lock is released when that and the subscribing have both
+     * returned. Whatever of the work runs on another thread and does not heed the cancel goes on without the lock.
+     *
      * @param key the lock's key
      * @param work what to do
      * @param <T> the value's type

@@ -22,13 +22,19 @@ import reactor.util.context.ContextView;
  * phase       leaves on                                     and does
  * NEW         first request                                 waits -> ACQUIRING
  * ACQUIRING   grant                                         calls the work and subscribes to it -> STARTING
- * STARTING    that is done                                  gives back if cancelled meanwhile -> WORKING
+ * STARTING    that is done                                  -> WORKING
  * both        the work ends                                 releases -> ENDING
  * both        loss, by signal or seen by the clock          cancels the work -> FAILING
  * FAILING     its turn on the work scheduler                emits the loss -> DONE
  * ENDING      the release has answered                      emits the work's outcome -> DONE
- * any         failure to acquire; cancel                    -> DONE, giving back what comes late
+ * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
+ * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
+ * WORKING     cancel                                        cancels the work, gives back -> DONE
+ * any other   failure to acquire; cancel                    -> DONE, giving back what comes late
  * </pre>
+ *
+ * <p>Where the work is itself one of these, as with several keys, the call lasts until the inner one's has returned, so
+ * that no lock is given back while code under it is called.
  *
  * <p>Every change of phase is one compare-and-set, and only its winner acts. A Mono's value is kept until the release
  * has answered; a Flux's values go on at once, through a serializing subscriber because a loss comes from another thread.
@@ -41,19 +47,26 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private static final int WORKING = 3;
     private static final int ENDING = 4;
     private static final int FAILING = 5;
-    private static final int DONE = 6;
+    private static final int LEAVING = 6;
+    private static final int DONE = 7;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
             AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
 
     private final CoreSubscriber<? super T> actual;
+    /** Whose work this is, if it is under another lock. */
+    private final @Nullable LockedWork<?> around;
+
     private final Function<? super LockHandle, ? extends Publisher<T>> work;
     private final boolean single;
     private final long deadline;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
     private volatile @Nullable Handle handle;
+    /** The work is another of these, which tells when it has called what is under both. */
+    private boolean isAround;
+
     private Context context;
     private volatile @Nullable T value;
 
@@ -67,6 +80,10 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
             CoreSubscriber<? super T> actual) {
         super(engine, key, options, Claim.Mode.QUEUE);
         this.actual = single ? actual : Operators.serialize(actual);
+        this.around = actual instanceof LockedWork<?> outer ? outer : null;
+        if (around != null) {
+            around.isAround = true;
+        }
         this.work = work;
         this.single = single;
         this.deadline = deadline;
@@ -127,15 +144,21 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     @Override
     public void cancel() {
-        int before = PHASE.getAndSet(this, DONE);
-        if (before == ACQUIRING) {
-            cancelWait();
-        } else if (before == STARTING || before == WORKING) {
-            upstream.cancel();
-            discardValue();
-            if (before == WORKING) {
-                giveBack();
+        int before = PHASE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
+        if (before == STARTING || before == WORKING) {
+            try {
+                upstream.cancel();
+            } finally {
+                discardValue();
+                if (before == WORKING || !move(LEAVING, DONE)) {
+                    giveBack();
+                }
             }
+        } else if (before == ACQUIRING) {
+            cancelWait();
+        }
+        if (around != null && (before == NEW || before == ACQUIRING)) {
+            around.called();
         }
     }
 
@@ -159,8 +182,18 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
                 end(e);
             }
         }
-        if (!move(STARTING, WORKING) && phase == DONE) {
+        if (!isAround) {
+            called();
+        }
+    }
+
+    /** Nothing that this or a lock inside it calls is running any more; more than once does no harm. */
+    private void called() {
+        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
             giveBack();
+        }
+        if (around != null) {
+            around.called();
         }
     }
 

@@ -44,6 +44,9 @@ final class GatedBackend implements LockBackend {
             };
             if (isShut) {
                 waiting.add(run);
+                if (!isShut) { // opened meanwhile, by one who did not see it
+                    open();
+                }
             } else {
                 run.run();
             }

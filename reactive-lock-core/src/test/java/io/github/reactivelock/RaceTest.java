@@ -10,9 +10,11 @@ import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -70,6 +72,36 @@ class RaceTest {
 
             assertNothingIsLeft(round);
             assertThat(flow.isTerminated()).isFalse();
+        }
+    }
+
+    @Test
+    void theCallOfWorkMeetsItsCancelAndNobodyElseIsInBeforeBothAreOver() {
+        LockClient third = new LockClient(engine(store.connect()), LockOptions.defaults());
+        for (int round = 0; round < ROUNDS; round++) {
+            AtomicInteger inside = new AtomicInteger();
+            Mono<String> work = Mono.fromDirect(subscriber -> {
+                inside.incrementAndGet();
+                subscriber.onSubscribe(new CancelledOnce(inside::decrementAndGet));
+                spin(1_000);
+            });
+            LockHandle blocking = Bench.held(subscribe(other.acquire("k")));
+            TestSubscriber<String> flow = subscribe(client.withLock("k", work));
+            TestSubscriber<Integer> next = subscribe(third.withLock("k", Mono.fromCallable(inside::get)));
+
+            int wait = round % 1_000;
+            meet(round, () -> subscribe(blocking.release()), () -> {
+                while (inside.get() == 0) {
+                    Thread.onSpinWait();
+                }
+                spin(wait);
+                flow.cancel();
+            });
+
+            assertThat(next.getReceivedOnNext())
+                    .as("inside, in round %s", round)
+                    .containsExactly(0);
+            assertNothingIsLeft(round);
         }
     }
 
@@ -140,7 +172,6 @@ class RaceTest {
             TestSubscriber<Void> renewal = subscribe(handle.renew());
 
             meet(round, gate::open, () -> subscribe(handle.release()));
-            gate.open();
 
             assertThat(renewal.isTerminated()).isTrue();
             assertThat(handle.isHeld()).isFalse();
@@ -245,13 +276,17 @@ class RaceTest {
             Runnable task = all[i];
             int spins = round % all.length == i ? round % 300 : 0;
             delayed[i] = () -> {
-                for (int spin = 0; spin < spins; spin++) {
-                    Thread.onSpinWait();
-                }
+                spin(spins);
                 task.run();
             };
         }
         race(delayed);
+    }
+
+    private static void spin(int times) {
+        for (int i = 0; i < times; i++) {
+            Thread.onSpinWait();
+        }
     }
 
     private static List<LockHandle> handles(TestSubscriber<LockHandle> flow) {
@@ -269,5 +304,17 @@ class RaceTest {
                 .as("the engine is idle after round %s", round)
                 .isTrue();
         assertThat(store.size()).as("the store is empty after round %s", round).isZero();
+    }
+
+    private record CancelledOnce(Runnable ending) implements Subscription {
+
+        @Override
+        public void request(long n) {}
+
+        @Override
+        public void cancel() {
+            spin(1_000);
+            ending.run();
+        }
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -25,7 +26,7 @@ class StressTest {
     private final Engine first = engine();
     private final Engine second = engine();
 
-    private final Map<String, AtomicInteger> inside = new ConcurrentHashMap<>();
+    private final Map<String, AtomicReference<Object>> inside = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> lastTokens = new ConcurrentHashMap<>();
     private final AtomicInteger overlaps = new AtomicInteger();
     private final AtomicInteger stale = new AtomicInteger();
@@ -86,22 +87,25 @@ class StressTest {
         };
     }
 
-    /** Anything that is inside at the same time, or was inside with a higher token, is counted. */
+    /**
+     * Anything that is inside at the same time, or was inside with a higher token, is counted. A cancel may meet a
+     * completion that is under way on another thread, and whichever comes first is the end.
+     */
     private Mono<Void> entered(String key, long token, Mono<Void> work) {
-        AtomicInteger here = inside.computeIfAbsent(key, k -> new AtomicInteger());
+        AtomicReference<Object> here = inside.computeIfAbsent(key, k -> new AtomicReference<>());
         AtomicLong last = lastTokens.computeIfAbsent(key, k -> new AtomicLong());
-        return Mono.using(
-                () -> {
-                    if (here.incrementAndGet() != 1) {
-                        overlaps.incrementAndGet();
-                    }
-                    if (last.getAndSet(token) >= token) {
-                        stale.incrementAndGet();
-                    }
-                    return worked.incrementAndGet();
-                },
-                number -> work,
-                number -> here.decrementAndGet());
+        return Mono.defer(() -> {
+            Object me = new Object();
+            Runnable leave = () -> here.compareAndSet(me, null);
+            if (here.getAndSet(me) != null) {
+                overlaps.incrementAndGet();
+            }
+            if (last.getAndSet(token) >= token) {
+                stale.incrementAndGet();
+            }
+            worked.incrementAndGet();
+            return work.doOnTerminate(leave).doFinally(signal -> leave.run()); // after the cancel, too
+        });
     }
 
     private LockClient client(int i) {

@@ -2,15 +2,20 @@ package io.github.reactivelock;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.subscriber.TestSubscriber;
@@ -166,6 +171,79 @@ class WithLockMonoTest {
     }
 
     @Test
+    void severalKeysAreKeptUntilTheCallOfCancelledWorkReturns() {
+        TestSubscriber<String> flow = TestSubscriber.create();
+        List<String> during = new ArrayList<>();
+        bench.client
+                .withLock(List.of("a", "b", "c"), held -> {
+                    flow.cancel();
+                    during.addAll(store.log);
+                    return Mono.just("v");
+                })
+                .subscribe(flow);
+        grant();
+        grant();
+        grant();
+
+        assertThat(during).containsExactly("claim .0", "claim .1", "claim .2");
+        assertThat(store.count("release")).isEqualTo(3);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aLockIsKeptUntilTheCancelHasReturnedThoughTheCallReturnsBefore() throws InterruptedException {
+        TestSubscriber<String> flow = TestSubscriber.create();
+        CancelThatTakesItsTime cancel = new CancelThatTakesItsTime();
+        AtomicReference<Subscription> locked = new AtomicReference<>();
+        Thread canceller = new Thread(flow::cancel);
+        bench.client
+                .withLock("a", bench.client.withLock("b", Mono.<String>fromDirect(subscriber -> {
+                    subscriber.onSubscribe(cancel);
+                    canceller.start();
+                    cancel.awaitBegin();
+                    locked.get().cancel(); // a second time
+                })))
+                .doOnSubscribe(locked::set)
+                .subscribe(flow);
+        grant();
+        grant();
+        assertThat(store.log).containsExactly("claim .0", "claim .1");
+
+        cancel.end();
+        canceller.join();
+
+        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1", "release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aCancelThatThrowsGivesTheLockBackAllTheSame() {
+        TestSubscriber<String> flow = locked(Mono.fromDirect(subscriber -> subscriber.onSubscribe(new Subscription() {
+            @Override
+            public void request(long n) {}
+
+            @Override
+            public void cancel() {
+                throw own;
+            }
+        })));
+
+        assertThatThrownBy(flow::cancel).isSameAs(own);
+
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void whatIsHeldOfSeveralKeysIsGivenBackWhenTheWaitForTheNextIsCancelled() {
+        TestSubscriber<String> flow = subscribe(bench.client.withLock(List.of("a", "b"), Mono.just("v")));
+        grant();
+
+        flow.cancel();
+
+        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1", "release .0");
+    }
+
+    @Test
     void theWorksContextIsTheSubscribersAndTheWorkSeesItsHold() {
         TestSubscriber<String> flow = subscribe(bench.client
                 .withLock(
@@ -189,5 +267,37 @@ class WithLockMonoTest {
     private void grant() {
         Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+    }
+
+    /** Cancelled by one thread, which is kept until another lets it go. */
+    private static final class CancelThatTakesItsTime implements Subscription {
+
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+        @Override
+        public void request(long n) {}
+
+        @Override
+        public void cancel() {
+            begun.countDown();
+            await(mayEnd);
+        }
+
+        void awaitBegin() {
+            await(begun);
+        }
+
+        void end() {
+            mayEnd.countDown();
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 }
