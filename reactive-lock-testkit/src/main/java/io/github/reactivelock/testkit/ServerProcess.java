@@ -4,12 +4,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A server program as a child process, on a port of 127.0.0.1: started, waited for, stopped, paused and killed. It does
@@ -18,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 final class ServerProcess implements Running {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(20);
+    private static final Duration PAUSE_LIMIT = Duration.ofSeconds(10);
 
     private final String name;
     private final Path log;
@@ -74,6 +78,14 @@ final class ServerProcess implements Running {
     @Override
     public void pause() {
         signal("STOP");
+        long until = System.nanoTime() + PAUSE_LIMIT.toNanos();
+        while (!Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                .allMatch(ServerProcess::standsStill)) {
+            if (System.nanoTime() - until > 0) {
+                throw new IllegalStateException(name + " runs on after SIGSTOP, process " + process.pid());
+            }
+            Pause.of(Duration.ofMillis(1));
+        }
     }
 
     @Override
@@ -122,6 +134,26 @@ final class ServerProcess implements Running {
             return all.substring(Math.max(0, all.length() - 2_000));
         } catch (IOException e) {
             return "(its log cannot be read: " + e + ")";
+        }
+    }
+
+    /**
+     * Whether all threads of a process are stopped or have ended. That takes a moment after the signal, and until then one
+     * of them may answer a client. Taken for granted where there is no {@code /proc} to look at.
+     */
+    private static boolean standsStill(ProcessHandle stopped) {
+        Path threads = Path.of("/proc", Long.toString(stopped.pid()), "task");
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(threads)) {
+            for (Path thread : each) {
+                String stat = Files.readString(thread.resolve("stat"), StandardCharsets.UTF_8);
+                char state = stat.charAt(stat.lastIndexOf(')') + 2); // behind the name
+                if ("TZX".indexOf(state) < 0) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException | DirectoryIteratorException e) {
+            return !Files.exists(threads);
         }
     }
 
