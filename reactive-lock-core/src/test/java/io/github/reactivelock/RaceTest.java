@@ -91,7 +91,8 @@ class RaceTest {
 
             int wait = round % 1_000;
             meet(round, () -> subscribe(blocking.release()), () -> {
-                while (inside.get() == 0) {
+                long until = System.nanoTime() + TIMEOUT.toNanos();
+                while (inside.get() == 0 && System.nanoTime() - until < 0) {
                     Thread.onSpinWait();
                 }
                 spin(wait);
