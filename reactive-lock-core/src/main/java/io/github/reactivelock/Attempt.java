@@ -107,7 +107,7 @@ final class Attempt {
     }
 
     void pushed(Signal.Grant pushed) {
-        if (mayHaveBeenServed) {
+        if (mayHaveBeenServed || mayHaveRunOut(engine.timing.now())) {
             recheck();
             return;
         }
@@ -151,7 +151,7 @@ final class Attempt {
     private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
         long now = engine.timing.now();
-        mayHaveBeenServed |= now - ungrantedAt >= lease - engine.timing.margin(lease);
+        mayHaveBeenServed |= mayHaveRunOut(now);
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
@@ -171,6 +171,11 @@ final class Attempt {
         } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
             Disposable unused = engine.timing.after(pause, cohort::tick);
         }
+    }
+
+    /** So much time has gone by that a grant of this claim can have come and run out unheard. */
+    private boolean mayHaveRunOut(long now) {
+        return now - ungrantedAt >= lease - engine.timing.margin(lease);
     }
 
     /** Nobody stays in the queue of a store that refuses to say when it is their turn. */

@@ -183,6 +183,10 @@ final class Grant {
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
+                if (isOver()) { // the claim may have been granted anew meanwhile, with another token
+                    cohort.lost(this, expiry(currentToken()));
+                    return;
+                }
                 confirmed(sentAt);
                 tellCallers(null);
                 if (!inDoubt || sentAt - doubtedAt >= 0) {

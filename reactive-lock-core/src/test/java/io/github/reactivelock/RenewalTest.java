@@ -40,6 +40,22 @@ class RenewalTest {
     }
 
     @Test
+    void anAnswerThatComesAfterTheDeadlineRevivesNothing() {
+        LockHandle handle = hold(1).get(0);
+        bench.time.advance(THIRD.plus(TICK));
+        Asked<RenewalResult> renewal = store.renewal();
+        bench.time.pause(VALID.minus(THIRD));
+
+        renewal.answer(ScriptedBackend.renewed(renewal.claims()));
+
+        assertThat(handle.isHeld()).isFalse();
+        assertThat(bench.heard.lost)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
+        assertThat(store.count("release")).isEqualTo(1);
+    }
+
+    @Test
     void aBatchThatFailsIsSentAgainAtTheNextTickAndTheOthersAreUnharmed() {
         List<LockHandle> held = hold(600);
         bench.time.advance(THIRD.plus(TICK));

@@ -166,6 +166,34 @@ class SignalsTest {
     }
 
     @Test
+    void aPushHeardWhenItsGrantMayHaveRunOutIsAskedAbout() {
+        Claim claim = bench.queue(flow, "k");
+        bench.time.pause(VALID);
+
+        store.push(claim, 5);
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        store.claim().answer(ScriptedBackend.granted(claim, 7));
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(7));
+        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+        assertThat(store.count("renew")).isZero();
+    }
+
+    @Test
+    void aGrantConfirmedOnlyAfterItsDeadlineIsGivenToNobody() {
+        Claim claim = bench.queue(flow, "k");
+        bench.time.pause(THIRD.multipliedBy(2).plus(TICK));
+        store.push(claim, 5);
+        Asked<RenewalResult> confirmation = store.renewal();
+        bench.time.pause(THIRD);
+
+        confirmation.answer(ScriptedBackend.renewed(confirmation.claims()));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).containsExactly("claim .0", "renew .0", "release .0", "claim .1");
+    }
+
+    @Test
     void aClaimThatAsksInTimeNeedsNoQuestionAfterAPushHoweverLongItWaits() {
         Claim claim = bench.queue(flow, "k");
         for (int i = 0; i < 9; i++) {
