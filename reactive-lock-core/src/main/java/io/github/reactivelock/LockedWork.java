@@ -187,7 +187,7 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
         }
     }
 
-    /** Nothing that this or a lock inside it calls is running any more; more than once does no harm. */
+    /** Nothing that this or a lock inside it calls is running any more. Called once: LEAVING counts on it. */
     private void called() {
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
             giveBack();
