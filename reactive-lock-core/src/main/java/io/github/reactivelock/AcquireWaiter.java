@@ -46,17 +46,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && PHASE.compareAndSet(this, NEW, ACQUIRING)) {
-            Hold held = engine.reentrant(actual.currentContext(), key);
-            if (held != null && held.reenter()) {
-                granted(new Handle(held));
-                return;
-            }
-            LockLostException lost = held == null ? null : held.loss();
-            if (lost != null) {
-                failed(lost);
-            } else {
-                engine.enqueue(this, engine.timing.deadline(options));
-            }
+            acquire(engine.timing.deadline(options));
         }
     }
 
@@ -78,7 +68,12 @@ final class AcquireWaiter extends Waiter implements Subscription {
     }
 
     @Override
-    void failed(LockException failure) {
+    void joined(Handle handle) {
+        granted(handle);
+    }
+
+    @Override
+    void failed(RuntimeException failure) {
         if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
             actual.onError(failure);
         }

@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
  * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its line's mailbox. No user code runs inside, but for the cancelling of work whose lock is lost, which
- * has to come before the lock is given up.
+ * thread, out of its line's mailbox. No user code runs inside.
  *
  * <pre>
  * state       has              leaves on
@@ -274,13 +273,22 @@ final class Cohort {
         next.options
                 .maxHold()
                 .ifPresent(longest -> delivered.endBy(
-                        engine.timing.after(longest.toNanos(), () -> post(() -> heldTooLong(delivered)))));
+                        engine.timing.after(longest.toNanos(), () -> end(delivered, LossReason.HELD_TOO_LONG))));
         engine.owned.adopt(delivered, next);
-        line.deliver(() -> {
-            engine.reports.tell(l ->
-                    l.acquired(line.key, delivered.fencingToken, Duration.ofNanos(delivered.since - next.since())));
+        if (next.wantsMore()) {
+            engine.reports.run(() -> tellAcquired(delivered, next));
             next.granted(new Handle(delivered));
-        });
+        } else {
+            line.deliver(() -> {
+                tellAcquired(delivered, next);
+                next.granted(new Handle(delivered));
+            });
+        }
+    }
+
+    private void tellAcquired(Hold delivered, Waiter to) {
+        Duration waited = Duration.ofNanos(delivered.since - to.since());
+        engine.reports.tell(l -> l.acquired(line.key, delivered.fencingToken, waited));
     }
 
     // ---- giving it up
@@ -407,18 +415,25 @@ final class Cohort {
         }
     }
 
-    private void heldTooLong(Hold late) {
-        if (hold == late) {
-            lose(late, loss(late, LossReason.HELD_TOO_LONG, null));
-        }
+    /** Options of a flow do not allow a hold to last longer. */
+    void end(Hold late, LossReason reason) {
+        post(() -> {
+            if (hold == late) {
+                lose(late, loss(late, reason, null));
+            }
+        });
     }
 
+    /** The store hears of it when the work under the hold has been cancelled, which takes as long as it likes. */
     private void lose(Hold ended, LockLostException loss) {
         dismiss(ended);
-        ended.lose(loss);
-        ended.grant.tellCallers(loss);
+        Grant gone = ended.grant;
+        grant = null;
+        leavePlace();
+        ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
+        line.endOf(gone);
+        gone.tellCallers(loss);
         engine.reports.lost(loss);
-        withdraw();
         claim();
     }
 

@@ -168,6 +168,14 @@ final class Engine {
         }
     }
 
+    /** As {@link #withdraw}, but it is asked for later: until then the store keeps the claim for its lease at most. */
+    Withdrawal prepareWithdrawal(Claim claim) {
+        Withdrawal prepared = new Withdrawal(this, claim, null);
+        withdrawals.put(claim.id(), prepared);
+        claims.remove(claim.id());
+        return prepared;
+    }
+
     void ended(Withdrawal withdrawal) {
         withdrawals.remove(withdrawal.claim.id(), withdrawal);
         checkQuiet();

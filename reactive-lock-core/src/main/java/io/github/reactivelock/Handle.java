@@ -15,11 +15,18 @@ final class Handle implements LockHandle {
 
     final Hold hold;
     private volatile int left;
+    /** What this handle's own options allow, where it joined a hold that others may last longer in. */
+    private final @Nullable HoldLimit limit;
     /** Emitted to once, by whoever left. */
     private final Sinks.Empty<Void> outcome = Sinks.unsafe().empty();
 
     Handle(Hold hold) {
+        this(hold, null);
+    }
+
+    Handle(Hold hold, @Nullable HoldLimit limit) {
         this.hold = hold;
+        this.limit = limit;
     }
 
     @Override
@@ -51,6 +58,9 @@ final class Handle implements LockHandle {
     public Mono<Void> renew() {
         return Mono.create(sink -> hold.cohort.renew(hold, failure -> {
             if (failure == null) {
+                if (limit != null && left == 0) {
+                    limit.renewed();
+                }
                 sink.success();
             } else {
                 sink.error(failure);
@@ -76,6 +86,9 @@ final class Handle implements LockHandle {
         if (!LEFT.compareAndSet(this, 0, 1)) {
             done.accept(null);
             return;
+        }
+        if (limit != null) {
+            limit.dispose();
         }
         hold.leave(failure -> {
             Sinks.EmitResult unused = failure == null ? outcome.tryEmitEmpty() : outcome.tryEmitError(failure);

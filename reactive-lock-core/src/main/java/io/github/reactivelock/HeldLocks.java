@@ -1,25 +1,60 @@
 package io.github.reactivelock;
 
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** The holds that a flow is under, innermost first, as its Reactor Context carries them. Immutable. */
-record HeldLocks(Hold hold, @Nullable HeldLocks outer) {
+/**
+ * The holds that a flow is under, innermost first, as its Reactor Context carries them. Immutable; not a record, whose
+ * equality would be a recursion as deep as there are holds.
+ */
+final class HeldLocks {
 
-    static Context add(Context context, Hold hold) {
-        return context.put(HeldLocks.class, new HeldLocks(hold, context.getOrDefault(HeldLocks.class, null)));
+    private final Handle handle;
+    private final @Nullable HeldLocks outer;
+
+    HeldLocks(Handle handle, @Nullable HeldLocks outer) {
+        this.handle = handle;
+        this.outer = outer;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    @Nullable
+    HeldLocks outer() {
+        return outer;
+    }
+
+    static @Nullable HeldLocks of(ContextView context) {
+        return context.getOrDefault(HeldLocks.class, null);
+    }
+
+    Context in(Context context) {
+        return context.put(HeldLocks.class, this);
     }
 
     static @Nullable Hold find(ContextView context, Engine engine, String key) {
-        HeldLocks held = context.getOrDefault(HeldLocks.class, null);
-        while (held != null) {
-            Hold hold = held.hold();
+        for (HeldLocks held = of(context); held != null; held = held.outer) {
+            Hold hold = held.handle.hold;
             if (hold.cohort.engine == engine && hold.cohort.line.key.equals(key)) {
                 return hold;
             }
-            held = held.outer();
         }
         return null;
+    }
+
+    /** The innermost handles, outermost of them first. */
+    List<LockHandle> last(int count) {
+        LockHandle[] handles = new LockHandle[count];
+        HeldLocks held = this;
+        for (int i = count - 1; i >= 0 && held != null; i--) {
+            handles[i] = held.handle;
+            held = held.outer;
+        }
+        return Arrays.asList(handles);
     }
 }

@@ -79,19 +79,28 @@ final class Hold {
         return loss;
     }
 
-    /** Adds a handle; false if the hold is over. */
-    boolean reenter() {
-        if (!isHeld()) {
-            return false;
+    /**
+     * Adds a handle; null if the hold is over, by release or by loss. It ends at the latest when the options of one of
+     * its handles say so, while that handle is in; what cannot be had of it is refused.
+     */
+    @Nullable
+    Handle join(LockOptions wanted) {
+        if (loss() != null || !isHeld()) {
+            return null;
+        }
+        if (wanted.isRenewed() && !options.isRenewed()) {
+            throw new IllegalArgumentException("lock '" + cohort.line.key
+                    + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
+                    + " ask for this one withoutRenewal() too, or renew the outer one");
         }
         int now = handles;
-        while (now > 0) {
-            if (HANDLES.compareAndSet(this, now, now + 1)) {
-                return true;
-            }
+        while (now > 0 && !HANDLES.compareAndSet(this, now, now + 1)) {
             now = handles;
         }
-        return false;
+        if (now == 0) {
+            return null;
+        }
+        return new Handle(this, HoldLimit.of(this, wanted));
     }
 
     /** Takes a handle off; the last one gives the lock up. {@code outcome} gets null or what went wrong. */
@@ -117,19 +126,28 @@ final class Hold {
         }
     }
 
-    void lose(LockLostException lost) {
+    /** Cancels the work under it, outermost first and never in place; {@code cancelled} runs when that has returned. */
+    void lose(LockLostException lost, Runnable cancelled) {
         loss = lost;
-        if (STATE.compareAndSet(this, HELD, LOST)) {
+        boolean held = STATE.compareAndSet(this, HELD, LOST);
+        if (held) {
             complete(lost);
+        }
+        List<LockedWork<?>> under = works;
+        if (!held || under.isEmpty()) {
+            cancelled.run();
+        } else {
+            cohort.engine.reports.run(() -> {
+                try {
+                    under.forEach(work -> stop(work, lost));
+                } finally {
+                    cancelled.run();
+                }
+            });
         }
     }
 
-    @Nullable
-    LockLostException recordedLoss() {
-        return loss;
-    }
-
-    /** From now on the work hears of a loss, at once if there was one; not of a release. More than once does no harm. */
+    /** From now on the work hears of a loss, at once if there was one; not of a release. Idempotent. */
     void enter(LockedWork<?> work) {
         List<LockedWork<?>> now;
         List<LockedWork<?>> more;
@@ -178,9 +196,6 @@ final class Hold {
     }
 
     private void complete(@Nullable LockLostException lost) {
-        if (lost != null) {
-            works.forEach(work -> stop(work, lost));
-        }
         Sinks.One<LockLostException> sink = lostSink;
         if (sink != null) {
             Sinks.EmitResult unused = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);

@@ -99,7 +99,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return withLock(key, held -> work);
+        return WithLockMono.of(engine, List.of(Names.key(key)), options, work);
     }
 
     /**
@@ -112,7 +112,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(String key, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return withLockMany(key, held -> work);
+        return WithLockFlux.of(engine, List.of(Names.key(key)), options, work);
     }
 
     /**
@@ -124,7 +124,8 @@ public final class LockClient {
      * @return the work's outcome, or one of the four lock errors
      */
     public <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
-        return LockedWork.mono(engine, Names.key(key), options, work);
+        Objects.requireNonNull(work, "work");
+        return WithLockMono.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -136,7 +137,8 @@ public final class LockClient {
      * @return the work's outcome, or one of the four lock errors
      */
     public <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
-        return LockedWork.flux(engine, Names.key(key), options, work);
+        Objects.requireNonNull(work, "work");
+        return WithLockFlux.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -150,7 +152,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return withLock(keys, (List<LockHandle> held) -> work);
+        return WithLockMono.of(engine, Names.sorted(keys), options, work);
     }
 
     /**
@@ -163,7 +165,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(Collection<String> keys, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return withLockMany(keys, (List<LockHandle> held) -> work);
+        return WithLockFlux.of(engine, Names.sorted(keys), options, work);
     }
 
     /**
@@ -175,7 +177,9 @@ public final class LockClient {
      * @return the work's outcome, or one of the four lock errors
      */
     public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
-        return SeveralKeys.mono(engine, keys, options, work);
+        Objects.requireNonNull(work, "work");
+        List<String> sorted = Names.sorted(keys);
+        return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
     /**
@@ -189,7 +193,9 @@ public final class LockClient {
      */
     public <T> Flux<T> withLockMany(
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
-        return SeveralKeys.flux(engine, keys, options, work);
+        Objects.requireNonNull(work, "work");
+        List<String> sorted = Names.sorted(keys);
+        return WithLockFlux.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
     /**

@@ -1,45 +1,45 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import java.util.Objects;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
+import reactor.core.Scannable;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Work under a lock, from the wait to the release. Not composed of {@code usingWhen}, which can lose a resource that
- * arrives while it is cancelled, drops the value when the clean-up fails, and has no place for a loss in between.
+ * Work under the locks of one or more keys, from the wait to the release. Not composed of {@code usingWhen}, which can
+ * lose a resource that arrives while it is cancelled, drops the value when the clean-up fails, and has no place for a
+ * loss in between.
  *
  * <pre>
  * phase       leaves on                                     and does
- * NEW         first request                                 waits -> ACQUIRING
- * ACQUIRING   grant                                         calls the work and subscribes to it -> STARTING
- * STARTING    that is done                                  -> WORKING
+ * NEW         first request                                 waits for the first key -> ACQUIRING
+ * ACQUIRING   grant of the last key                         calls the work and subscribes to it -> STARTING
+ * ACQUIRING   loss of a key that is held already            stops waiting, gives back -> FAILING
+ * STARTING    that call has returned                        -> WORKING
  * both        the work ends                                 releases -> ENDING
- * both        loss, by signal or seen by the clock          cancels the work -> FAILING
+ * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
  * FAILING     its turn on the work scheduler                emits the loss -> DONE
- * ENDING      the release has answered                      emits the work's outcome -> DONE
+ * ENDING      the releases have answered                    emits the work's outcome -> DONE
  * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
  * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
  * WORKING     cancel                                        cancels the work, gives back -> DONE
- * any other   failure to acquire; cancel                    -> DONE, giving back what comes late
+ * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
  * </pre>
  *
- * <p>Where the work is itself one of these, as with several keys, the call lasts until the inner one's has returned, so
- * that no lock is given back while code under it is called.
- *
- * <p>Every change of phase is one compare-and-set, and only its winner acts. A Mono's value is kept until the release
- * has answered; a Flux's values go on at once, through a serializing subscriber because a loss comes from another thread.
+ * <p>The keys are acquired one after the other in their order, so that two flows never wait for each other, and given
+ * back together. Every change of phase is one compare-and-set, and only its winner acts. {@code held} is written before
+ * the phase is read, and the phase before {@code held} by who ends this: so a grant that crosses the end is given back
+ * by one of the two, or by both, which a {@link Handle} takes as one.
  */
-final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription {
+abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription, Scannable {
 
     private static final int NEW = 0;
     private static final int ACQUIRING = 1;
@@ -54,161 +54,187 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
             AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
 
-    private final CoreSubscriber<? super T> actual;
-    /** Whose work this is, if it is under another lock. */
-    private final @Nullable LockedWork<?> around;
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<LockedWork> ADVANCING =
+            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "advancing");
 
-    private final Function<? super LockHandle, ? extends Publisher<T>> work;
-    private final boolean single;
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<LockedWork> UNANSWERED =
+            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "unanswered");
+
+    final CoreSubscriber<? super T> actual;
+    private final List<String> keys;
+    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
     private final long deadline;
+    private final @Nullable HeldLocks outer;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
-    private volatile @Nullable Handle handle;
-    /** The work is another of these, which tells when it has called what is under both. */
-    private boolean isAround;
 
+    @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING
+    private volatile int advancing;
+
+    @SuppressWarnings("UnusedVariable") // counted down through UNANSWERED
+    private volatile int unanswered;
+
+    private volatile @Nullable HeldLocks held;
+    private volatile int granted;
+    private volatile Waiter waiting = this;
     private Context context;
-    private volatile @Nullable T value;
 
-    private LockedWork(
+    LockedWork(
             Engine engine,
-            String key,
+            List<String> keys,
             LockOptions options,
-            long deadline,
-            boolean single,
-            Function<? super LockHandle, ? extends Publisher<T>> work,
+            Function<? super HeldLocks, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> actual) {
-        super(engine, key, options, Claim.Mode.QUEUE);
-        this.actual = single ? actual : Operators.serialize(actual);
-        this.around = actual instanceof LockedWork<?> outer ? outer : null;
-        if (around != null) {
-            around.isAround = true;
-        }
+        super(engine, keys.get(0), options, Claim.Mode.QUEUE);
+        this.keys = keys;
         this.work = work;
-        this.single = single;
-        this.deadline = deadline;
+        this.deadline = engine.timing.deadline(options);
+        this.actual = actual;
         this.context = actual.currentContext();
+        this.outer = HeldLocks.of(context);
+        this.held = outer;
     }
 
-    static <T> Mono<T> mono(
-            Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
-        Objects.requireNonNull(work, "work");
-        return Mono.fromDirect(s -> publisher(engine, key, options, engine.timing.deadline(options), true, work)
-                .subscribe(s));
-    }
+    // ---- what a Mono and a Flux do differently
 
-    static <T> Flux<T> flux(
-            Engine engine, String key, LockOptions options, Function<? super LockHandle, ? extends Publisher<T>> work) {
-        Objects.requireNonNull(work, "work");
-        return Flux.from(s -> publisher(engine, key, options, engine.timing.deadline(options), false, work)
-                .subscribe(s));
-    }
+    /** How much of the work is asked for when the subscriber asks for n. */
+    abstract long demand(long n);
 
-    /** As the two above, for one of several keys whose waits share a deadline. */
-    static <T> Publisher<T> publisher(
-            Engine engine,
-            String key,
-            LockOptions options,
-            long deadline,
-            boolean single,
-            Function<? super LockHandle, ? extends Publisher<T>> work) {
-        return subscriber -> {
-            CoreSubscriber<? super T> actual = Operators.toCoreSubscriber(subscriber);
-            actual.onSubscribe(new LockedWork<>(engine, key, options, deadline, single, work, actual));
-        };
-    }
+    /** A value of the work, under locks that are held. */
+    abstract void next(T value);
+
+    /** Emits what there is left to emit, and completes. */
+    abstract void complete();
+
+    /** Drops what was kept for later, once. */
+    void discard() {}
 
     // ---- downstream
 
     @Override
-    public void request(long n) {
-        if (!Operators.validate(n)) {
-            return;
-        }
-        upstream.request(single ? Long.MAX_VALUE : n);
-        if (!move(NEW, ACQUIRING)) {
-            return;
-        }
-        Hold held = engine.reentrant(context, key);
-        if (held != null && held.reenter()) {
-            granted(new Handle(held));
-            return;
-        }
-        LockLostException lost = held == null ? null : held.loss();
-        if (lost != null) {
-            failed(lost);
-        } else {
-            engine.enqueue(this, deadline);
+    public final void request(long n) {
+        if (Operators.validate(n)) {
+            upstream.request(demand(n));
+            if (move(NEW, ACQUIRING)) {
+                acquireNext();
+            }
         }
     }
 
     @Override
-    public void cancel() {
+    public final void cancel() {
         int before = PHASE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
         if (before == STARTING || before == WORKING) {
             try {
                 upstream.cancel();
             } finally {
-                discardValue();
+                discard();
                 if (before == WORKING || !move(LEAVING, DONE)) {
                     giveBack();
                 }
             }
         } else if (before == ACQUIRING) {
-            cancelWait();
-        }
-        if (around != null && (before == NEW || before == ACQUIRING)) {
-            around.called();
+            waiting.cancelWait();
+            giveBack();
         }
     }
 
-    // ---- the lock
+    // ---- the locks
+
+    /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
+    private void acquireNext() {
+        if (ADVANCING.getAndIncrement(this) == 0) {
+            do {
+                Waiter next = granted == 0 ? this : new LaterKey(keys.get(granted));
+                waiting = next;
+                if (phase == ACQUIRING) {
+                    next.acquire(deadline);
+                }
+            } while (ADVANCING.decrementAndGet(this) != 0);
+        }
+    }
 
     @Override
-    void granted(Handle granted) {
-        handle = granted;
-        context = HeldLocks.add(context, granted.hold);
-        if (!move(ACQUIRING, STARTING)) {
-            granted.giveBack();
+    final boolean wantsMore() {
+        return granted + 1 < keys.size();
+    }
+
+    @Override
+    final void granted(Handle handle) {
+        if (take(handle)) {
+            begin();
+        }
+    }
+
+    @Override
+    final void joined(Handle handle) {
+        if (take(handle)) {
+            if (keys.size() == 1) {
+                begin();
+            } else { // perhaps inside the event that granted the key before
+                engine.reports.run(this::begin);
+            }
+        }
+    }
+
+    /** Keeps a grant, unless it comes too late; true if it was the last one. */
+    private boolean take(Handle handle) {
+        held = new HeldLocks(handle, held);
+        int count = granted + 1;
+        granted = count;
+        handle.hold.enter(this);
+        if (phase != ACQUIRING) {
+            handle.hold.exit(this);
+            handle.giveBack();
+        } else if (count < keys.size()) {
+            acquireNext();
+        } else {
+            return true;
+        }
+        return false;
+    }
+
+    private void begin() {
+        HeldLocks all = held;
+        if (all == null || !move(ACQUIRING, STARTING)) {
             return;
         }
-        granted.hold.enter(this);
+        context = all.in(context);
         if (!isLost() && phase == STARTING) {
             try {
-                Objects.requireNonNull(work.apply(granted), "the work under a lock must not be null")
-                        .subscribe(this);
-            } catch (Throwable e) { // a fatal one too, or the lock would be kept
+                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+            } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 upstream.cancel();
                 end(e);
             }
         }
-        if (!isAround) {
-            called();
-        }
-    }
-
-    /** Nothing that this or a lock inside it calls is running any more. Called once: LEAVING counts on it. */
-    private void called() {
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
             giveBack();
-        }
-        if (around != null) {
-            around.called();
         }
     }
 
     @Override
-    void failed(LockException failure) {
+    final void failed(RuntimeException failure) {
         if (move(ACQUIRING, DONE)) {
+            giveBack();
             actual.onError(failure);
         }
     }
 
-    /** Called by the hold, and by whoever finds it out himself. */
-    void lost(LockLostException loss) {
-        if (stopWorking(FAILING)) {
-            upstream.cancel();
-            discardValue();
+    /** Called on the work scheduler, and where this finds it out itself. */
+    final void lost(LockLostException loss) {
+        boolean waited = move(ACQUIRING, FAILING);
+        if (waited) {
+            waiting.cancelWait();
+        } else if (!stopWorking(FAILING)) {
+            return;
+        }
+        try {
+            ThreadLocals.of(context, upstream::cancel);
+        } finally {
+            discard();
             giveBack();
             engine.reports.run(() -> {
                 if (move(FAILING, DONE)) {
@@ -220,99 +246,84 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     /** Looks at the clock, because a timer may be late where the work is not; true if the work must stop. */
     private boolean isLost() {
-        Handle current = handle;
-        LockLostException loss = current == null ? null : current.hold.loss();
-        if (loss != null) {
-            lost(loss);
+        for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+            LockLostException loss = each.handle().hold.loss();
+            if (loss != null) {
+                lost(loss);
+                return true;
+            }
         }
-        return loss != null;
+        return false;
     }
 
     private void giveBack() {
-        Handle current = handle;
-        if (current != null) {
-            current.hold.exit(this);
-            current.giveBack();
+        for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+            each.handle().hold.exit(this);
+            each.handle().giveBack();
         }
     }
 
     // ---- the work
 
     @Override
-    public Context currentContext() {
+    public final Context currentContext() {
         return context;
     }
 
     @Override
-    public void onSubscribe(Subscription subscription) {
+    public final void onSubscribe(Subscription subscription) {
         boolean unused = upstream.set(subscription);
     }
 
     @Override
-    public void onNext(T next) {
+    public final void onNext(T value) {
         if (!isWorking() || isLost()) {
-            Operators.onDiscard(next, context);
-        } else if (single) {
-            value = next;
-            if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
-                discardValue();
-            }
+            Operators.onDiscard(value, context);
         } else {
-            actual.onNext(next);
+            next(value);
         }
     }
 
     @Override
-    public void onError(Throwable failure) {
+    public final void onError(Throwable failure) {
         end(failure);
     }
 
     @Override
-    public void onComplete() {
+    public final void onComplete() {
         if (!isLost()) {
             end(null);
         }
     }
 
     private void end(@Nullable Throwable failure) {
-        Handle current = handle;
-        if (current != null && stopWorking(ENDING)) {
-            current.hold.exit(this);
-            current.leave(unreleased -> finish(failure));
+        if (stopWorking(ENDING)) {
+            unanswered = granted;
+            for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+                each.handle().hold.exit(this);
+                each.handle().leave(unreleased -> {
+                    if (UNANSWERED.decrementAndGet(this) == 0) {
+                        finish(failure);
+                    }
+                });
+            }
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
     private void finish(@Nullable Throwable failure) {
-        T last = value;
         if (!move(ENDING, DONE)) {
-            discardValue();
+            discard();
         } else if (failure != null) {
-            discardValue();
+            discard();
             actual.onError(failure);
         } else {
-            if (last != null) {
-                actual.onNext(last);
-            }
-            actual.onComplete();
+            complete();
         }
     }
 
-    private void discardValue() {
-        T unwanted = value;
-        if (unwanted != null) {
-            value = null;
-            Operators.onDiscard(unwanted, context);
-        }
-    }
-
-    @Override
-    ContextView context() {
-        return context;
-    }
-
-    private boolean isWorking() {
+    final boolean isWorking() {
         int now = phase;
         return now == STARTING || now == WORKING;
     }
@@ -324,5 +335,64 @@ final class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscript
 
     private boolean move(int from, int to) {
         return PHASE.compareAndSet(this, from, to);
+    }
+
+    // ---- what others look at
+
+    @Override
+    final ContextView context() {
+        return context;
+    }
+
+    @Override
+    public final @Nullable Object scanUnsafe(@SuppressWarnings("rawtypes") Attr key) {
+        if (key == Attr.PARENT) {
+            return upstream;
+        }
+        if (key == Attr.ACTUAL) {
+            return actual;
+        }
+        if (key == Attr.CANCELLED || key == Attr.TERMINATED) {
+            return phase == DONE;
+        }
+        return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
+    }
+
+    @Override
+    public final String stepName() {
+        return "withLock";
+    }
+
+    /** The wait for a key after the first, which has this flow's own waiter. */
+    private final class LaterKey extends Waiter {
+
+        LaterKey(String key) {
+            super(LockedWork.this.engine, key, LockedWork.this.options, Claim.Mode.QUEUE);
+        }
+
+        @Override
+        boolean wantsMore() {
+            return LockedWork.this.wantsMore();
+        }
+
+        @Override
+        void granted(Handle handle) {
+            LockedWork.this.granted(handle);
+        }
+
+        @Override
+        void joined(Handle handle) {
+            LockedWork.this.joined(handle);
+        }
+
+        @Override
+        void failed(RuntimeException failure) {
+            LockedWork.this.failed(failure);
+        }
+
+        @Override
+        ContextView context() {
+            return LockedWork.this.context();
+        }
     }
 }

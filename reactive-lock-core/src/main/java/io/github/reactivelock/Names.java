@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 
 /** Checks of the two texts a user gives: the key of a lock and the name of an owner. */
@@ -26,6 +28,14 @@ final class Names {
                     + bytes + ": '" + key.substring(0, key.offsetByCodePoints(0, 20)) + "…'; use a hash of it");
         }
         return key;
+    }
+
+    /** Keys in the one order in which everybody takes them, each once. */
+    static List<String> sorted(Collection<String> keys) {
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("the keys of locks must be at least one but are none");
+        }
+        return keys.stream().map(Names::key).distinct().sorted().toList();
     }
 
     static String owner(String owner) {

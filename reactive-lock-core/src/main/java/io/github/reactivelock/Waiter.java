@@ -42,8 +42,16 @@ abstract class Waiter {
     /** The lock is held; the handle is this waiter's to release. */
     abstract void granted(Handle handle);
 
+    /** As {@link #granted}, where the flow is under a hold of this key already; called by whoever called {@link #acquire}. */
+    abstract void joined(Handle handle);
+
     /** The lock will not be held. */
-    abstract void failed(LockException failure);
+    abstract void failed(RuntimeException failure);
+
+    /** What follows the grant is another wait and no code of a user, so that it needs no thread of the work scheduler. */
+    boolean wantsMore() {
+        return false;
+    }
 
     /** Somebody else holds the lock and this waiter did not want to wait. */
     void busy() {
@@ -51,6 +59,23 @@ abstract class Waiter {
     }
 
     abstract ContextView context();
+
+    /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
+    final void acquire(long deadline) {
+        Hold outer = engine.reentrant(context(), key);
+        Handle joined = null;
+        try {
+            joined = outer == null ? null : outer.join(options);
+        } catch (IllegalArgumentException e) {
+            engine.reports.run(() -> failed(e));
+            return;
+        }
+        if (joined == null) {
+            engine.enqueue(this, deadline);
+        } else {
+            joined(joined);
+        }
+    }
 
     /** Joins a cohort; the timeout is armed first, so that a grant always finds it to disarm. */
     final void start(Cohort cohort, long now, long deadline) {

@@ -14,6 +14,7 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -119,6 +120,78 @@ class HostileSurroundingsTest {
         throwing.store.release().fail();
 
         assertThat(released.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aCancelHandlerThatBlocksDelaysTheEndOfItsOwnLockOnly() {
+        List<String> log = bench.store.log;
+        List<String> cancelled = new ArrayList<>();
+        bench.store.confirmsRenewals = true;
+        TestSubscriber<Object> slow = subscribe(bench.with(o -> o.withMaxHold(Duration.ofSeconds(5)))
+                .withLock("slow", Mono.never().doOnCancel(() -> cancelled.add("slow after " + log))));
+        grant();
+        LockHandle other = bench.hold("other", 2);
+        bench.work.shut(); // as a handler does that has every thread of it
+        log.clear();
+
+        bench.time.advance(LEASE);
+
+        assertThat(cancelled).as("never on the timer").isEmpty();
+        assertThat(log).doesNotContain("release .0").contains("renew .1");
+        assertThat(other.isHeld()).isTrue();
+        assertThat(bench.engine.isIdle()).isFalse();
+
+        bench.work.open();
+
+        assertThat(cancelled).hasSize(1).first().asString().doesNotContain("release");
+        assertThat(log).contains("release .0");
+        assertThat(slow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        subscribe(other.release());
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aFlowThatWaitsIsServedThoughTheWorkBeforeItTakesItsTimeToBeCancelled() {
+        TestSubscriber<Object> slow =
+                subscribe(bench.with(o -> o.withMaxHold(Duration.ofSeconds(5))).withLock("k", Mono.never()));
+        grant();
+        TestSubscriber<LockHandle> next = subscribe(bench.client.acquire("k"));
+        bench.store.ignoreAll();
+        bench.work.shut();
+        bench.time.advance(Duration.ofSeconds(5));
+        assertThat(bench.store.log).containsExactly("claim .1");
+        bench.store.claim().answer(ScriptedBackend.queued());
+
+        bench.work.open();
+        bench.store.push(new Signal.Grant(bench.claimId(1), ScriptedBackend.token(2)));
+
+        assertThat(slow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(bench.store.log).containsExactly("claim .1", "release .0");
+        assertThat(Bench.held(next).isHeld()).isTrue();
+        subscribe(Bench.held(next).release());
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void closingWaitsForWorkThatIsBeingCancelledButNotForEver() {
+        TestSubscriber<Object> flow = subscribe(bench.client.withLock("k", Mono.never()));
+        grant();
+        bench.work.shut();
+        TestSubscriber<Void> closed = subscribe(bench.client.close());
+        assertThat(bench.store.isClosed).isFalse();
+
+        bench.time.advance(Duration.ofSeconds(5));
+        assertThat(bench.store.isClosed).isTrue();
+        bench.work.open();
+
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        bench.assertNothingIsLeft();
+    }
+
+    private void grant() {
+        ScriptedBackend.Asked<ClaimResult> asked = bench.store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
     }
 
     @Test

@@ -11,12 +11,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
@@ -163,6 +166,38 @@ class RaceTest {
             assertNothingIsLeft(round);
         }
         assertThat(lost).as("both outcomes occur").isBetween(1, ROUNDS - 1);
+    }
+
+    @Test
+    void aValueThatMeetsACancelIsDiscardedOnce() {
+        AtomicReference<Subscriber<? super String>> work = new AtomicReference<>();
+        Mono<String> held = client.withLock("k", Mono.fromDirect(subscriber -> {
+            subscriber.onSubscribe(Operators.emptySubscription());
+            work.set(subscriber);
+        }));
+        for (int round = 0; round < 20 * ROUNDS; round++) {
+            AtomicInteger discarded = new AtomicInteger();
+            TestSubscriber<String> flow =
+                    subscribe(held.doOnDiscard(String.class, value -> discarded.incrementAndGet()));
+
+            meet(round % 20, () -> work.get().onNext("v"), flow::cancel);
+
+            assertThat(discarded).as("round %s", round).hasValue(1);
+            assertNothingIsLeft(round);
+        }
+    }
+
+    @Test
+    void theCancelOfSeveralKeysMeetsTheirGrants() {
+        List<String> keys = List.of("k", "l", "m");
+        for (int round = 0; round < ROUNDS; round++) {
+            gate.shut();
+            TestSubscriber<String> flow = subscribe(client.withLock(keys, Mono.never()));
+
+            meet(round, gate::open, flow::cancel);
+
+            assertNothingIsLeft(round);
+        }
     }
 
     @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.LossReason;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,6 +16,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
+import reactor.util.context.ContextView;
 
 /** The same key asked for again below a hold, by Context. */
 class ReentrancyTest {
@@ -122,22 +125,105 @@ class ReentrancyTest {
     }
 
     @Test
-    void belowAHoldThatIsLostEverythingFailsAtOnce() {
-        List<Throwable> failures = new ArrayList<>();
+    void belowAHoldThatWasLostTheKeyIsAcquiredAnewAsBelowOneThatWasReleased() {
+        AtomicReference<ContextView> captured = new AtomicReference<>();
+        AtomicReference<Long> token = new AtomicReference<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock(
+                "k",
+                outer -> Mono.deferContextual(context -> {
+                    captured.set(context);
+                    token.set(outer.fencingToken());
+                    return Mono.never();
+                })));
+        subscribe(client.forceRelease("k"));
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+
+        for (int i = 0; i < 2; i++) {
+            TestSubscriber<LockHandle> again =
+                    subscribe(client.acquire("k").contextWrite(context -> context.putAll(captured.get())));
+            assertThat(Bench.held(again).fencingToken()).isGreaterThan(token.get());
+            subscribe(Bench.held(again).release());
+        }
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void whileALossIsNotTakenInYetTheKeyIsNotJoinedEither() {
+        AtomicReference<TestSubscriber<LockHandle>> below = new AtomicReference<>();
         TestSubscriber<Object> flow = subscribe(client.withLock(
                 "k",
                 outer -> Mono.deferContextual(context -> {
                     bench.time.pause(VALID);
-                    subscribe(client.withLock("k", Mono.just("x"))
-                            .contextWrite(context)
-                            .doOnError(failures::add));
-                    subscribe(client.acquire("k").contextWrite(context).doOnError(failures::add));
-                    subscribe(client.tryAcquire("k").contextWrite(context).doOnError(failures::add));
+                    below.set(subscribe(client.acquire("k").contextWrite(outerOne -> outerOne.putAll(context))));
                     return Mono.just("late");
                 })));
 
-        assertThat(failures).hasSize(3).allMatch(LockLostException.class::isInstance);
         assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(Bench.held(below.get()).isHeld()).isTrue();
+        subscribe(Bench.held(below.get()).release());
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void theShorterLongestHoldCountsWhileItsFlowIsIn() {
+        LockClient brief = client.with(client.options().withMaxHold(Duration.ofMillis(200)));
+        AtomicReference<LockHandle> outer = new AtomicReference<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock("k", handle -> {
+            outer.set(handle);
+            return brief.withLock("k", Mono.delay(Duration.ofMillis(100), bench.time))
+                    .thenMany(Mono.delay(Duration.ofMillis(300), bench.time))
+                    .then(brief.withLock("k", Mono.never()));
+        }));
+        bench.time.advance(Duration.ofMillis(400));
+        assertThat(outer.get().isHeld())
+                .as("longer, but not under the shorter one")
+                .isTrue();
+
+        bench.time.advance(Duration.ofMillis(200));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.HELD_TOO_LONG));
+        assertThat(bench.time.armedTimers()).isZero();
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void anAcquisitionWithoutRenewalEndsWithItsLeaseAlsoInAHoldThatIsRenewed() {
+        LockClient fixed = client.with(client.options().withoutRenewal().withLease(Duration.ofSeconds(1)));
+        AtomicReference<LockHandle> inner = new AtomicReference<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock("k", fixed.withLock("k", handle -> {
+            inner.set(handle);
+            return Mono.never();
+        })));
+        bench.time.advance(Duration.ofMillis(900));
+        subscribe(inner.get().renew());
+        bench.time.advance(Duration.ofMillis(900));
+        assertThat(inner.get().isHeld()).as("renewed by hand").isTrue();
+
+        bench.time.advance(Duration.ofMillis(100));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.EXPIRED));
+        assertThat(bench.time.armedTimers()).isZero();
+    }
+
+    @Test
+    void aRenewedAcquisitionDoesNotJoinAHoldThatNothingRenews() {
+        LockClient fixed = client.with(client.options().withoutRenewal());
+
+        for (Mono<?> renewed : List.of(
+                client.withLock("k", Mono.just("v")),
+                client.acquire("k"),
+                client.withLock(List.of("a", "k"), Mono.just("v")))) {
+            TestSubscriber<Object> flow = subscribe(fixed.withLock("k", renewed.cast(Object.class)));
+
+            assertThat(flow.expectTerminalError())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("lock 'k' is held withoutRenewal()");
+            assertThat(store.size()).isZero();
+        }
     }
 
     @Test

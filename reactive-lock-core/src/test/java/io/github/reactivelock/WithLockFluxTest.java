@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.subscriber.TestSubscriber;
@@ -155,61 +154,6 @@ class WithLockFluxTest {
         grant();
 
         assertThat(flow.expectTerminalError()).isSameAs(own);
-        bench.assertNothingIsLeft();
-    }
-
-    @Test
-    void severalKeysAreHeldTogetherAndGivenUpInReverse() {
-        TestSubscriber<String> flow = TestSubscriber.create();
-        bench.client
-                .withLockMany(
-                        List.of("c", "a", "b", "a"),
-                        held -> Flux.fromIterable(held).map(LockHandle::key))
-                .subscribe(flow);
-        grant();
-        grant();
-        grant();
-
-        assertThat(flow.getReceivedOnNext()).containsExactly("a", "b", "c");
-        assertThat(flow.isTerminatedComplete()).isTrue();
-        assertThat(store.log)
-                .containsExactly("claim .0", "claim .1", "claim .2", "release .2", "release .1", "release .0");
-        bench.assertNothingIsLeft();
-    }
-
-    @Test
-    void theLossOfOneOfSeveralKeysEndsTheWorkAndFreesTheOthers() {
-        List<String> cancelled = new ArrayList<>();
-        TestSubscriber<String> flow = TestSubscriber.create();
-        bench.client
-                .withLock(List.of("a", "b"), Mono.<String>never().doOnCancel(() -> cancelled.add("work")))
-                .subscribe(flow);
-        grant();
-        grant();
-
-        bench.time.advance(LEASE);
-
-        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
-        assertThat(cancelled).containsExactly("work");
-        bench.assertNothingIsLeft();
-    }
-
-    @Test
-    void workThatThrowsOrIsNullUnderSeveralKeysFailsAndReleasesThemAll() {
-        TestSubscriber<String> thrown = TestSubscriber.create();
-        bench.client
-                .<String>withLockMany(List.of("a", "b"), held -> {
-                    throw own;
-                })
-                .subscribe(thrown);
-        grant();
-        grant();
-        TestSubscriber<String> isNull = TestSubscriber.create();
-        bench.client.withLock(List.of("a"), held -> (Mono<String>) null).subscribe(isNull);
-        grant();
-
-        assertThat(thrown.expectTerminalError()).isSameAs(own);
-        assertThat(isNull.expectTerminalError()).isInstanceOf(NullPointerException.class);
         bench.assertNothingIsLeft();
     }
 

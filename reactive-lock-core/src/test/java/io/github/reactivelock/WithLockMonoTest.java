@@ -171,26 +171,6 @@ class WithLockMonoTest {
     }
 
     @Test
-    void severalKeysAreKeptUntilTheCallOfCancelledWorkReturns() {
-        TestSubscriber<String> flow = TestSubscriber.create();
-        List<String> during = new ArrayList<>();
-        bench.client
-                .withLock(List.of("a", "b", "c"), held -> {
-                    flow.cancel();
-                    during.addAll(store.log);
-                    return Mono.just("v");
-                })
-                .subscribe(flow);
-        grant();
-        grant();
-        grant();
-
-        assertThat(during).containsExactly("claim .0", "claim .1", "claim .2");
-        assertThat(store.count("release")).isEqualTo(3);
-        bench.assertNothingIsLeft();
-    }
-
-    @Test
     void aLockIsKeptUntilTheCancelHasReturnedThoughTheCallReturnsBefore() throws InterruptedException {
         TestSubscriber<String> flow = TestSubscriber.create();
         CancelThatTakesItsTime cancel = new CancelThatTakesItsTime();
@@ -231,16 +211,6 @@ class WithLockMonoTest {
         assertThatThrownBy(flow::cancel).isSameAs(own);
 
         bench.assertNothingIsLeft();
-    }
-
-    @Test
-    void whatIsHeldOfSeveralKeysIsGivenBackWhenTheWaitForTheNextIsCancelled() {
-        TestSubscriber<String> flow = subscribe(bench.client.withLock(List.of("a", "b"), Mono.just("v")));
-        grant();
-
-        flow.cancel();
-
-        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1", "release .0");
     }
 
     @Test

@@ -1,0 +1,92 @@
+package io.github.reactivelock;
+
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
+
+/** Work with many values under locks. They go on at once; completion follows the releases. */
+final class WithLockFlux<T> extends Flux<T> implements Scannable {
+
+    private final Engine engine;
+    private final List<String> keys;
+    private final LockOptions options;
+    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
+    private final @Nullable Publisher<T> source;
+
+    private WithLockFlux(
+            Engine engine,
+            List<String> keys,
+            LockOptions options,
+            Function<? super HeldLocks, ? extends Publisher<T>> work,
+            @Nullable Publisher<T> source) {
+        this.engine = engine;
+        this.keys = keys;
+        this.options = options;
+        this.work = work;
+        this.source = source;
+    }
+
+    /** Work that is known before the locks are held. */
+    static <T> Flux<T> of(Engine engine, List<String> keys, LockOptions options, Flux<T> work) {
+        return Flux.from(new WithLockFlux<>(engine, keys, options, held -> work, work));
+    }
+
+    /** Work that is called with its holds. */
+    static <T> Flux<T> calling(
+            Engine engine,
+            List<String> keys,
+            LockOptions options,
+            Function<? super HeldLocks, ? extends Publisher<T>> work) {
+        return Flux.from(new WithLockFlux<>(engine, keys, options, work, null));
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super T> actual) {
+        actual.onSubscribe(new Subscriber<>(engine, keys, options, work, actual));
+    }
+
+    @Override
+    public @Nullable Object scanUnsafe(@SuppressWarnings("rawtypes") Attr key) {
+        if (key == Attr.PARENT) {
+            return source;
+        }
+        return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
+    }
+
+    @Override
+    public String stepName() {
+        return "withLockMany";
+    }
+
+    private static final class Subscriber<T> extends LockedWork<T> {
+
+        Subscriber(
+                Engine engine,
+                List<String> keys,
+                LockOptions options,
+                Function<? super HeldLocks, ? extends Publisher<T>> work,
+                CoreSubscriber<? super T> actual) {
+            super(engine, keys, options, work, Operators.serialize(actual)); // a loss comes from another thread
+        }
+
+        @Override
+        long demand(long n) {
+            return n;
+        }
+
+        @Override
+        void next(T next) {
+            actual.onNext(next);
+        }
+
+        @Override
+        void complete() {
+            actual.onComplete();
+        }
+    }
+}

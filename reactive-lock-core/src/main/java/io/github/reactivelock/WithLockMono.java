@@ -1,0 +1,119 @@
+package io.github.reactivelock;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** Work with at most one value under locks. The value is kept until the releases have answered. */
+final class WithLockMono<T> extends Mono<T> implements Scannable {
+
+    private final Engine engine;
+    private final List<String> keys;
+    private final LockOptions options;
+    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
+    private final @Nullable Publisher<T> source;
+
+    private WithLockMono(
+            Engine engine,
+            List<String> keys,
+            LockOptions options,
+            Function<? super HeldLocks, ? extends Publisher<T>> work,
+            @Nullable Publisher<T> source) {
+        this.engine = engine;
+        this.keys = keys;
+        this.options = options;
+        this.work = work;
+        this.source = source;
+    }
+
+    /** Work that is known before the locks are held. */
+    static <T> Mono<T> of(Engine engine, List<String> keys, LockOptions options, Mono<T> work) {
+        return Mono.fromDirect(new WithLockMono<>(engine, keys, options, held -> work, work));
+    }
+
+    /** Work that is called with its holds. */
+    static <T> Mono<T> calling(
+            Engine engine,
+            List<String> keys,
+            LockOptions options,
+            Function<? super HeldLocks, ? extends Publisher<T>> work) {
+        return Mono.fromDirect(new WithLockMono<>(engine, keys, options, work, null));
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super T> actual) {
+        actual.onSubscribe(new Subscriber<>(engine, keys, options, work, actual));
+    }
+
+    @Override
+    public @Nullable Object scanUnsafe(@SuppressWarnings("rawtypes") Attr key) {
+        if (key == Attr.PARENT) {
+            return source;
+        }
+        return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
+    }
+
+    @Override
+    public String stepName() {
+        return "withLock";
+    }
+
+    private static final class Subscriber<T> extends LockedWork<T> {
+
+        @SuppressWarnings("rawtypes")
+        private static final AtomicReferenceFieldUpdater<Subscriber, Object> VALUE =
+                AtomicReferenceFieldUpdater.newUpdater(Subscriber.class, Object.class, "value");
+
+        @SuppressWarnings("UnusedVariable") // only ever used through VALUE
+        private volatile @Nullable Object value;
+
+        Subscriber(
+                Engine engine,
+                List<String> keys,
+                LockOptions options,
+                Function<? super HeldLocks, ? extends Publisher<T>> work,
+                CoreSubscriber<? super T> actual) {
+            super(engine, keys, options, work, actual);
+        }
+
+        @Override
+        long demand(long n) {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
+        void next(T next) {
+            drop(VALUE.getAndSet(this, next));
+            if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
+                discard();
+            }
+        }
+
+        @Override
+        void discard() {
+            drop(VALUE.getAndSet(this, null));
+        }
+
+        private void drop(@Nullable Object unwanted) {
+            if (unwanted != null) {
+                Operators.onDiscard(unwanted, currentContext());
+            }
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // only next() writes it
+        void complete() {
+            T last = (T) VALUE.getAndSet(this, null);
+            if (last != null) {
+                actual.onNext(last);
+            }
+            actual.onComplete();
+        }
+    }
+}
