@@ -1,6 +1,8 @@
 package io.github.reactivelock;
 
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * All flows of a client that have to do with one key, whichever cohort they stand in. Their cohorts share this mailbox, so
@@ -10,6 +12,9 @@ final class Line extends Mailbox {
 
     /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
     private static final long LONGEST_DELIVERY = 100_000;
+
+    /** Nanoseconds; longer than any delivery that goes on, so that the timer is hardly ever needed. */
+    private static final long LONGEST_STANDSTILL = 10 * LONGEST_DELIVERY;
 
     final Engine engine;
 
@@ -75,25 +80,28 @@ final class Line extends Mailbox {
     }
 
     /**
-     * Grants that follow one another on one thread. Used by that thread alone; others may look at {@code thread}, which
-     * is never theirs.
+     * Grants that follow one another on one thread. Taken from and looked at by that thread alone, but for the timer: a
+     * flow that has given its lock back may go on with other things on its thread, and then the next one gets a thread
+     * of its own. Others may look at {@code thread}, which is never theirs.
      */
     private final class Delivery implements Runnable {
 
-        private @Nullable Runnable next;
+        private final AtomicReference<@Nullable Runnable> next;
         private @Nullable Thread thread;
+        private @Nullable Disposable rescue;
         private long since;
 
         Delivery(Runnable first) {
-            this.next = first;
+            this.next = new AtomicReference<>(first);
         }
 
         /** False on any other thread, and when it is time for others who need this one. */
         boolean takes(Runnable grant) {
-            boolean takes =
-                    thread == Thread.currentThread() && next == null && engine.timing.now() - since < LONGEST_DELIVERY;
-            if (takes) {
-                next = grant;
+            boolean takes = thread == Thread.currentThread()
+                    && engine.timing.now() - since < LONGEST_DELIVERY
+                    && next.compareAndSet(null, grant);
+            if (takes && rescue == null) {
+                rescue = engine.timing.after(LONGEST_STANDSTILL, this::leaveToAnother);
             }
             return takes;
         }
@@ -104,8 +112,7 @@ final class Line extends Mailbox {
             thread = Thread.currentThread();
             delivery = this;
             try {
-                for (Runnable grant = next; grant != null; grant = next) {
-                    next = null;
+                for (Runnable grant = next.getAndSet(null); grant != null; grant = next.getAndSet(null)) {
                     grant.run();
                 }
             } finally {
@@ -113,9 +120,17 @@ final class Line extends Mailbox {
                 if (delivery == this) {
                     delivery = null;
                 }
-                if (next != null) { // the one before it threw
-                    engine.reports.run(new Delivery(next));
+                if (rescue != null) {
+                    rescue.dispose();
                 }
+                leaveToAnother(); // if the one before it threw
+            }
+        }
+
+        private void leaveToAnother() {
+            Runnable left = next.getAndSet(null);
+            if (left != null) {
+                engine.reports.run(new Delivery(left));
             }
         }
     }

@@ -121,6 +121,31 @@ class DeliveryTest {
         threads.shutdownNow();
     }
 
+    @Test
+    void aFlowThatGivesTheLockBackAndKeepsItsThreadHoldsUpNobody() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        LockClient client = LockClient.builder(InMemoryLockBackend.create())
+                .workScheduler(Schedulers.fromExecutorService(threads))
+                .build();
+        LockHandle first = client.acquire("k").block(LIMIT);
+        CountDownLatch entered = new CountDownLatch(1);
+        CompletableFuture<LockHandle> busy = client.acquire("k")
+                .doOnNext(handle -> {
+                    Bench.subscribe(handle.release());
+                    await(entered, LIMIT.multipliedBy(2));
+                })
+                .toFuture();
+        CompletableFuture<LockHandle> next =
+                client.acquire("k").doOnNext(handle -> entered.countDown()).toFuture();
+
+        first.release().block(LIMIT);
+
+        assertThat(next.get(LIMIT.toSeconds(), TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(busy).succeedsWithin(LIMIT);
+        client.close().block(LIMIT);
+        threads.shutdownNow();
+    }
+
     private static void await(CountDownLatch latch, Duration limit) {
         try {
             assertThat(latch.await(limit.toSeconds(), TimeUnit.SECONDS)).isTrue();
