@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Cohort {
 
+    private static final int MOST_FRUITLESS = 3;
+
     final Line line;
     final Engine engine;
     /** Of a cohort that is a single flow. */
@@ -43,6 +45,8 @@ final class Cohort {
     private @Nullable Attempt attempt;
     private @Nullable Grant grant;
     private @Nullable Hold hold;
+    /** Grants in a row that were over before a flow could have them. */
+    private int fruitless;
 
     Cohort(Line line, boolean shared) {
         this.line = line;
@@ -270,6 +274,7 @@ final class Cohort {
     private void deliver(Waiter next, Grant current) {
         Hold delivered = new Hold(this, current, next.options);
         hold = delivered;
+        fruitless = 0;
         next.options
                 .maxHold()
                 .ifPresent(longest -> delivered.endBy(
@@ -411,7 +416,23 @@ final class Cohort {
             lose(hold, loss);
         } else {
             withdraw();
+            if (gone.isOver() && ++fruitless == MOST_FRUITLESS) {
+                failThoseOf(gone);
+            }
             claim();
+        }
+    }
+
+    /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
+    private void failThoseOf(Grant gone) {
+        LockUnavailableException failure =
+                new LockUnavailableException(line.key, "acquired", gone.fruitless(fruitless));
+        fruitless = 0;
+        for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
+            if (Attempt.suits(gone.claim, waiter.options) && takeOut(waiter)) {
+                waiter.fail(failure);
+                engine.depart(line);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -26,6 +27,9 @@ final class Grant {
     private final Engine engine;
     private final long lease;
     private final long since;
+    /** How long the answer took that made it; as long as it was on its way, the lease ran. */
+    private final long answeredAfter;
+
     private int passes;
     private long confirmedAt;
     private volatile long deadline;
@@ -49,6 +53,7 @@ final class Grant {
         this.lease = lease.toNanos();
         engine.timing.serve(lease);
         this.since = engine.timing.now();
+        this.answeredAfter = since - sentAt;
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
     }
@@ -68,7 +73,7 @@ final class Grant {
     }
 
     long remaining() {
-        return deadline - engine.timing.now();
+        return deadline - engine.timing.nowForCertain();
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
@@ -111,6 +116,14 @@ final class Grant {
         Throwable cause = failure == null && renewing ? engine.timing.silence(patience()) : failure;
         return new LockLostException(
                 claim.key(), token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
+    }
+
+    /** Why grants like this one are over, again and again, before a flow can have them. */
+    IllegalStateException fruitless(int times) {
+        return new IllegalStateException("the store granted it " + times + " times in a row, but the last answer took "
+                + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
+                + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(lease)) + " ms uses up the lease of "
+                + TimeUnit.NANOSECONDS.toMillis(lease) + " ms; use a longer lease");
     }
 
     void moveTo(Cohort next) {

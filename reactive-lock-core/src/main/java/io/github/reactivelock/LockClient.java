@@ -67,13 +67,14 @@ public final class LockClient {
     }
 
     /**
-     * This client with other options. It shares everything with this one, so closing either closes both.
+     * This client with other options. It shares everything with this one, so closing either closes both. Options whose
+     * lease the clock margin would use up are refused.
      *
      * @param options for all that is acquired through the result
      * @return a view of this client
      */
     public LockClient with(LockOptions options) {
-        return new LockClient(engine, Objects.requireNonNull(options, "options"));
+        return new LockClient(engine, engine.timing.fitting(Objects.requireNonNull(options, "options")));
     }
 
     /**

@@ -26,6 +26,7 @@ public final class LockClientBuilder {
     Scheduler timer;
 
     LongSupplier nanoClock = System::nanoTime;
+    LongSupplier wallClock = System::currentTimeMillis;
     LockListener listener = new LockListener() {};
 
     LockClientBuilder(LockBackend backend) {
@@ -124,8 +125,23 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder timing(Scheduler timer, LongSupplier nanoClock) {
+        return timing(timer, nanoClock, () -> 0);
+    }
+
+    /**
+     * As {@link #timing(Scheduler, LongSupplier)}, for tests of a machine that is suspended: its monotonic clock stands
+     * still then, and the wall clock goes on.
+     *
+     * @param timer where timers run; never disposed by the client
+     * @param nanoClock the monotonic clock that belongs to it, in nanoseconds
+     * @param wallClockMillis the wall clock, in milliseconds since whenever; one that always shows the same tells
+     *     nothing, and is not looked at
+     * @return this builder
+     */
+    public LockClientBuilder timing(Scheduler timer, LongSupplier nanoClock, LongSupplier wallClockMillis) {
         this.timer = Objects.requireNonNull(timer, "timer");
         this.nanoClock = Objects.requireNonNull(nanoClock, "nanoClock");
+        this.wallClock = Objects.requireNonNull(wallClockMillis, "wallClockMillis");
         return this;
     }
 
@@ -141,11 +157,12 @@ public final class LockClientBuilder {
     }
 
     /**
-     * Makes the client.
+     * Makes the client. Refuses options whose lease the clock margin would use up.
      *
      * @return a client that nothing is connected for yet
      */
     public LockClient build() {
-        return new LockClient(new Engine(this), options);
+        LockOptions fitting = Timing.fitting(options, marginShare, marginFixed.toNanos());
+        return new LockClient(new Engine(this), fitting);
     }
 }

@@ -5,7 +5,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -29,12 +28,15 @@ final class Timing {
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
     private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
     private static final int TICKS_A_LEASE = 12;
+    /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
+    private static final double LEAST_USABLE = 0.4;
+
     private static final int TICKS_A_COMMAND = 8;
 
     final long commandTimeout;
     private final double marginShare;
     private final long marginFixed;
-    private final LongSupplier clock;
+    private final SuspendClock clock;
     private final Scheduler timer;
     private final boolean ownTimer;
     private final Runnable onTick;
@@ -45,14 +47,22 @@ final class Timing {
         this.commandTimeout = settings.commandTimeout.toNanos();
         this.marginShare = settings.marginShare;
         this.marginFixed = settings.marginFixed.toNanos();
-        this.clock = settings.nanoClock;
+        this.clock = new SuspendClock(settings.nanoClock, settings.wallClock);
         this.ownTimer = settings.timer == null;
         this.timer = settings.timer == null ? Schedulers.newSingle("reactive-lock-timer", true) : settings.timer;
-        this.onTick = guarded(onTick);
+        this.onTick = guarded(() -> {
+            long unused = nowForCertain();
+            onTick.run();
+        });
     }
 
     long now() {
-        return clock.getAsLong();
+        return clock.now();
+    }
+
+    /** As {@link #now}, and notices a suspension of the machine: for deciding whether a lock is still held. */
+    long nowForCertain() {
+        return clock.lookAndTell();
     }
 
     Duration since(long then) {
@@ -61,7 +71,27 @@ final class Timing {
 
     /** By how much a hold ends earlier here than its lease at the store. */
     long margin(long lease) {
-        return (long) (lease * marginShare) + marginFixed;
+        return margin(lease, marginShare, marginFixed);
+    }
+
+    private static long margin(long lease, double share, long fixed) {
+        return (long) (lease * share) + fixed;
+    }
+
+    /** Refuses options whose lease is used up by the margin before a flow could work under it. */
+    LockOptions fitting(LockOptions options) {
+        return fitting(options, marginShare, marginFixed);
+    }
+
+    static LockOptions fitting(LockOptions options, double share, long fixed) {
+        long lease = options.lease().toNanos();
+        Duration left = Duration.ofNanos(Math.max(0, lease - margin(lease, share, fixed)));
+        if (left.toNanos() < lease * LEAST_USABLE) {
+            throw new IllegalArgumentException("a lease of " + options.lease() + " leaves only " + left
+                    + " to work with when clockMargin(" + share + ", " + Duration.ofNanos(fixed)
+                    + ") is taken off, and two fifths of it are the least; use a longer lease or a smaller margin");
+        }
+        return options;
     }
 
     /** When a wait that begins now is over. */

@@ -39,7 +39,7 @@ final class Bench {
     /** Another client of the same time, over any store. */
     LockClientBuilder over(LockBackend backend) {
         return LockClient.builder(backend)
-                .timing(time, time::nanos)
+                .timing(time, time::nanos, time::wallMillis)
                 .workScheduler(work)
                 .listener(heard);
     }

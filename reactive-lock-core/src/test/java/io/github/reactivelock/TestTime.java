@@ -21,6 +21,11 @@ final class TestTime implements Scheduler {
     private final Set<Object> armed = ConcurrentHashMap.newKeySet();
     private final AtomicLong paused = new AtomicLong();
 
+    private final AtomicLong wallAhead = new AtomicLong();
+
+    /** Runs between two readings of the monotonic clock. */
+    Runnable whileReadingWall = () -> {};
+
     /** Runs while a timer is being armed. */
     Runnable whileArming = () -> {};
 
@@ -36,6 +41,17 @@ final class TestTime implements Scheduler {
     /** Time goes by but no timer runs. */
     void pause(Duration time) {
         paused.addAndGet(time.toNanos());
+    }
+
+    /** Shows the time of day. */
+    long wallMillis() {
+        whileReadingWall.run();
+        return (virtual.now(TimeUnit.NANOSECONDS) + paused.get() + wallAhead.get()) / 1_000_000;
+    }
+
+    /** Only the wall clock shows that time went by, as while a machine is suspended, or when it is set. */
+    void jumpWall(Duration time) {
+        wallAhead.addAndGet(time.toNanos());
     }
 
     int armedTimers() {

@@ -1,0 +1,60 @@
+package io.github.reactivelock;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.LongSupplier;
+
+/**
+ * A monotonic clock that also counts the time for which the machine was suspended. Linux stops its monotonic clock
+ * then, while leases at the store run on; the wall clock shows it by a jump. So time goes by as fast as the faster of
+ * the two: a wall clock that is set ahead ends holds early, and one that is set back hides a suspension of the same
+ * moment and nothing else. Safe for use from any thread.
+ */
+final class SuspendClock {
+
+    /** Nanoseconds. More than both clocks' resolution and what reading them takes; far less than any margin matters. */
+    private static final long JUMP = TimeUnit.MILLISECONDS.toNanos(10);
+    /** A sample that took longer says nothing: the thread may have stood still between the two clocks. */
+    private static final long LONGEST_SAMPLE = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** How far the wall clock is ahead of the monotonic one, and what was added to that for suspensions so far. */
+    private record Drift(long nanos, long suspended) {}
+
+    private static final AtomicReferenceFieldUpdater<SuspendClock, Drift> DRIFT =
+            AtomicReferenceFieldUpdater.newUpdater(SuspendClock.class, Drift.class, "drift");
+
+    private final LongSupplier monotonic;
+    private final LongSupplier wallMillis;
+    private volatile Drift drift;
+
+    SuspendClock(LongSupplier monotonic, LongSupplier wallMillis) {
+        this.monotonic = monotonic;
+        this.wallMillis = wallMillis;
+        this.drift = new Drift(wallNanos() - monotonic.getAsLong(), 0);
+    }
+
+    /** Nanoseconds, to be compared by difference. As cheap as the monotonic clock: it does not look at the other. */
+    long now() {
+        return monotonic.getAsLong() + drift.suspended;
+    }
+
+    /** Compares the clocks, and then tells the time. Called where a lock is relied upon, and by every tick. */
+    long lookAndTell() {
+        long before = monotonic.getAsLong();
+        long wall = wallNanos();
+        long after = monotonic.getAsLong();
+        Drift known = drift;
+        long jump = wall - after - known.nanos;
+        if (after - before <= LONGEST_SAMPLE && Math.abs(jump) >= JUMP) {
+            Drift noticed = new Drift(wall - after, known.suspended + Math.max(0, jump));
+            if (DRIFT.compareAndSet(this, known, noticed)) {
+                return after + noticed.suspended;
+            }
+        }
+        return after + drift.suspended;
+    }
+
+    private long wallNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(wallMillis.getAsLong());
+    }
+}
