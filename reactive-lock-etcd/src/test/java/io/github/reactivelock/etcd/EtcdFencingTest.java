@@ -9,6 +9,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.testkit.OddKeys;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -68,6 +69,22 @@ class EtcdFencingTest extends EtcdFixture {
         Cmp mistaken = Etcds.get(EtcdFencing.using(etcd).held(key, other.fencingToken()));
 
         assertThat(write(mistaken)).isFalse();
+    }
+
+    @Test
+    void oddKeysAreToldApart() {
+        LockClient client = client();
+        for (String odd : OddKeys.make((before, after) -> before + key + after)) {
+            LockHandle held = Etcds.get(client.acquire(odd));
+            Cmp stillHeld = held(held);
+            assertThat(write(stillHeld)).as(odd).isTrue();
+
+            Etcds.get(held.release());
+            LockHandle next = Etcds.get(client.acquire(odd));
+
+            assertThat(write(stillHeld)).as(odd).isFalse();
+            assertThat(write(held(next))).as(odd).isTrue();
+        }
     }
 
     @Test

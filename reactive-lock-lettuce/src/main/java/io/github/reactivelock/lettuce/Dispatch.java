@@ -11,10 +11,13 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One command on its way, for one call or a batch: by digest at first, and by the script's body if the server does not know it. */
 final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
+    private static final Logger log = LoggerFactory.getLogger(Dispatch.class);
     private static final String[] NONE = {};
 
     private final RedisClusterAsyncCommands<String, String> commands;
@@ -41,29 +44,41 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         }
     }
 
+    /** What it throws is the caller's to tell. */
     void send() {
-        try {
-            commands.<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
-                    .whenComplete(this);
-        } catch (RuntimeException e) {
-            failed(e);
-        }
+        commands.<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
+                .whenComplete(this);
     }
 
     @Override
     public void accept(@Nullable List<Object> reply, @Nullable Throwable error) {
         if (error instanceof RedisNoScriptException && !withBody) {
             withBody = true;
-            commands.<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
-                    .whenComplete(this);
+            try {
+                commands.<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
+                        .whenComplete(this);
+            } catch (Throwable e) {
+                failed(calls, e);
+            }
         } else if (error != null || reply == null) {
-            failed(error == null ? new RedisException("no answer to a script") : error);
+            failed(calls, error == null ? new RedisException("no answer to a script") : error);
         } else if (calls.size() == 1) {
-            calls.get(0).answered(reply);
+            tell(calls.get(0), () -> calls.get(0).answered(reply));
         } else {
             for (int i = 0; i < calls.size(); i++) {
-                answered(calls.get(i), reply.get(i));
+                Evaluation call = calls.get(i);
+                Object answer = i < reply.size() ? reply.get(i) : "ERR no answer to this call of several";
+                tell(call, () -> answered(call, answer));
             }
+        }
+    }
+
+    /** One caller that throws keeps nothing from the others. */
+    private static void tell(Evaluation call, Runnable news) {
+        try {
+            news.run();
+        } catch (Throwable e) {
+            log.error("an answer could not be handled, about the keys {}; please report this", call.keys, e);
         }
     }
 
@@ -84,7 +99,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
                         : new RedisCommandExecutionException(error));
     }
 
-    private void failed(Throwable error) {
-        calls.forEach(call -> call.failed(error));
+    static void failed(List<Evaluation> calls, Throwable error) {
+        calls.forEach(call -> tell(call, () -> call.failed(error)));
     }
 }

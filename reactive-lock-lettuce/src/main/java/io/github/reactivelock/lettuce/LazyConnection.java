@@ -9,6 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection that is opened at its first use and shared from then on. A failure to open is told to those who waited
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * nothing foreign is called.
  */
 final class LazyConnection<C extends StatefulConnection<?, ?>> {
+
+    private static final Logger log = LoggerFactory.getLogger(LazyConnection.class);
 
     private record Use<C>(Consumer<C> action, Consumer<Throwable> refused) {}
 
@@ -84,7 +88,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         CompletionStage<C> opened;
         try {
             opened = opener.get();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
             opened = CompletableFuture.failedFuture(e);
         }
         opened.whenComplete(this::opened);
@@ -93,10 +97,14 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     private void opened(@Nullable C connection, @Nullable Throwable error) {
         Throwable refusal = error == null ? closedError() : error;
         for (Use<C> use = next(connection); use != null; use = next(connection)) {
-            if (connection == null) {
-                use.refused().accept(refusal);
-            } else {
-                use.action().accept(connection);
+            try {
+                if (connection == null) {
+                    use.refused().accept(refusal);
+                } else {
+                    use.action().accept(connection);
+                }
+            } catch (Throwable e) { // or those behind it would wait for ever
+                log.error("a use of a new connection failed; please report this", e);
             }
         }
         if (connection != null && open == null) { // closed meanwhile

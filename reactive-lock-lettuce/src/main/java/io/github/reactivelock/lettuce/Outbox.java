@@ -9,7 +9,6 @@ import io.netty.util.internal.ThreadExecutorMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +48,8 @@ final class Outbox implements Runnable {
         }
         try {
             loop.execute(this);
-        } catch (RejectedExecutionException shutDown) {
-            run(); // and each is told that the connection is closed
+        } catch (Throwable refused) { // an Error too, or nothing would ever be sent again
+            run(); // and each is told if the connection is closed
         }
     }
 
@@ -73,19 +72,29 @@ final class Outbox implements Runnable {
         } while (seen != 0);
     }
 
+    /** Throws nothing; a call that cannot be looked at goes alone, and fails alone. */
     private boolean joins(List<Evaluation> together, Evaluation next) {
-        Evaluation first = together.get(0);
-        return together.size() < RedisBatch.MOST_CALLS
-                && first.joins()
-                && next.joins()
-                && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
+        try {
+            Evaluation first = together.get(0);
+            return together.size() < RedisBatch.MOST_CALLS
+                    && first.joins()
+                    && next.joins()
+                    && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
+        } catch (Throwable e) {
+            return false;
+        }
     }
 
+    /** Throws nothing; what goes wrong is told to the callers. */
     private void send(List<Evaluation> together) {
-        RedisClusterAsyncCommands<String, String> scripts = commands;
-        if (scripts == null) {
-            throw new IllegalStateException("sent before there was a connection");
+        try {
+            RedisClusterAsyncCommands<String, String> scripts = commands;
+            if (scripts == null) {
+                throw new IllegalStateException("sent before there was a connection");
+            }
+            new Dispatch(scripts, together).send();
+        } catch (Throwable e) {
+            Dispatch.failed(together, e);
         }
-        new Dispatch(scripts, together).send();
     }
 }

@@ -8,15 +8,18 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.redis.RedisFencingGuard;
 import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.testkit.GuardContract;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RedisFencingGuardTest {
+class RedisFencingGuardTest extends GuardContract {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -35,6 +38,11 @@ class RedisFencingGuardTest {
     @AfterAll
     void stop() {
         backend.close().block(LIMIT);
+    }
+
+    @Override
+    protected Mono<Void> write(String key, long fencingToken) {
+        return guard.write(key, fencingToken, "SET", "written").then();
     }
 
     @Test
@@ -78,6 +86,16 @@ class RedisFencingGuardTest {
         assertThatThrownBy(() -> guard.write("short", 99, "SET", "old").block(LIMIT))
                 .isInstanceOf(StaleTokenException.class);
         assertThat(redis.redis.get("wide")).isEqualTo("new");
+    }
+
+    @Test
+    void aKeyThatMayBeAnothersTokenIsRefused() {
+        for (String key : List.of("{acc}:fence", "{acc}:fence:acc", "{a\n}:fence:\n")) {
+            assertThatThrownBy(() -> guard.write(key, 1, "SET", "x"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(key);
+        }
+        assertThat(guard.write("acc:fence", 1, "SET", "x").block(LIMIT)).isEqualTo("OK");
     }
 
     @Test

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -93,11 +94,18 @@ final class Lanes {
     }
 
     private void begin(String key, Turn turn) {
-        var unused = Detached.run("a command", turn.command().doFinally(signal -> {
-            Turn next = next(key);
+        AtomicBoolean over = new AtomicBoolean();
+        Runnable end = () -> {
+            Turn next = over.compareAndSet(false, true) ? next(key) : null;
             if (next != null) {
                 begin(key, next);
             }
-        }));
+        };
+        try {
+            var unused = Detached.run("a command", turn.command().doFinally(signal -> end.run()));
+        } catch (Throwable e) { // a fatal one, which is not signalled: the lane would stand still for ever
+            Sinks.EmitResult unused = turn.answer().tryEmitError(e);
+            end.run();
+        }
     }
 }

@@ -86,12 +86,17 @@ final class Waits {
         if (keys.isEmpty() || !looking.compareAndSet(false, true)) {
             return;
         }
-        var unused = Detached.run(
-                "looking for grants",
-                Mono.defer(this::round).repeat(() -> !keys.isEmpty()).then().doFinally(signal -> {
-                    looking.set(false);
-                    look();
-                }));
+        try {
+            var unused = Detached.run(
+                    "looking for grants",
+                    Mono.defer(this::round).repeat(() -> !keys.isEmpty()).then().doFinally(signal -> {
+                        looking.set(false);
+                        look();
+                    }));
+        } catch (Throwable e) { // a fatal one, which is not signalled: the next claim that waits tries again
+            looking.set(false);
+            throw e;
+        }
     }
 
     private Mono<Void> round() {

@@ -7,12 +7,14 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.testkit.GuardContract;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -59,6 +61,43 @@ class FencingGuardTest {
                 connection -> guard.check(connection, resource, token)
                         .then(Databases.number(
                                 connection, "UPDATE account SET balance = " + balance + " WHERE id = 7")));
+    }
+
+    /** The cases of every guard, on one of the databases. */
+    abstract class Cases extends GuardContract {
+
+        private final int database;
+
+        Cases(int database) {
+            this.database = database;
+        }
+
+        @Override
+        protected Mono<Void> write(String key, long fencingToken) {
+            FencingGuard guard = FencingGuard.inOwnTable();
+            return inTransaction(databases.get(database), connection -> guard.check(connection, key, fencingToken));
+        }
+    }
+
+    @Nested
+    class OnPostgres extends Cases {
+        OnPostgres() {
+            super(0);
+        }
+    }
+
+    @Nested
+    class OnMariaDb extends Cases {
+        OnMariaDb() {
+            super(1);
+        }
+    }
+
+    @Nested
+    class OnH2 extends Cases {
+        OnH2() {
+            super(2);
+        }
     }
 
     @ParameterizedTest(autoCloseArguments = false)

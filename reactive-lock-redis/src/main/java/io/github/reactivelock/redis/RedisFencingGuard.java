@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.StaleTokenException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import reactor.core.publisher.Mono;
 
 /**
@@ -14,12 +15,13 @@ import reactor.core.publisher.Mono;
  * lock.withLock("account:7", held -> guard.write("account:7", held.fencingToken(), "SET", "99"));
  * }</pre>
  *
- * <p>The token stays in {@code {KEY}:fence} for as long as nobody deletes it; without it an old token would pass again.
+ * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, for as long as nobody deletes it; without it an old token would pass again.
  * It helps only if every writer of the key goes through a guard.
  */
 public final class RedisFencingGuard {
 
     private static final RedisScript SCRIPT = RedisScript.load("guard.lua");
+    private static final Pattern TOKEN_KEY = Pattern.compile("\\{[^}]+}:fence(:.*)?", Pattern.DOTALL);
 
     private final RedisConnection connection;
 
@@ -31,7 +33,7 @@ public final class RedisFencingGuard {
      * Runs one command on a key, in one step with the look at its token. Cold; each subscription is a write of its own.
      * Cancelling does not take a command back that was sent.
      *
-     * @param key the key to write to
+     * @param key the key to write to; not one of the form in which tokens are kept
      * @param fencingToken the token of the hold that allows it
      * @param command a command whose first argument is a key, such as {@code SET}, {@code HSET} or {@code INCRBY}
      * @param arguments what follows the key
@@ -39,6 +41,10 @@ public final class RedisFencingGuard {
      */
     public Mono<String> write(String key, long fencingToken, String command, String... arguments) {
         Objects.requireNonNull(key, "key");
+        if (TOKEN_KEY.matcher(key).matches()) {
+            throw new IllegalArgumentException(
+                    "'" + key + "' has the form of a key in which a guard keeps tokens; write to another key");
+        }
         if (fencingToken <= 0) {
             throw new IllegalArgumentException("not a fencing token: " + fencingToken);
         }
@@ -60,11 +66,24 @@ public final class RedisFencingGuard {
                 : Mono.justOrEmpty(answer.get(1)).map(String::valueOf);
     }
 
-    /** In the same slot of a cluster as the key, whose hash tag it repeats or becomes. */
+    /**
+     * A key for each key, in the same slot of a cluster: beside the key's own hash tag, or with the key as its tag. A key
+     * without a tag that cannot be one, because it has a closing brace, gets a number that hashes to its slot.
+     */
     static String tokenKey(String key) {
-        int open = key.indexOf('{');
-        int close = open < 0 ? -1 : key.indexOf('}', open);
-        boolean isTagged = close > open + 1;
-        return isTagged ? key + ":fence" : "{" + key + "}:fence";
+        String tag = HashSlot.tag(key);
+        if (tag == null && key.indexOf('}') < 0) {
+            return "{" + key + "}:fence";
+        }
+        String inSlot = tag == null ? numberIn(HashSlot.of(key)) : tag;
+        return "{" + inSlot + "}:fence:" + RedisNames.escape(key);
+    }
+
+    private static String numberIn(int slot) {
+        int number = 0;
+        while (HashSlot.of(Integer.toString(number)) != slot) {
+            number++;
+        }
+        return Integer.toString(number);
     }
 }

@@ -89,7 +89,7 @@ final class RedisNames {
         return HexFormat.isHexDigit(c);
     }
 
-    private static String escape(String key) {
+    static String escape(String key) {
         int plain = 0;
         while (plain < key.length() && !isSpecial(key.charAt(plain))) {
             plain++;

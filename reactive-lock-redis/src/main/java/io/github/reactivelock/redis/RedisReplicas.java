@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -93,16 +94,27 @@ final class RedisReplicas {
             round.add(next);
             claims.addAll(next.claims());
         }
-        Disposable unused = question.apply(claims)
-                .timeout(limit)
-                .doFinally(end -> {
-                    if (unserved.addAndGet(-round.size()) != 0) {
-                        serve();
-                    }
-                })
-                .subscribe(answer -> round.forEach(request -> request.sink().success(answer)), error -> {
-                    log.debug("a question to replicas failed", error);
-                    round.forEach(request -> request.sink().error(error));
-                });
+        AtomicBoolean over = new AtomicBoolean();
+        Runnable next = () -> {
+            if (over.compareAndSet(false, true) && unserved.addAndGet(-round.size()) != 0) {
+                serve();
+            }
+        };
+        try {
+            Disposable unused = question.apply(claims)
+                    .timeout(limit)
+                    .doFinally(end -> next.run())
+                    .subscribe(
+                            answer -> round.forEach(request -> request.sink().success(answer)),
+                            error -> failed(round, error));
+        } catch (Throwable e) { // a fatal one, which is not signalled: nobody would ever be served again
+            failed(round, e);
+            next.run();
+        }
+    }
+
+    private static void failed(List<Request> round, Throwable error) {
+        log.debug("a question to replicas failed", error);
+        round.forEach(request -> request.sink().error(error));
     }
 }

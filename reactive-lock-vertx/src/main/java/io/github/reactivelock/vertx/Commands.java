@@ -69,9 +69,12 @@ final class Commands implements Link.User {
             try {
                 // Always queued, even on this event loop: a command must not overtake one queued by another thread.
                 context.runOnContext(now -> arrived());
-            } catch (RejectedExecutionException e) {
+            } catch (Throwable e) { // an Error too, or nothing would ever be sent again
                 awaited.set(false);
-                refuseArrivals(new IllegalStateException("the Vertx of the lock backend is closed"));
+                refuseArrivals(
+                        e instanceof RejectedExecutionException
+                                ? new IllegalStateException("the Vertx of the lock backend is closed")
+                                : e);
             }
         }
     }
@@ -142,14 +145,23 @@ final class Commands implements Link.User {
     }
 
     private void send(Evaluation evaluation, RedisConnection on) {
-        var unused = on.send(evaluation.sendingOn(on)).onComplete((reply, error) -> {
+        Future<Response> asked;
+        try {
+            asked = on.send(evaluation.sendingOn(on));
+        } catch (Throwable e) {
+            asked = Future.failedFuture(e);
+        }
+        var unused = asked.onComplete((reply, error) -> {
             if (!evaluation.isSentOn(on)) {
                 return;
             }
             if (error == null) {
                 done(evaluation);
-                evaluation.answer(reply);
-                send();
+                try {
+                    evaluation.answer(reply);
+                } finally {
+                    send();
+                }
             } else if (isInterruption(error)) {
                 link.broken(on);
             } else if (evaluation.needsBody(error)) {

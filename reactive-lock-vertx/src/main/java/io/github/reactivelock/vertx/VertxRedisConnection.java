@@ -1,5 +1,6 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.redis.HashSlot;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;

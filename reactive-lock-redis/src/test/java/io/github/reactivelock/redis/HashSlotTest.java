@@ -1,4 +1,4 @@
-package io.github.reactivelock.vertx;
+package io.github.reactivelock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,73 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.StaleTokenException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a guard has to fulfil that remembers the newest fencing token of each resource, as JUnit test cases: extend it,
+ * say how to write, and run.
+ */
+public abstract class GuardContract {
+
+    private static final long OLD = 5L << LockBackend.PASS_BITS;
+    private static final long NEW = 9L << LockBackend.PASS_BITS;
+
+    /** For subclasses. */
+    protected GuardContract() {}
+
+    /**
+     * Writes to a resource under the guard.
+     *
+     * @param key the resource's key
+     * @param fencingToken the token of the hold that allows it
+     * @return completes when it is written; {@link StaleTokenException} if a newer token was seen
+     */
+    protected abstract Mono<Void> write(String key, long fencingToken);
+
+    private static List<String> keys() {
+        String unique = UUID.randomUUID().toString();
+        return OddKeys.make((before, after) -> before + unique + after);
+    }
+
+    @Test
+    void noTwoKeysShareAToken() {
+        for (List<String> keys : List.of(keys(), reversed(keys()))) {
+            long token = (keys.size() + 1L) << LockBackend.PASS_BITS;
+            for (String key : keys) { // each with a lower token than all before it
+                token -= 1L << LockBackend.PASS_BITS;
+                Await.run(write(key, token));
+            }
+        }
+    }
+
+    @Test
+    void everyKeyRefusesAnOlderTokenThanItHasSeen() {
+        List<String> keys = keys();
+        keys.forEach(key -> Await.run(write(key, OLD)));
+        keys.forEach(key -> Await.run(write(key, NEW)));
+
+        for (String key : keys) {
+            assertThat(Await.error(write(key, OLD).toFuture()))
+                    .as(key)
+                    .isInstanceOfSatisfying(StaleTokenException.class, refused -> {
+                        assertThat(refused.fencingToken()).isEqualTo(OLD);
+                        assertThat(refused.newestSeen()).isEqualTo(NEW);
+                    });
+            Await.run(write(key, NEW));
+        }
+    }
+
+    private static List<String> reversed(List<String> keys) {
+        List<String> reversed = new ArrayList<>(keys);
+        Collections.reverse(reversed);
+        return reversed;
+    }
+}
