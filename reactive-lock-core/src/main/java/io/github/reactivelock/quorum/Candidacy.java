@@ -1,16 +1,31 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
- * What is known of a claim between its rounds: which nodes gave it their vote since, and its token once it is fixed. A
- * round may still be under way when the engine, out of patience, begins the next: whichever comes first of winning and
- * giving votes back rules the other out. Guarded by its monitor; nothing slow happens inside.
+ * What is known of a claim between its rounds: which nodes gave it their vote since, and its token once it is fixed.
+ * Guarded by its monitor; nothing slow happens inside.
+ *
+ * <pre>
+ * state     has              leaves on
+ * resting   nothing          a question -> asking
+ * asking    one round        another question -> crowded; the round's end, with all it gave back -> resting
+ * crowded   one round, next  further questions share the next; the round's end -> asking, with the next
+ * </pre>
+ *
+ * <p>The engine asks again when it is out of patience, though the round before may be under way. An answer is given only
+ * to questions that were asked before its round began, because the engine counts the lease from its question.
  */
 final class Candidacy {
 
@@ -23,9 +38,52 @@ final class Candidacy {
     private final long ticket = ChronoUnit.MICROS.between(EPOCH, Instant.now());
     private final Set<Integer> votes = new HashSet<>();
     private int inVain;
-    private int timesGivenBack;
     private boolean won;
     private long fencingToken;
+    private boolean asking;
+    /** Answers those who asked since the round that is under way began. */
+    private Sinks.@Nullable One<ClaimResult> next;
+
+    /** Runs the round, or the next one if one is under way. Cancelling stops the waiting for it and not the round. */
+    Mono<ClaimResult> inTurn(Mono<ClaimResult> round) {
+        return Mono.defer(() -> {
+            Sinks.One<ClaimResult> answer;
+            boolean rests;
+            synchronized (this) {
+                rests = !asking;
+                asking = true;
+                answer = next == null ? Sinks.one() : next;
+                next = rests ? null : answer;
+            }
+            if (rests) {
+                begin(round, answer);
+            }
+            return answer.asMono();
+        });
+    }
+
+    private void begin(Mono<ClaimResult> round, Sinks.One<ClaimResult> answer) {
+        try {
+            Disposable unused = round.subscribe(
+                    result -> ended(round, () -> answer.tryEmitValue(result)),
+                    failure -> ended(round, () -> answer.tryEmitError(failure)));
+        } catch (Throwable e) { // a fatal one, which is not signalled: the claim would never be asked about again
+            ended(round, () -> answer.tryEmitError(e));
+        }
+    }
+
+    private void ended(Mono<ClaimResult> round, Supplier<Sinks.EmitResult> tell) {
+        Sinks.EmitResult unused = tell.get();
+        Sinks.One<ClaimResult> following;
+        synchronized (this) {
+            following = next;
+            next = null;
+            asking = following != null;
+        }
+        if (following != null) {
+            begin(round, following);
+        }
+    }
 
     /** Orders it among others that wait; older ones come first. */
     long ticket() {
@@ -41,21 +99,12 @@ final class Candidacy {
         return !won;
     }
 
-    /** What a round is to remember from its beginning, to be told whether its votes are still there. */
-    synchronized int timesGivenBack() {
-        return timesGivenBack;
-    }
-
-    /** Ends the candidacy with a grant, unless votes were given back since the round began. */
-    synchronized boolean win(long token, int timesGivenBackBefore) {
-        if (timesGivenBack != timesGivenBackBefore) {
-            return false;
-        }
+    /** Ends the candidacy with a grant. */
+    synchronized void win(long token) {
         fencingToken = token;
         won = true;
         inVain = 0;
         votes.clear();
-        return true;
     }
 
     /** A round ended without votes that matter. */
@@ -72,10 +121,9 @@ final class Candidacy {
         return ++inVain % PATIENCE == 0;
     }
 
-    /** Whether votes may be given back, which they may not once they have won. */
+    /** Whether votes may be given back, which they may not once they have won: the engine may rely on them. */
     synchronized boolean mayGiveBack() {
         if (!won) {
-            timesGivenBack++;
             votes.clear();
         }
         return !won;

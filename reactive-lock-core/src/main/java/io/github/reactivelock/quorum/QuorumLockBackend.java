@@ -30,7 +30,8 @@ import reactor.core.publisher.Mono;
  *       lease ago may have forgotten a grant and is not counted. One server under two names is refused.
  *   <li><b>Split.</b> A claim that has some votes but no majority gives back at once those that an older claim waits
  *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
- *       asks anew. Nodes pass a vote on to the oldest claim they know.
+ *       asks anew. Nodes pass a vote on to the oldest claim they know. A claim has one round at a time, giving back
+ *       included, or votes could win that are being given back.
  *   <li><b>Token.</b> The highest of the majority's tokens, written back to a majority before the grant counts. The next
  *       majority shares a node with that one, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
@@ -133,8 +134,9 @@ public final class QuorumLockBackend implements LockBackend {
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
             Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy());
-            int givenBack = candidacy.timesGivenBack();
-            return round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round, givenBack));
+            return candidacy.inTurn(Mono.defer(() -> isWithdrawn(claim, candidacy)
+                    ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
+                    : round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round))));
         });
     }
 
@@ -159,9 +161,9 @@ public final class QuorumLockBackend implements LockBackend {
         return candidacies.get(claim.id()) != candidacy;
     }
 
-    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round, int givenBack) {
+    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round) {
         if (round.isGranted()) {
-            return confirm(claim, candidacy, round.highestToken(), givenBack);
+            return confirm(claim, candidacy, round.highestToken());
         }
         boolean trying = claim.mode() == Claim.Mode.TRY;
         if (round.isUnanswered() || (trying && round.isTooEarly())) {
@@ -186,7 +188,10 @@ public final class QuorumLockBackend implements LockBackend {
                 : Mono.just(later);
     }
 
-    /** Releases at several nodes and waits for those that are sure to have something to give back. */
+    /**
+     * Releases at several nodes and waits for those that are sure to have something to give back. What is on its way to
+     * the others then is ahead of the next round on the same connections.
+     */
     private Mono<Void> giveBack(Claim claim, Candidacy candidacy, Set<Integer> at, Set<Integer> sure) {
         return candidacy.mayGiveBack()
                 ? nodes.ask(at, node -> node.release(claim))
@@ -196,22 +201,19 @@ public final class QuorumLockBackend implements LockBackend {
                 : Mono.empty();
     }
 
-    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest, int givenBack) {
+    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest) {
         long known = candidacy.fencingToken();
         // If an answer was lost these may still be the votes of then.
         Mono<Boolean> written = highest <= known
                 ? Mono.just(true)
                 : nodes.onMajority(node -> node.raise(claim, highest).thenReturn(true));
         long token = Math.max(highest, known);
-        return written.flatMap(confirmed -> {
+        return written.map(confirmed -> {
             if (!confirmed) {
-                return Mono.error(new IllegalStateException(
-                        "the fencing token could not be written back to a majority of nodes"));
+                throw new IllegalStateException("the fencing token could not be written back to a majority of nodes");
             }
-            return Mono.just(
-                    candidacy.win(token, givenBack)
-                            ? new ClaimResult.Granted(token, claim.lease())
-                            : new ClaimResult.Queued(Candidacy.moment()));
+            candidacy.win(token);
+            return new ClaimResult.Granted(token, claim.lease());
         });
     }
 

@@ -27,6 +27,7 @@ class QuorumLockBackendTest {
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
+    private final List<String> log = new CopyOnWriteArrayList<>();
     private final List<Node> nodes = List.of(new Node(0), new Node(1), new Node(2));
     // A node that does not answer is waited for until long after the test has failed.
     private final QuorumLockBackend quorum = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
@@ -75,15 +76,81 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void votesAreNotGivenBackOnceTheyHaveWonNorDoTheyWinOnceTheyAreGivenBack() {
-        Candidacy won = new Candidacy();
-        assertThat(won.win(token(5), won.timesGivenBack())).isTrue();
-        assertThat(won.mayGiveBack()).isFalse();
+    void votesThatAreBeingGivenBackDoNotWinTheNextRound() {
+        Claim claim = claim("one");
+        List<ClaimResult> answers = new CopyOnWriteArrayList<>();
+        nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(5), LEASE));
+        nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(2).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(0).olderWaits = true; // so the vote is given back at once
+        // The thread that gives back is held up at the first node, while the engine loses its patience and asks again.
+        nodes.get(0).release = Mono.defer(() -> {
+            nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(6), LEASE)));
+            nodes.get(0).olderWaits = false;
+            var unused = quorum.claim(claim).subscribe(answers::add);
+            log.add("0 gives back");
+            return Mono.just(true);
+        });
 
-        Candidacy givenBack = new Candidacy();
-        int before = givenBack.timesGivenBack();
-        assertThat(givenBack.mayGiveBack()).isTrue();
-        assertThat(givenBack.win(token(5), before)).isFalse();
+        ClaimResult first = quorum.claim(claim).block(LIMIT);
+
+        assertThat(first).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(answers).containsExactly(new ClaimResult.Granted(token(6), LEASE));
+        assertThat(log.subList(log.indexOf("0 gives back"), log.size()))
+                .as("all votes of the second round are younger than what was given back")
+                .containsExactly("0 gives back", "0 votes", "1 votes", "2 votes");
+    }
+
+    @Test
+    void questionsThatComeWhileARoundIsUnderWayShareTheNextOne() {
+        Claim claim = claim("one");
+        List<ClaimResult> answers = new CopyOnWriteArrayList<>();
+        Sinks.One<ClaimResult> slow = Sinks.one();
+        nodes.forEach(node -> node.vote = slow.asMono());
+        for (int i = 0; i < 4; i++) {
+            var unused = quorum.claim(claim).subscribe(answers::add);
+        }
+        assertThat(log).containsExactly("0 votes", "1 votes", "2 votes");
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(6), LEASE)));
+
+        slow.tryEmitValue(new ClaimResult.Queued(LEASE)).orThrow();
+
+        assertThat(log).hasSize(6);
+        assertThat(answers).hasSize(4);
+        assertThat(answers.get(0)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(answers.subList(1, 4)).containsOnly(new ClaimResult.Granted(token(6), LEASE));
+    }
+
+    @Test
+    void aQuestionThatWaitsForItsRoundIsNotAskedOnceTheClaimIsWithdrawn() {
+        Claim claim = claim("one");
+        Sinks.One<ClaimResult> slow = Sinks.one();
+        nodes.forEach(node -> node.vote = slow.asMono());
+        var unused = quorum.claim(claim).subscribe();
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        unused = quorum.claim(claim).subscribe(answer -> {}, failures::add);
+
+        assertThat(quorum.release(claim).block(LIMIT)).isTrue();
+        slow.tryEmitValue(new ClaimResult.Queued(LEASE)).orThrow();
+
+        assertThat(log).containsExactly("0 votes", "1 votes", "2 votes");
+        assertThat(failures).singleElement().satisfies(e -> assertThat(e).hasMessageContaining("withdrawn"));
+    }
+
+    @Test
+    void aWonClaimGivesNothingBackInARoundThatFollows() {
+        Claim claim = claim("one");
+        nodes.forEach(node -> {
+            node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE));
+            node.release = Mono.error(new AssertionError("given back"));
+        });
+        assertThat(quorum.claim(claim).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+
+        nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(2).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(0).olderWaits = true;
+
+        assertThat(quorum.claim(claim).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
     }
 
     private static Claim claim(String id) {
@@ -94,12 +161,13 @@ class QuorumLockBackendTest {
         return number << QuorumNode.PASS_BITS;
     }
 
-    private static final class Node implements QuorumNode {
+    private final class Node implements QuorumNode {
 
         private final int number;
         private final Sinks.Many<Signal> signals = Sinks.many().unicast().onBackpressureBuffer();
         private final List<Long> raised = new ArrayList<>();
         private Mono<ClaimResult> vote = Mono.never();
+        private boolean olderWaits;
         private Mono<Boolean> release = Mono.just(true);
         private Mono<RenewalResult> renewal = Mono.just(new RenewalResult(Set.of("one"), Map.of()));
 
@@ -109,7 +177,11 @@ class QuorumLockBackendTest {
 
         @Override
         public Mono<Vote> vote(Claim claim, long ticket) {
-            return vote.map(result -> new Vote(result, "server-" + number, Duration.ofDays(1)));
+            return Mono.defer(() -> {
+                log.add(number + " votes");
+                return vote.map(result ->
+                        new Vote(result, "server-" + number, Duration.ofDays(1), olderWaits ? 0 : Vote.NOBODY));
+            });
         }
 
         @Override
