@@ -35,6 +35,11 @@ final class ClaimKeys {
         this.places = new Places(session);
     }
 
+    /** The name of the marker of a lease. */
+    ByteSequence marker(String lease) {
+        return names.marker(session, lease);
+    }
+
     /** A place in the line for a claim that has none yet. */
     Standing enter(Claim claim) {
         Place place = places.take(claim.key());

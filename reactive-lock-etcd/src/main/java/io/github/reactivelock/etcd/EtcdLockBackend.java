@@ -39,7 +39,9 @@ import reactor.core.publisher.Mono;
  *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
  *       long as it asked from the moment of asking.
- *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it. A few times in its life the keys bound to a
+ *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it, and so does the deletion of its marker, a key
+ *       {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that somebody revokes is noticed at
+ *       once. A few times in its life the keys bound to a
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
  *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
  *   <li><b>Release.</b> The key is deleted if its value still is the one that was put, which holds the claim's id. The
@@ -158,7 +160,7 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue::forced);
+        return pushes.signals(queue::forced, queue::deleted);
     }
 
     @Override

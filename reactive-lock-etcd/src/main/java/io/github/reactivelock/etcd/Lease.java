@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.lease.LeaseTimeToLiveResponse;
 import io.etcd.jetcd.options.LeaseOption;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -62,6 +63,11 @@ final class Lease {
 
     void remove(Standing standing) {
         claims.remove(standing.tail, standing);
+    }
+
+    /** Those whose keys are bound to it now. */
+    Collection<Standing> claims() {
+        return claims.values();
     }
 
     boolean hasEnded() {

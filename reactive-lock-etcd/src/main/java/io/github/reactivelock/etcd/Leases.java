@@ -1,5 +1,8 @@
 package io.github.reactivelock.etcd;
 
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,14 +10,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * The leases of this client: one for all claims with the same lease whose holds are renewed, and one of its own for
  * every other claim. A shared lease lives half a second longer than its claims ask for, at least, so that a question
- * sent for one of them serves all that ask in that time.
+ * sent for one of them serves all that ask in that time. Each lease has a key of its own, its marker, whose deletion is
+ * watched for: so a lease that somebody revokes is noticed at once, with one watch for all holds of the client.
  */
 final class Leases {
 
@@ -38,19 +44,26 @@ final class Leases {
         }
     }
 
+    /** A lease and the revision at which its marker was put. */
+    private record Marked(Lease lease, long revision) {}
+
     private final Etcd etcd;
+    private final Function<String, ByteSequence> markers;
     private final Lease.Findings findings;
+    private final Map<ByteSequence, Marked> marked = new ConcurrentHashMap<>();
     private final Map<Long, Shared> shared = new ConcurrentHashMap<>();
     private final Set<Lease> open = ConcurrentHashMap.newKeySet();
 
-    Leases(Etcd etcd, Lease.Findings findings) {
+    Leases(Etcd etcd, Function<String, ByteSequence> markers, Lease.Findings findings) {
         this.etcd = etcd;
+        this.markers = markers;
         this.findings = findings;
     }
 
-    Mono<Lease> of(Claim claim) {
+    Mono<Lease> of(Standing standing) {
+        Claim claim = standing.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
-            return grant(seconds(claim.lease()));
+            return grant(seconds(claim.lease()), standing.tail);
         }
         long seconds = seconds(claim.lease().plus(SLACK));
         return shared.compute(seconds, (time, present) -> {
@@ -60,7 +73,7 @@ final class Leases {
                     if (present != null && present.granted != null) {
                         open.remove(present.granted);
                     }
-                    return new Shared(grant(time));
+                    return new Shared(grant(time, Long.toString(time)));
                 })
                 .lease;
     }
@@ -72,6 +85,15 @@ final class Leases {
 
     void forget(Lease lease) {
         open.remove(lease);
+        marked.values().removeIf(each -> each.lease == lease);
+    }
+
+    /** A key of this client is gone. If it was the marker of a lease that is in use, somebody has revoked that. */
+    void deleted(ByteSequence name, long revision) {
+        Marked known = marked.get(name);
+        if (known != null && revision > known.revision) {
+            known.lease.end();
+        }
     }
 
     Mono<Void> revokeAll() {
@@ -81,17 +103,35 @@ final class Leases {
 
     private Mono<Void> revoke(Lease lease) {
         return Mono.defer(() -> {
-            open.remove(lease);
+            forget(lease);
             return etcd.revoke(lease.id).onErrorComplete();
         });
     }
 
-    private Mono<Lease> grant(long seconds) {
+    /** Nothing waits for the marker: until it is there, the next renewal notices what it would have told. */
+    private void mark(Lease lease, ByteSequence marker) {
+        PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
+        Disposable unused = Detached.run(
+                "marking a lease",
+                etcd.txn(txn -> txn.Then(Op.put(marker, ByteSequence.EMPTY, bound)))
+                        .doOnNext(put -> {
+                            if (open.contains(lease)) {
+                                marked.put(
+                                        marker,
+                                        new Marked(lease, put.getHeader().getRevision()));
+                            }
+                        })
+                        .onErrorComplete()
+                        .then());
+    }
+
+    private Mono<Lease> grant(long seconds, String name) {
         return Mono.defer(() -> {
             long askedAt = System.nanoTime();
             return etcd.grantLease(seconds).map(answer -> {
                 Lease lease = new Lease(answer.getID(), Duration.ofSeconds(answer.getTTL()), askedAt, etcd, findings);
                 open.add(lease);
+                mark(lease, markers.apply(name));
                 return lease;
             });
         });

@@ -26,6 +26,11 @@ record Names(String prefix) {
         return bytes(prefix + "/!" + session);
     }
 
+    /** A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no line. */
+    ByteSequence marker(String session, String lease) {
+        return bytes(prefix + "/!" + session + "!" + lease.replace('/', '!'));
+    }
+
     /** What tells a claim's name from others of this prefix, {@code KEY/PLACE}; nothing if the name is no claim's. */
     static String tail(ByteSequence name) {
         String text = name.toString();

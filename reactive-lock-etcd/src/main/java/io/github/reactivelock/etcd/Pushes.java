@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -18,7 +19,8 @@ import reactor.util.retry.Retry;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that somebody else put under its key,
- * which is how a forced release reaches the owner. The key is watched for as long as somebody listens.
+ * which is how a forced release reaches the owner. That key, and those of its leases that begin alike, are watched for as
+ * long as somebody listens.
  */
 final class Pushes {
 
@@ -41,25 +43,29 @@ final class Pushes {
     }
 
     /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
-    Flux<Signal> signals(Function<String, Mono<Signal>> forced) {
+    Flux<Signal> signals(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
         Flux<Signal> pushed = Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
-        return Flux.merge(pushed, noticed(forced));
+        return Flux.merge(pushed, noticed(forced, deleted));
     }
 
     void close(Throwable reason) {
         listening.forEach(sink -> sink.error(reason));
     }
 
-    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
+    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
         WatchOption option = WatchOption.builder()
                 .withCreateNotify(true)
-                .withNoDelete(true)
+                .isPrefix(true)
                 .withRequireLeader(true)
                 .build();
         return etcd.watch(notices, option)
+                .doOnNext(response -> response.getEvents().stream()
+                        .filter(event -> event.getEventType() == WatchEvent.EventType.DELETE)
+                        .map(WatchEvent::getKeyValue)
+                        .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
                 .concatMap(response -> read(response, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .maxBackoff(LONGEST_PAUSE)
@@ -71,7 +77,8 @@ final class Pushes {
         return response.isCreatedNotify()
                 ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced))
                 : Flux.fromIterable(response.getEvents())
-                        .filter(event -> event.getEventType() == WatchEvent.EventType.PUT)
+                        .filter(event -> event.getEventType() == WatchEvent.EventType.PUT
+                                && event.getKeyValue().getKey().equals(notices))
                         .map(event -> event.getKeyValue().getValue().toString(StandardCharsets.UTF_8))
                         .concatMap(forced);
     }

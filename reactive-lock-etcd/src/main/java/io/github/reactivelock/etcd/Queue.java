@@ -32,7 +32,7 @@ final class Queue implements Lease.Findings {
     Queue(Etcd etcd, ClaimKeys keys, Pushes pushes) {
         this.keys = keys;
         this.pushes = pushes;
-        this.leases = new Leases(etcd, this);
+        this.leases = new Leases(etcd, keys::marker, this);
     }
 
     // ---- claim
@@ -74,7 +74,7 @@ final class Queue implements Lease.Findings {
     private Mono<ClaimResult> enter(Standing standing, long askedAt, boolean mayRepeat) {
         // A key that was put before its answer was lost is bound to the lease of that time.
         Lease earlier = standing.lease();
-        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing.claim) : Mono.just(earlier);
+        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
         return chosen.flatMap(lease -> {
             if (!standing.bind(lease)) {
                 return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> standing.tooLate()));
@@ -220,6 +220,11 @@ final class Queue implements Lease.Findings {
                 standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : recheck(standing));
     }
 
+    /** A key of this client that is no claim was deleted. */
+    void deleted(ByteSequence name, long revision) {
+        leases.deleted(name, revision);
+    }
+
     @Override
     public Mono<Void> stray(ByteSequence name) {
         return keys.deleteStray(name, byTail::containsKey);
@@ -228,6 +233,10 @@ final class Queue implements Lease.Findings {
     @Override
     public void ended(Lease lease) {
         leases.forget(lease);
+        // By name, because a hold that is not renewed is not asked about otherwise.
+        lease.claims().stream()
+                .filter(Standing::isOwner)
+                .forEach(owner -> pushes.push(new Signal.Suspect(owner.claim.id(), LossReason.SESSION_LOST)));
         pushes.push(new Signal.Reconnected());
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What becomes of claims whose lease or key goes without their doing, and what keeps a lease. */
 class LeaseLossTest extends EtcdFixture {
@@ -37,6 +39,30 @@ class LeaseLossTest extends EtcdFixture {
         assertThat(Etcds.get(held.lost()).reason()).isEqualTo(LossReason.SESSION_LOST);
         LockHandle next = Etcds.get(client().acquire(key));
         assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+    }
+
+    @Test
+    void aRevokedLeaseIsNoticedThoughNoRenewalIsDueForLong() throws InterruptedException {
+        LockOptions renewed = LockOptions.defaults().withLease(Duration.ofMinutes(5));
+        for (LockOptions options : List.of(renewed, renewed.withoutRenewal())) {
+            LockClient client = client();
+            LockHandle held = Etcds.get(client.with(options).acquire(key));
+            List<KeyValue> marked = new ArrayList<>();
+            Etcds.until("the lease is marked", () -> {
+                marked.clear();
+                marked.addAll(Etcds.get(Mono.fromFuture(etcd.getKVClient()
+                                .get(
+                                        Names.bytes("reactivelock/!"),
+                                        GetOption.builder().isPrefix(true).build())))
+                        .getKvs());
+                return marked.size() == 1;
+            });
+
+            Etcds.get(etcd.getLeaseClient().revoke(marked.get(0).getLease()));
+
+            assertThat(Etcds.get(held.lost()).reason()).isEqualTo(LossReason.SESSION_LOST);
+            Etcds.get(client.close());
+        }
     }
 
     @Test
