@@ -146,6 +146,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Surroundings extends SurroundingsCases {
+        Surroundings() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Closing extends ClosingCases {
         Closing() {
             super(LockBackendContract.this);

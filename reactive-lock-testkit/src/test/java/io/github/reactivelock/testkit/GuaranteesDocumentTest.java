@@ -20,7 +20,7 @@ class GuaranteesDocumentTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
-    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|Cases))(?:#(\\w+))?`");
+    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|Cases|Contract))(?:#(\\w+))?`");
 
     private static final Pattern ROW = Pattern.compile("^\\| (?!defect |---).*`\\w+#\\w+` \\|$", Pattern.MULTILINE);
     private static final Pattern ENTRY = Pattern.compile("^- ", Pattern.MULTILINE);

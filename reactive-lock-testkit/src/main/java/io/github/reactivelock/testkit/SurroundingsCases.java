@@ -1,0 +1,227 @@
+package io.github.reactivelock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.micrometer.context.ContextRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Code of users that blocks, schedulers that refuse, and what an application sets for the whole process: none of it
+ * reaches another lock, the driver's threads or another flow.
+ */
+abstract class SurroundingsCases extends Cases {
+
+    private static final String USER_KEY = "reactivelock.contract.user";
+    private static final ThreadLocal<String> USER = new ThreadLocal<>();
+    private static final int MORE_THAN_PROCESSORS = 4 * Runtime.getRuntime().availableProcessors();
+
+    SurroundingsCases(LockBackendContract contract) {
+        super(contract);
+    }
+
+    /** Notes which threads bring the store's answers and signals to the engine. */
+    private static Set<Thread> threadsOfAnswers(FaultyBackend backend) {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        backend.onClaim(claim -> claim.doOnNext(answer -> threads.add(Thread.currentThread())));
+        backend.onRenewal(renewal -> renewal.doOnNext(answer -> threads.add(Thread.currentThread())));
+        backend.onRelease(release -> release.doOnNext(answer -> threads.add(Thread.currentThread())));
+        backend.onSignal(signal -> {
+            boolean unused = threads.add(Thread.currentThread());
+            return true;
+        });
+        return threads;
+    }
+
+    private static Mono<Object> untilCancelled(Runnable begun, Runnable cancelled) {
+        return Mono.never().doOnSubscribe(subscription -> begun.run()).doOnCancel(cancelled);
+    }
+
+    @Test
+    void aCancelHandlerThatBlocksDelaysTheEndOfItsOwnLockOnly() {
+        FaultyBackend backend = faulty();
+        LockClient client = client(backend).with(shortLease());
+        LockClient other = client();
+        CountDownLatch working = new CountDownLatch(2);
+        CountDownLatch blocking = new CountDownLatch(1);
+        CountDownLatch blocked = new CountDownLatch(1);
+        CompletableFuture<Object> slow = client.withLock(key, untilCancelled(working::countDown, () -> {
+                    blocked.countDown();
+                    Await.open(blocking);
+                }))
+                .toFuture();
+        String second = key("second");
+        CompletableFuture<Object> innocent =
+                client.withLock(second, untilCancelled(working::countDown, () -> {})).toFuture();
+        Await.open(working);
+        Await.run(other.forceRelease(key));
+        Await.open(blocked);
+
+        int renewals = backend.renewals();
+        Await.until("the other lock is renewed", () -> backend.renewals() >= renewals + 3);
+        assertThat(innocent).as("keeps its lock").isNotDone();
+        Await.run(Await.get(client.acquire(key("third"))).release());
+        Await.run(other.forceRelease(second));
+        assertThat(Await.error(innocent)).isInstanceOf(LockLostException.class);
+        assertThat(slow).as("its handler still runs").isNotDone();
+
+        blocking.countDown();
+        assertThat(Await.error(slow)).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    void noCodeOfAUserRunsOnAThreadOfTheDriverOrTheTimer() {
+        FaultyBackend backend = faulty();
+        Set<Thread> answers = threadsOfAnswers(backend);
+        Queue<Thread> used = new ConcurrentLinkedQueue<>();
+        Runnable note = () -> used.add(Thread.currentThread());
+        LockOptions brief = shortLease().withMaxHold(Duration.ofMillis(50));
+        LockClient client = client(backend);
+        LockClient other = client();
+
+        LockHandle first = Await.get(other.acquire(key));
+        CompletableFuture<String> pushed =
+                client.withLock(key, Mono.fromSupplier(() -> "done").doOnNext(value -> note.run()))
+                        .doFinally(signal -> note.run())
+                        .toFuture();
+        untilQueued(other, key, 1);
+        Await.run(first.release());
+        Await.done(pushed);
+        Throwable tooLong = Await.error(client.with(brief)
+                .withLock(key, untilCancelled(note, note))
+                .doOnError(lost -> note.run())
+                .toFuture());
+        CountDownLatch working = new CountDownLatch(1);
+        CompletableFuture<Object> forced = client.withLock(key, untilCancelled(working::countDown, note))
+                .doOnError(lost -> note.run())
+                .toFuture();
+        Await.open(working);
+        Await.run(other.forceRelease(key));
+
+        assertThat(List.of(tooLong, Await.error(forced)))
+                .allSatisfy(failure -> assertThat(failure).isInstanceOf(LockLostException.class));
+        answers.remove(Thread.currentThread()); // a store in memory answers whoever asks, and the test asks too
+        assertThat(used).hasSizeGreaterThanOrEqualTo(7).noneMatch(answers::contains);
+        assertThat(used).noneMatch(thread -> thread.getName().contains("reactive-lock-timer"));
+    }
+
+    @Test
+    void aWorkSchedulerThatRefusesIsReplacedAndNotBypassed() {
+        FaultyBackend backend = faulty();
+        Set<Thread> answers = threadsOfAnswers(backend);
+        Scheduler full = disposedAtTheEnd(Schedulers.fromExecutorService(
+                new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(1))));
+        CountDownLatch busy = new CountDownLatch(1);
+        List<Disposable> blocking =
+                List.of(full.schedule(() -> Await.open(busy)), full.schedule(() -> Await.open(busy)));
+        LockClient client = client(backend, settings -> settings.workScheduler(full));
+        Queue<Thread> used = new ConcurrentLinkedQueue<>();
+
+        Await.run(client.withLock(key, Mono.fromRunnable(() -> used.add(Thread.currentThread()))));
+
+        answers.remove(Thread.currentThread());
+        assertThat(used).hasSize(1).noneMatch(answers::contains).doesNotContain(Thread.currentThread());
+        busy.countDown();
+        Await.until("its threads are free again", () -> blocking.stream().allMatch(Disposable::isDisposed));
+    }
+
+    @Test
+    void flowsThatBlockDelayThemselvesOnly() {
+        LockClient client = client().with(shortLease());
+        LockClient other = client();
+        CountDownLatch working = new CountDownLatch(MORE_THAN_PROCESSORS);
+        CountDownLatch blocking = new CountDownLatch(1);
+        List<CompletableFuture<Object>> busy = IntStream.range(0, MORE_THAN_PROCESSORS)
+                .mapToObj(i -> client.withLock(key("busy" + i), Mono.fromRunnable(() -> {
+                            working.countDown();
+                            Await.open(blocking);
+                        }))
+                        .toFuture())
+                .toList();
+        Await.open(working);
+
+        CountDownLatch holding = new CountDownLatch(1);
+        CompletableFuture<Object> losing =
+                other.withLock(key, untilCancelled(holding::countDown, () -> {})).toFuture();
+        Await.open(holding);
+        Await.run(client.forceRelease(key));
+        assertThat(Await.error(losing)).isInstanceOf(LockLostException.class);
+        assertThat(busy).noneMatch(CompletableFuture::isDone);
+
+        blocking.countDown();
+        busy.forEach(Await::done);
+    }
+
+    @Test
+    void everyFlowSeesItsOwnThreadLocalsWhereReactorPropagatesThem() {
+        Queue<String> wrong = new ConcurrentLinkedQueue<>();
+        LockClient client = client();
+        LockClient other = client();
+        ContextRegistry.getInstance().registerThreadLocalAccessor(USER_KEY, USER);
+        Hooks.enableAutomaticContextPropagation();
+        try {
+            Await.run(Flux.range(0, 60)
+                    .flatMap(
+                            i -> (i % 2 == 0 ? client : other)
+                                    .withLock(key, held -> {
+                                        note(wrong, i);
+                                        return Mono.fromRunnable(() -> note(wrong, i));
+                                    })
+                                    .doFinally(signal -> note(wrong, i))
+                                    .contextWrite(context -> context.put(USER_KEY, "user " + i))
+                                    .subscribeOn(Schedulers.boundedElastic()),
+                            30)
+                    .then());
+        } finally {
+            Hooks.disableAutomaticContextPropagation();
+            ContextRegistry.getInstance().removeThreadLocalAccessor(USER_KEY);
+        }
+
+        assertThat(wrong).isEmpty();
+    }
+
+    private static void note(Queue<String> wrong, int flow) {
+        if (!("user " + flow).equals(USER.get())) {
+            wrong.add("flow " + flow + " saw " + USER.get());
+        }
+    }
+
+    @Test
+    void theDebugHookBlamesTheCallerOfWithLock() {
+        LockClient client = client();
+        Throwable failure;
+        Hooks.onOperatorDebug();
+        try {
+            failure = Await.error(client.withLock(
+                            key, Mono.error(() -> new IllegalStateException("the work failed")))
+                    .toFuture());
+        } finally {
+            Hooks.resetOnOperatorDebug();
+        }
+
+        assertThat(failure).hasMessage("the work failed");
+        assertThat(failure.getSuppressed()).anySatisfy(trace -> assertThat(trace)
+                .hasMessageContaining(SurroundingsCases.class.getSimpleName()));
+    }
+}
