@@ -4,8 +4,10 @@ import io.github.reactivelock.spi.Claim;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.ContextView;
 
 /**
@@ -39,8 +41,29 @@ final class AcquireWaiter extends Waiter implements Subscription {
     static Mono<LockHandle> mono(Engine engine, String key, LockOptions options, Claim.Mode mode) {
         return Mono.fromDirect(subscriber -> {
             CoreSubscriber<? super LockHandle> actual = Operators.toCoreSubscriber(subscriber);
-            actual.onSubscribe(new AcquireWaiter(engine, key, options, mode, actual));
+            if (Schedulers.isInNonBlockingThread() && isAboutToBlock(actual)) {
+                Operators.error(
+                        actual,
+                        new IllegalStateException("lock '" + key + "' was not asked for: block() is refused on "
+                                + Thread.currentThread().getName() + "; subscribe, or block on another thread"));
+            } else {
+                actual.onSubscribe(new AcquireWaiter(engine, key, options, mode, actual));
+            }
         });
+    }
+
+    /**
+     * Whether this flow ends in {@code block()}, on this very thread. Where that may not block, Reactor finds it out after
+     * the subscription: the handle would go to nobody. The last subscriber has no subscription yet, which one that is
+     * waiting on another thread would have. Knows the classes' names only, and errs on the side of going on.
+     */
+    private static boolean isAboutToBlock(CoreSubscriber<?> actual) {
+        Scannable last = Scannable.from(actual);
+        for (Scannable next = last; next != null; next = next.scan(Scannable.Attr.ACTUAL)) {
+            last = next;
+        }
+        return last.getClass().getName().startsWith("reactor.core.publisher.Blocking")
+                && last.scan(Scannable.Attr.PARENT) == null;
     }
 
     @Override
