@@ -7,7 +7,6 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads. */
 public final class LockClientBuilder {
@@ -20,7 +19,7 @@ public final class LockClientBuilder {
     Duration maxPassing = Duration.ofMillis(50);
     double marginShare = 0.01;
     Duration marginFixed = Duration.ofMillis(2);
-    Scheduler work = Schedulers.parallel();
+    Scheduler work = WorkThreads.SCHEDULER;
 
     @Nullable
     Scheduler timer;
@@ -106,10 +105,18 @@ public final class LockClientBuilder {
     }
 
     /**
-     * Where work and handles are emitted. {@code Schedulers.immediate()} leaves them on the driver's thread, which is
-     * a hop quicker and safe only for work that never waits for the same driver.
+     * Where work and handles are emitted, and whatever else of yours the client calls. By default these are threads of
+     * the library, made when they are needed and shared by all its clients, on which a flow that blocks or computes delays
+     * nobody but itself; from 256 of them on the next waits for a thread. On a scheduler with fewer threads, such as
+     * {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the others: their locks are
+     * held but not delivered, and losses are told late. {@code Schedulers.immediate()} leaves everything on the driver's
+     * thread, which is a hop quicker and safe only for code that never blocks and never waits for the same driver.
      *
-     * @param work {@code Schedulers.parallel()} if not called; never disposed by the client
+     * <p>What the scheduler refuses, because it is full or disposed, runs on the default threads, and the log says so. One
+     * that drops what it cannot run loses locks with it, and one that runs it on the caller's thread is like
+     * {@code immediate()}.
+     *
+     * @param work threads of the library if not called; never disposed by the client
      * @return this builder
      */
     public LockClientBuilder workScheduler(Scheduler work) {

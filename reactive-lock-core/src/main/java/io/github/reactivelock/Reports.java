@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LossReason;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -9,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** The way from the engine to user code: always on the work scheduler, never inside an event of a cohort. */
+/** The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a cohort. */
 final class Reports {
 
     private static final Logger log = LoggerFactory.getLogger(Reports.class);
@@ -19,7 +18,7 @@ final class Reports {
     private final Timing timing;
 
     Reports(LockClientBuilder settings, Timing timing) {
-        this.work = settings.work;
+        this.work = WorkScheduler.of(settings.work);
         this.listener = settings.listener;
         this.timing = timing;
     }
@@ -29,12 +28,7 @@ final class Reports {
     }
 
     void run(Runnable task) {
-        try {
-            Disposable unused = work.schedule(task);
-        } catch (RejectedExecutionException e) {
-            log.warn("the work scheduler of a lock client is disposed; a signal is delivered where it arises");
-            task.run();
-        }
+        Disposable unused = work.schedule(task);
     }
 
     void tell(Consumer<LockListener> news) {

@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,6 +12,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.NonBlocking;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -49,11 +51,17 @@ final class Timing {
         this.marginFixed = settings.marginFixed.toNanos();
         this.clock = new SuspendClock(settings.nanoClock, settings.wallClock);
         this.ownTimer = settings.timer == null;
-        this.timer = settings.timer == null ? Schedulers.newSingle("reactive-lock-timer", true) : settings.timer;
+        this.timer = settings.timer == null ? newTimer() : settings.timer;
         this.onTick = guarded(() -> {
             long unused = nowForCertain();
             onTick.run();
         });
+    }
+
+    private static Scheduler newTimer() {
+        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerThread::new);
+        executor.setRemoveOnCancelPolicy(true);
+        return Schedulers.fromExecutorService(executor, TimerThread.NAME);
     }
 
     long now() {
@@ -164,8 +172,19 @@ final class Timing {
     void dispose() {
         ticker.dispose();
         if (ownTimer) {
-            // Ending a thread pool takes its locks, which no event loop should wait for.
-            Disposable unused = Schedulers.boundedElastic().schedule(timer::dispose);
+            // On its own thread: ending a thread pool takes its locks, which no event loop should wait for.
+            Disposable unused = after(0, timer::dispose);
+        }
+    }
+
+    /** Nothing on it may block. */
+    private static final class TimerThread extends OwnThread implements NonBlocking {
+
+        static final String NAME = "reactive-lock-timer";
+        private static final AtomicLong NUMBERS = new AtomicLong();
+
+        TimerThread(Runnable task) {
+            super(NAME + "-" + NUMBERS.incrementAndGet(), task);
         }
     }
 

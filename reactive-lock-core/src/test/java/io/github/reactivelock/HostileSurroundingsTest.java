@@ -252,6 +252,7 @@ class HostileSurroundingsTest {
 
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
 
+        flow.block(Duration.ofSeconds(20));
         assertThat(flow.getReceivedOnNext()).containsExactly("v");
         bare.assertNothingIsLeft();
     }

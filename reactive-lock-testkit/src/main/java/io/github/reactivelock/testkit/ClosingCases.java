@@ -140,7 +140,9 @@ abstract class ClosingCases extends Cases {
                 "no thread of the lock client is left",
                 () -> Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !before.contains(thread))
-                        .noneMatch(thread -> thread.getName().startsWith("reactive-lock")));
+                        .map(Thread::getName)
+                        .filter(name -> !name.startsWith("reactive-lock-work-")) // of all clients
+                        .noneMatch(name -> name.startsWith("reactive-lock")));
     }
 
     @Test

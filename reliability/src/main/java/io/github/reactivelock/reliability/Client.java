@@ -38,9 +38,16 @@ public final class Client {
     static final String NUMBERS = "numbers";
     private static final int FLOWS = 12;
     private static final Duration THREADS_END = Duration.ofSeconds(8);
-    /** Threads of the JVM, of Reactor, of its Netty and of this program, which are there for everybody. */
-    private static final List<String> SHARED =
-            List.of("parallel-", "boundedElastic-", "single-", "stall-watch", "Cleaner-", "SIGTERM", "reactor-tcp-");
+    /** Threads of the JVM, of Reactor, of its Netty, of this program and of all clients, which are there for everybody. */
+    private static final List<String> SHARED = List.of(
+            "parallel-",
+            "boundedElastic-",
+            "single-",
+            "stall-watch",
+            "Cleaner-",
+            "SIGTERM",
+            "reactor-tcp-",
+            "reactive-lock-work-");
 
     private final String name;
     private final Path directory;

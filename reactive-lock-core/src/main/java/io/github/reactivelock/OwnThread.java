@@ -1,0 +1,18 @@
+package io.github.reactivelock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that has nothing of the thread that happens to cause it: not its context class loader, which on a driver's thread may
+ * be none at all and would be found by application code that runs here later, and none of its inheritable thread-locals.
+ */
+class OwnThread extends Thread {
+
+    @SuppressWarnings("ThreadPriorityCheck") // relied upon by nobody: only not inherited
+    OwnThread(String name, @Nullable Runnable task) {
+        super(null, task, name, 0, false);
+        setDaemon(true);
+        setPriority(NORM_PRIORITY);
+        setContextClassLoader(Engine.class.getClassLoader());
+    }
+}

@@ -1,0 +1,118 @@
+package io.github.reactivelock;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of would
+ * be kept, and where a refusal is noticed, on the timer or a driver's thread, no code of a user may run.
+ */
+final class WorkScheduler implements Scheduler {
+
+    private static final Logger log = LoggerFactory.getLogger(WorkScheduler.class);
+
+    private final Scheduler given;
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    private WorkScheduler(Scheduler given) {
+        this.given = given;
+    }
+
+    static Scheduler of(Scheduler given) {
+        return given == WorkThreads.SCHEDULER ? given : new WorkScheduler(given);
+    }
+
+    @Override
+    public Disposable schedule(Runnable task) {
+        return schedule(task, given::schedule);
+    }
+
+    private Disposable schedule(Runnable task, Function<Runnable, Disposable> way) {
+        Task offered = new Task(task);
+        try {
+            return way.apply(offered);
+        } catch (RejectedExecutionException e) {
+            if (offered.begun) { // in place, and it is the task that threw
+                throw e;
+            }
+            tell(e);
+            return WorkThreads.SCHEDULER.schedule(task);
+        }
+    }
+
+    private void tell(RejectedExecutionException refusal) {
+        String why = given.isDisposed()
+                ? "is disposed; close a lock client before its workScheduler"
+                : "refuses tasks, because it is full, say; give it more room or another one to the lock client";
+        String message = "{} {}. Code that runs under locks runs on threads of the lock library instead";
+        if (told.compareAndSet(false, true)) {
+            log.warn(message, given, why, refusal);
+        } else {
+            log.debug(message, given, why, refusal);
+        }
+    }
+
+    @Override
+    public boolean isDisposed() {
+        return given.isDisposed();
+    }
+
+    @Override
+    public Worker createWorker() {
+        Worker worker;
+        try {
+            worker = given.createWorker();
+        } catch (RejectedExecutionException e) {
+            tell(e);
+            return WorkThreads.SCHEDULER.createWorker();
+        }
+        return new RefusingWorker(worker);
+    }
+
+    /** Of the given scheduler. */
+    private final class RefusingWorker implements Worker {
+        private final Worker worker;
+        private volatile boolean unwanted;
+
+        RefusingWorker(Worker worker) {
+            this.worker = worker;
+        }
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return unwanted ? worker.schedule(task) : WorkScheduler.this.schedule(task, worker::schedule);
+        }
+
+        @Override
+        public void dispose() {
+            unwanted = true;
+            worker.dispose();
+        }
+
+        @Override
+        public boolean isDisposed() {
+            return unwanted;
+        }
+    }
+
+    /** Remembers whether it was run. */
+    private static final class Task implements Runnable {
+        private final Runnable task;
+        private volatile boolean begun;
+
+        Task(Runnable task) {
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            begun = true;
+            task.run();
+        }
+    }
+}

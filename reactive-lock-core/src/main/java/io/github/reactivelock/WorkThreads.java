@@ -1,0 +1,179 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The threads on which user code runs unless a client has a scheduler of its own; one pool for the whole JVM. As many as
+ * there are processors take the tasks in their order, the one that became idle last first. Where they keep their threads,
+ * because their tasks block or compute, one thread more takes the oldest task after {@link #MOMENT}, and so on; so a task
+ * delays no other. Waking a thread for each task at once would cost several times what most tasks do. Lock-free, because
+ * event loops bring the tasks.
+ *
+ * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. Whoever adds a
+ * task looks for a thread afterwards, and a thread looks for tasks after it has said that it is idle, so that one of the
+ * two finds the other.
+ */
+final class WorkThreads implements Executor {
+
+    /** Enough for flows that block now and then; a process with as many blocked ones has another problem. */
+    private static final int MOST = 256;
+
+    /** Nanoseconds that a task waits for a thread which is busy; a few times as long as it takes to wake one. */
+    private static final long MOMENT = 100_000;
+
+    /** For all clients; has no thread before its first task, and is never disposed. */
+    static final Scheduler SCHEDULER = Schedulers.fromExecutor(new WorkThreads(MOST, Duration.ofMinutes(1)));
+
+    private static final Logger log = LoggerFactory.getLogger(WorkThreads.class);
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private final int usual = Runtime.getRuntime().availableProcessors();
+    private final int most;
+    private final long longestIdle;
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedDeque<Worker> idle = new ConcurrentLinkedDeque<>();
+    private final AtomicInteger threads = new AtomicInteger();
+    /** Threads that are neither idle nor called. */
+    private final AtomicInteger busy = new AtomicInteger();
+    /** A thread was called and has not taken a task yet. */
+    private final AtomicBoolean calling = new AtomicBoolean();
+
+    private final AtomicBoolean toldOfFull = new AtomicBoolean();
+
+    WorkThreads(int most, Duration longestIdle) {
+        this.most = most;
+        this.longestIdle = longestIdle.toNanos();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+        call();
+    }
+
+    /** Calls a thread for tasks that were added, unless one is on its way: that one will see to it. */
+    private void call() {
+        while (calling.compareAndSet(false, true)) {
+            Worker next = idle.pollFirst();
+            if (next != null) {
+                next.wake();
+                return;
+            }
+            if (threads.get() < most) {
+                start();
+                return;
+            }
+            calling.set(false);
+            if (toldOfFull.compareAndSet(false, true)) {
+                log.warn(
+                        "{} threads are busy with code that runs under locks or with their handles; more of it waits until"
+                                + " one is free; block elsewhere, or give the lock clients a workScheduler of your own",
+                        most);
+            }
+            if (tasks.isEmpty() || (idle.isEmpty() && threads.get() >= most)) {
+                return;
+            }
+        }
+    }
+
+    private void start() {
+        threads.incrementAndGet();
+        try {
+            new Worker().start();
+        } catch (Throwable e) { // no memory for a thread
+            threads.decrementAndGet();
+            calling.set(false);
+            log.error("no thread can be made for code that runs under a lock; it waits for one", e);
+        }
+    }
+
+    private final class Worker extends OwnThread {
+
+        private volatile boolean awake;
+
+        Worker() {
+            super("reactive-lock-work-" + NUMBERS.incrementAndGet(), null);
+        }
+
+        void wake() {
+            awake = true;
+            LockSupport.unpark(this);
+        }
+
+        @Override
+        public void run() {
+            do {
+                Runnable task = firstTask();
+                busy.incrementAndGet();
+                while (task != null) {
+                    handle(task);
+                    task = tasks.poll();
+                }
+                busy.decrementAndGet();
+            } while (isCalledAgain());
+        }
+
+        /** Of a thread that was called. Those that are busy come for it sooner, unless their tasks take their time. */
+        private @Nullable Runnable firstTask() {
+            Runnable oldest = tasks.peek();
+            while (oldest != null && busy.get() >= usual) {
+                LockSupport.parkNanos(WorkThreads.this, MOMENT);
+                Runnable now = tasks.peek();
+                if (now == oldest) {
+                    break;
+                }
+                oldest = now;
+            }
+            calling.set(false);
+            Runnable first = tasks.poll();
+            callIfNeeded();
+            return first;
+        }
+
+        private void handle(Runnable task) {
+            try {
+                task.run();
+            } catch (Throwable e) {
+                log.error("code that runs under a lock threw", e);
+            }
+            boolean unused = interrupted(); // left over, and parking would return at once
+        }
+
+        /** Waits; false if there was no task for so long that this thread may end. */
+        private boolean isCalledAgain() {
+            awake = false;
+            idle.addFirst(this);
+            callIfNeeded();
+            long since = System.nanoTime();
+            while (!awake) {
+                long left = longestIdle - (System.nanoTime() - since);
+                if (left <= 0 && idle.remove(this)) {
+                    threads.decrementAndGet();
+                    callIfNeeded();
+                    return false;
+                }
+                LockSupport.parkNanos(WorkThreads.this, Math.max(1, left));
+            }
+            return true;
+        }
+
+        private void callIfNeeded() {
+            if (!tasks.isEmpty()) {
+                call();
+            }
+        }
+    }
+}
