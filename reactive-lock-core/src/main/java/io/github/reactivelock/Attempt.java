@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 
 /**
@@ -13,6 +14,7 @@ import reactor.core.Disposable;
 final class Attempt {
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
+    private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
     private final Cohort cohort;
@@ -24,7 +26,6 @@ final class Attempt {
     private boolean placed;
 
     private int questions;
-    private boolean granted;
     private boolean asking;
     private long askedAt;
     private long askAgainAt;
@@ -36,10 +37,16 @@ final class Attempt {
      */
     private long ungrantedAt;
     /**
-     * Between two answers "queued" lay so much time that a grant can have come and run out. A push that is still on its
-     * way may speak of that one, so a push does not suffice any more.
+     * The highest token that came with an answer "queued": a grant of this claim that has it, or a lower one, was over by
+     * then, whatever of it is still on its way.
      */
-    private boolean mayHaveBeenServed;
+    private long newestToken;
+    /** How many questions had been asked when that was heard; an answer to a later one is younger. */
+    private int questionsThen;
+    /** Of the last grant that was pushed and believed. */
+    private long pushedToken;
+    /** Grants whose answers came too late for a flow to have them. */
+    private int fruitless;
 
     Attempt(Cohort cohort, Claim claim) {
         this.cohort = cohort;
@@ -78,14 +85,14 @@ final class Attempt {
 
     private void ask() {
         long sentAt = engine.timing.now();
-        questions++;
+        int question = ++questions;
         asking = true;
         askAgain = false;
         askedAt = sentAt;
         engine.ask(
                 () -> engine.backend.claim(claim),
-                answer -> cohort.post(() -> answered(sentAt, answer)),
-                failure -> cohort.post(() -> refused(sentAt, failure)));
+                answer -> cohort.post(() -> answered(question, sentAt, answer)),
+                failure -> cohort.post(() -> refused(question, failure)));
     }
 
     static Claim.Keeping keeping(LockOptions options) {
@@ -107,36 +114,36 @@ final class Attempt {
     }
 
     void pushed(Signal.Grant pushed) {
-        if (mayHaveBeenServed || mayHaveRunOut(engine.timing.now())) {
-            recheck();
-            return;
+        if (pushed.fencingToken() > newestToken) {
+            pushedToken = pushed.fencingToken();
+            Duration longest = pushed.longest();
+            Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
+            cohort.granted(this, pushedToken, lasting, ungrantedAt);
         }
-        granted = true;
-        Duration longest = pushed.longest();
-        Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
-        cohort.granted(this, pushed.fencingToken(), lasting, ungrantedAt);
+        if (cohort.isTrying(this)) { // it is over, or may soon be: the owner's question starts its lease anew
+            recheck();
+        }
     }
 
     void tick(long now) {
         long bearable = queued ? patience : engine.timing.commandTimeout;
         if (asking && now - askedAt >= bearable) {
-            refused(askedAt, engine.timing.silence(bearable));
+            refused(questions, engine.timing.silence(bearable));
         }
         if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
             ask();
         }
     }
 
-    private void answered(long sentAt, ClaimResult answer) {
-        if (sentAt == askedAt) {
+    private void answered(int question, long sentAt, ClaimResult answer) {
+        if (question == questions) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
-            cohort.granted(this, granted.fencingToken(), granted.lease(), sentAt);
+            granted(question, sentAt, granted);
         } else if (!cohort.isTrying(this)) {
-            // The only question went before its own grant, so this answer is old news about a place that was served.
-            if (!granted || questions > 1) {
-                cohort.left(this, answer);
+            if (answer instanceof ClaimResult.Queued waiting) {
+                queuedAfterwards(waiting);
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting);
@@ -148,10 +155,47 @@ final class Attempt {
         }
     }
 
+    private void granted(int question, long sentAt, ClaimResult.Granted answer) {
+        boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
+        if (!isOldNews) {
+            cohort.granted(this, answer.fencingToken(), answer.lease(), sentAt);
+        } else if (engine.cohortOf(claim.id()) == null) {
+            engine.withdraw(claim, null);
+        }
+        if (!cohort.isTrying(this)) {
+            return;
+        }
+        if (isOldNews || ++fruitless < MOST_FRUITLESS) {
+            recheck();
+        } else {
+            cohort.failThoseOf(this, tooLate(answer.lease().toNanos(), engine.timing.now() - sentAt));
+        }
+    }
+
+    /** Why grant after grant was over, or nearly so, before a flow could have it. */
+    private IllegalStateException tooLate(long granted, long answeredAfter) {
+        return new IllegalStateException("the store granted it " + fruitless + " times in a row, but the last answer took "
+                + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
+                + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(granted))
+                + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
+                + " ms; use a longer lease");
+    }
+
+    /** The claim is in the store's queue, or was when this was said, and nobody tries to get it granted any more. */
+    private void queuedAfterwards(ClaimResult.Queued answer) {
+        Cohort keeper = engine.cohortOf(claim.id());
+        if (keeper != null) {
+            keeper.queuedSince(claim, answer.newestToken());
+        } else if (pushedToken == 0 || questions > 1 || answer.newestToken() >= pushedToken) {
+            engine.withdraw(claim, null); // else the only question went before its own grant: that place was served
+        }
+    }
+
     private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
         long now = engine.timing.now();
-        mayHaveBeenServed |= mayHaveRunOut(now);
+        newestToken = Math.max(newestToken, answer.newestToken());
+        questionsThen = questions;
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
@@ -173,11 +217,6 @@ final class Attempt {
         }
     }
 
-    /** So much time has gone by that a grant of this claim can have come and run out unheard. */
-    private boolean mayHaveRunOut(long now) {
-        return now - ungrantedAt >= lease - engine.timing.margin(lease);
-    }
-
     /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
     boolean endIfInVain() {
         Throwable refusal = engine.refusal;
@@ -189,14 +228,14 @@ final class Attempt {
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
-    private void refused(long sentAt, Throwable failure) {
-        if (!cohort.isTrying(this) || !asking || askedAt != sentAt) {
+    private void refused(int question, Throwable failure) {
+        if (!cohort.isTrying(this) || !asking || question != questions) {
             return;
         }
         asking = false;
         long now = engine.timing.now();
         if (queued && now - ungrantedAt < lease) {
-            askAgainAt = sentAt + Math.min(lease / 10, LONGEST_PAUSE);
+            askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
             cohort.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }

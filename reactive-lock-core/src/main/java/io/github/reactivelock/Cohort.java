@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
@@ -17,21 +16,18 @@ import org.jspecify.annotations.Nullable;
  * thread, out of its line's mailbox. No user code runs inside.
  *
  * <pre>
- * state       has              leaves on
- * idle        nothing          join -> trying
- * trying      attempt          granted, grant pushed -> held or confirming; busy, refused -> idle; a grant of the
- *                              cohort ahead -> held
- * confirming  grant            renewed -> held; not ours, deadline -> trying
- * held        grant and hold   release -> held (passed on), trying (others wait) or idle (with the grant given to the
- *                              cohort behind, or up); loss -> trying or idle
+ * state   has              leaves on
+ * idle    nothing          join -> trying
+ * trying  attempt          granted, grant pushed, a grant of the cohort ahead -> held; granted but stale or too old ->
+ *                          trying (asks again); too old three times -> trying (others wait) or idle; busy, refused -> idle
+ * held    grant and hold   release -> held (passed on), trying (others wait) or idle (with the grant given to the
+ *                          cohort behind, or up); loss -> trying or idle
  * </pre>
  *
- * <p>In every state but held the last waiter that leaves leads to idle, and in every state close does. Leaving an
+ * <p>While trying the last waiter that leaves leads to idle, and in every state close does. Leaving an
  * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
 final class Cohort {
-
-    private static final int MOST_FRUITLESS = 3;
 
     final Line line;
     final Engine engine;
@@ -45,8 +41,6 @@ final class Cohort {
     private @Nullable Attempt attempt;
     private @Nullable Grant grant;
     private @Nullable Hold hold;
-    /** Grants in a row that were over before a flow could have them. */
-    private int fruitless;
 
     Cohort(Line line, boolean shared) {
         this.line = line;
@@ -164,7 +158,7 @@ final class Cohort {
     }
 
     private boolean isRenewed() {
-        return hold == null || hold.options.isRenewed();
+        return hold != null && hold.options.isRenewed();
     }
 
     // ---- getting the lock
@@ -199,23 +193,21 @@ final class Cohort {
         return attempt == asked;
     }
 
-    /** The store granted a claim at the earliest at {@code since}. */
+    /** The store granted a claim at the earliest at {@code since}. A grant too old to be given to anybody changes nothing. */
     void granted(Attempt asked, long fencingToken, Duration lease, long since) {
         Grant current = grant;
         if (attempt == asked) {
-            attempt = null;
             Grant fresh = new Grant(this, asked.claim, fencingToken, lease, since);
-            grant = fresh;
             if (place != null) {
                 place.advance();
-                if (asked.isPlaced()) {
-                    line.gatherDuring(fresh);
-                }
             }
             if (fresh.isFresh()) {
+                attempt = null;
+                grant = fresh;
+                if (place != null && asked.isPlaced()) {
+                    line.gatherDuring(fresh);
+                }
                 handOn(fresh);
-            } else {
-                fresh.renewNow();
             }
         } else if (current == null || !current.claim.equals(asked.claim)) {
             Cohort keeper = engine.cohortOf(asked.claim.id());
@@ -232,17 +224,11 @@ final class Cohort {
         }
     }
 
-    /** The store was asked whether the grant still holds, and it does. */
-    void confirmed(Grant asked) {
-        if (grant == asked && hold == null && !asked.isOver()) {
-            handOn(asked);
-        }
-    }
-
-    /** A claim that was left meanwhile is in the store's queue, where its release may have come too early. */
-    void left(Attempt asked, ClaimResult answer) {
-        if (answer instanceof ClaimResult.Queued && engine.cohortOf(asked.claim.id()) == null) {
-            engine.withdraw(asked.claim, null);
+    /** The store queued a claim, which proves that the grants of it up to a token are over. */
+    void queuedSince(Claim claim, long newestToken) {
+        Grant current = grant;
+        if (current != null && current.claim.equals(claim) && current.fencingToken <= newestToken) {
+            lost(current, new LockLostException(line.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
@@ -255,6 +241,19 @@ final class Cohort {
     void failAll(LockException failure) {
         withdraw();
         endAll(waiter -> waiter.fail(failure));
+    }
+
+    /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
+    void failThoseOf(Attempt asked, IllegalStateException why) {
+        withdraw();
+        LockUnavailableException failure = new LockUnavailableException(line.key, "acquired", why);
+        for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
+            if (Attempt.suits(asked.claim, waiter.options) && takeOut(waiter)) {
+                waiter.fail(failure);
+                engine.depart(line);
+            }
+        }
+        claim();
     }
 
     /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
@@ -274,7 +273,6 @@ final class Cohort {
     private void deliver(Waiter next, Grant current) {
         Hold delivered = new Hold(this, current, next.options);
         hold = delivered;
-        fruitless = 0;
         next.options
                 .maxHold()
                 .ifPresent(longest -> delivered.endBy(
@@ -409,30 +407,8 @@ final class Cohort {
     }
 
     void lost(Grant gone, LockLostException loss) {
-        if (grant != gone) {
-            return;
-        }
-        if (hold != null) {
+        if (grant == gone && hold != null) {
             lose(hold, loss);
-        } else {
-            withdraw();
-            if (gone.isOver() && ++fruitless == MOST_FRUITLESS) {
-                failThoseOf(gone);
-            }
-            claim();
-        }
-    }
-
-    /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
-    private void failThoseOf(Grant gone) {
-        LockUnavailableException failure =
-                new LockUnavailableException(line.key, "acquired", gone.fruitless(fruitless));
-        fruitless = 0;
-        for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
-            if (Attempt.suits(gone.claim, waiter.options) && takeOut(waiter)) {
-                waiter.fail(failure);
-                engine.depart(line);
-            }
         }
     }
 

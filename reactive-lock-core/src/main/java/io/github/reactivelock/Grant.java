@@ -6,7 +6,6 @@ import io.github.reactivelock.spi.RenewalResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -27,8 +26,6 @@ final class Grant {
     private final Engine engine;
     private final long lease;
     private final long since;
-    /** How long the answer took that made it; as long as it was on its way, the lease ran. */
-    private final long answeredAfter;
 
     private int passes;
     private long confirmedAt;
@@ -53,7 +50,6 @@ final class Grant {
         this.lease = lease.toNanos();
         engine.timing.serve(lease);
         this.since = engine.timing.now();
-        this.answeredAfter = since - sentAt;
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
     }
@@ -118,14 +114,6 @@ final class Grant {
                 claim.key(), token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
-    /** Why grants like this one are over, again and again, before a flow can have them. */
-    IllegalStateException fruitless(int times) {
-        return new IllegalStateException("the store granted it " + times + " times in a row, but the last answer took "
-                + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(lease)) + " ms uses up the lease of "
-                + TimeUnit.NANOSECONDS.toMillis(lease) + " ms; use a longer lease");
-    }
-
     void moveTo(Cohort next) {
         cohort = next;
     }
@@ -149,7 +137,7 @@ final class Grant {
         }
     }
 
-    void renewNow() {
+    private void renewNow() {
         if (!renewing) {
             queueRenewal(engine.timing.now());
             engine.renewals.send();
@@ -208,7 +196,6 @@ final class Grant {
                 } else {
                     renewNow();
                 }
-                cohort.confirmed(this);
             } else {
                 renewalFailed(new IllegalStateException("the part of the store that keeps it did not answer"));
             }

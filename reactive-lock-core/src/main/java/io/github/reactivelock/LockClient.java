@@ -259,14 +259,27 @@ public final class LockClient {
     }
 
     /**
-     * Takes a lock away from whoever holds it. For operators: the holder's work is cancelled as soon as it learns of
-     * it, until then two may believe they hold the lock.
+     * Takes a lock away from whoever holds it: looks who that is, and ends exactly that grant. For operators: the
+     * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock.
      *
      * @param key the lock's key
-     * @return whether anybody held it; fails with {@link LockUnavailableException}
+     * @return whether anybody held it; false as well if the grant seen has ended by itself meanwhile; fails with
+     *     {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
         return queries.forceRelease(Names.key(key));
+    }
+
+    /**
+     * As {@link #forceRelease(String)}, of one grant only: nobody who got the lock since it was looked at loses it.
+     *
+     * @param key the lock's key
+     * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; all flows among which a
+     *     process passed the lock on share one grant
+     * @return whether that grant was in force until now; fails with {@link LockUnavailableException}
+     */
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return queries.forceRelease(Names.key(key), fencingToken);
     }
 
     /**

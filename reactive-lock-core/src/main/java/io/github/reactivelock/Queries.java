@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import reactor.core.publisher.Mono;
 final class Queries {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    private static final String FORCE = "released by force";
 
     private final Engine engine;
 
@@ -23,7 +25,16 @@ final class Queries {
     }
 
     Mono<Boolean> forceRelease(String key) {
-        return question(key, "released by force", () -> engine.backend.forceRelease(key));
+        return question(key, FORCE, () -> engine.backend
+                .inspect(key)
+                .flatMap(seen -> seen instanceof LockInfo.Held held
+                        ? engine.backend.forceRelease(key, held.fencingToken())
+                        : Mono.just(false)));
+    }
+
+    Mono<Boolean> forceRelease(String key, long fencingToken) {
+        long granted = fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
+        return question(key, FORCE, () -> engine.backend.forceRelease(key, granted));
     }
 
     Flux<LockEvent> events(String key) {

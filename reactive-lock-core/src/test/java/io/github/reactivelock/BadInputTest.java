@@ -36,6 +36,7 @@ class BadInputTest {
                 client::events,
                 client::awaitRelease,
                 client::forceRelease,
+                key -> client.forceRelease(key, 1),
                 key -> client.withLock(key, Mono.empty()),
                 key -> client.withLock(key, Flux.empty()),
                 key -> client.withLock(key, held -> Mono.empty()),

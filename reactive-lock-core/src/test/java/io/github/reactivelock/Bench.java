@@ -93,7 +93,7 @@ final class Bench {
     TestSubscriber<LockHandle> queueBehind(LockClient by, String claimId) {
         TestSubscriber<LockHandle> flow = subscribe(by.acquire("k"));
         time.advance(Duration.ofMillis(1)); // for which it may wait for others
-        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId));
+        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId, 0));
         return flow;
     }
 

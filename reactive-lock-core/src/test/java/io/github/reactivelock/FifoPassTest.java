@@ -84,7 +84,7 @@ class FifoPassTest {
         LockHandle first = bench.hold(fifo, "k", 1);
         TestSubscriber<LockHandle> second = queueBehind(0);
         store.push(new Signal.Recheck("k"));
-        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), "somebody.0"));
+        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), "somebody.0", 0));
 
         subscribe(first.release());
 
@@ -165,6 +165,24 @@ class FifoPassTest {
     }
 
     @Test
+    void aFlowThatTheStoreServedIsNotPassedToThoughItsGrantIsTooOldForNow() {
+        LockHandle first = bench.hold(fifo, "k", 1);
+        TestSubscriber<LockHandle> second = queueBehind(0);
+        bench.time.pause(Duration.ofSeconds(21));
+        subscribe(first.renew());
+        Asked<RenewalResult> renewal = store.renewal();
+        renewal.answer(ScriptedBackend.renewed(renewal.claims()));
+        store.push(new Signal.Grant(bench.claimId(1), token(2)));
+        subscribe(first.release());
+
+        assertThat(second.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).endsWith("claim .1", "release .0");
+        Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 2));
+        assertThat(Bench.held(second).fencingToken()).isEqualTo(token(2));
+    }
+
+    @Test
     void whatIsNoLongerFreshIsNotPassedOn() {
         LockHandle first = bench.hold(fifo, "k", 1);
         TestSubscriber<LockHandle> second = queueBehind(0);
@@ -210,7 +228,7 @@ class FifoPassTest {
         inBetween[0] = () -> subscribe(client.close());
         LockHandle first = closing.hold(client, "k", 1);
         TestSubscriber<LockHandle> second = subscribe(client.acquire("k"));
-        closing.store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), closing.claimId(0)));
+        closing.store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), closing.claimId(0), 0));
 
         subscribe(first.release());
 

@@ -84,8 +84,8 @@ final class GatedBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return store.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return store.forceRelease(key, fencingToken);
     }
 
     @Override

@@ -134,7 +134,7 @@ class GatheringTest {
         bench.time.advance(Duration.ofMillis(2));
         TestSubscriber<LockHandle> second = subscribe(fifo.acquire("k"));
         bench.time.advance(Duration.ofMillis(1));
-        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), "somebody.1"));
+        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), "somebody.1", 0));
         subscribe(first.release());
         store.push(new Signal.Grant(bench.claimId(1), token(2)));
         subscribe(fifo.acquire("k"));

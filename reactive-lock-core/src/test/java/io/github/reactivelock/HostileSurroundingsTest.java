@@ -84,7 +84,7 @@ class HostileSurroundingsTest {
         }
 
         @Override
-        public Mono<Boolean> forceRelease(String key) {
+        public Mono<Boolean> forceRelease(String key, long fencingToken) {
             throw new IllegalStateException("broken");
         }
 

@@ -97,8 +97,37 @@ class QueriesTest {
     }
 
     @Test
+    void aForcedReleaseOfAGrantThatIsOverLeavesTheNextAlone() {
+        LockHandle seen = Bench.held(subscribe(holder.acquire("k")));
+        subscribe(seen.release());
+        LockHandle next = Bench.held(subscribe(holder.acquire("k")));
+
+        assertThat(subscribe(watcher.forceRelease("k", seen.fencingToken())).getReceivedOnNext())
+                .containsExactly(false);
+
+        assertThat(next.isHeld()).isTrue();
+        assertThat(subscribe(watcher.forceRelease("k", next.fencingToken())).getReceivedOnNext())
+                .containsExactly(true);
+        assertThat(next.isHeld()).isFalse();
+    }
+
+    @Test
+    void aForcedReleaseByATokenEndsTheGrantThatWasPassedOnInTheProcess() {
+        LockHandle first = Bench.held(subscribe(holder.acquire("k")));
+        TestSubscriber<LockHandle> behind = subscribe(holder.acquire("k"));
+        subscribe(first.release());
+        LockHandle passed = Bench.held(behind);
+        assertThat(passed.fencingToken()).isEqualTo(first.fencingToken() + 1);
+
+        assertThat(subscribe(watcher.forceRelease("k", passed.fencingToken())).getReceivedOnNext())
+                .containsExactly(true);
+
+        assertThat(passed.isHeld()).isFalse();
+    }
+
+    @Test
     void aStoreThatDoesNotAnswerAQuestionIsUnavailable() {
-        TestSubscriber<Boolean> forced = subscribe(bench.client.forceRelease("k"));
+        TestSubscriber<Boolean> forced = subscribe(bench.client.forceRelease("k", ScriptedBackend.token(1)));
 
         bench.time.advance(Duration.ofMillis(1_999));
         assertThat(forced.isTerminated()).isFalse();

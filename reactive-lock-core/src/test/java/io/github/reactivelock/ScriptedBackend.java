@@ -83,7 +83,12 @@ final class ScriptedBackend implements LockBackend {
     }
 
     static ClaimResult queued() {
-        return new ClaimResult.Queued(Duration.ofDays(1));
+        return queued(0);
+    }
+
+    /** Queued when the store had given this token last. */
+    static ClaimResult queued(long number) {
+        return new ClaimResult.Queued(Duration.ofDays(1), null, token(number));
     }
 
     // ---- the test's side
@@ -212,7 +217,7 @@ final class ScriptedBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
         return Mono.never();
     }
 

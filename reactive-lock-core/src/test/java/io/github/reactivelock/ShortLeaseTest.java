@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.RenewalResult;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
@@ -58,6 +57,7 @@ class ShortLeaseTest {
                 .cause()
                 .hasMessageContainingAll("3 times", "the last answer took ", "margin of 3 ms", "lease of 100 ms");
         assertThat(behind.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).containsExactly("claim .0", "claim .0", "claim .0", "release .0", "claim .1");
         Asked<ClaimResult> last = store.claim();
         last.answer(ScriptedBackend.granted(last.claim(), 4));
         subscribe(Bench.held(patient).release());
@@ -77,13 +77,10 @@ class ShortLeaseTest {
         bench.assertNothingIsLeft();
     }
 
-    /** A grant that is confirmed too late as well. */
+    /** A grant that is answered too late for anybody to work under it. */
     private void grantedLate(int number) {
         Asked<ClaimResult> asked = store.claim();
         bench.time.advance(ROUND_TRIP);
         asked.answer(ScriptedBackend.granted(asked.claim(), number));
-        Asked<RenewalResult> confirmation = store.renewal();
-        bench.time.advance(ROUND_TRIP);
-        confirmation.answer(ScriptedBackend.renewed(confirmation.claims()));
     }
 }

@@ -8,8 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LossReason;
-import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -94,57 +92,105 @@ class SignalsTest {
     }
 
     @Test
-    void aGrantThatIsTooOldIsConfirmedBeforeItIsHandedOut() {
+    void aGrantThatIsTooOldIsAskedForAgainBeforeItIsHandedOut() {
         Claim claim = queuedLongAgo();
 
         store.push(claim, 5);
         assertThat(flow.getReceivedOnNext()).isEmpty();
-        Asked<RenewalResult> asked = store.renewal();
-        asked.answer(ScriptedBackend.renewed(asked.claims()));
+        store.claim().answer(ScriptedBackend.granted(claim, 5));
 
         assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(5));
         assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+        assertThat(store.log).containsExactly("claim .0", "claim .0");
     }
 
     @Test
-    void aGrantThatIsTooOldAndNotConfirmedIsClaimedAnew() {
+    void aGrantThatIsTooOldAndOverWaitsOnInTheQueue() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
-        Asked<RenewalResult> asked = store.renewal();
-        store.ignoreAll();
 
-        asked.answer(ScriptedBackend.lost(asked.claims(), LossReason.EXPIRED));
+        store.claim().answer(ScriptedBackend.queued(5));
 
-        assertThat(store.log).containsExactly("release .0", "claim .1");
-        Asked<ClaimResult> again = store.claim();
-        again.answer(ScriptedBackend.granted(again.claim(), 6));
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        store.push(claim, 6);
         assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(6));
         assertThat(bench.heard.lost).as("nobody held it").isEmpty();
+        assertThat(store.count("release")).isZero();
     }
 
     @Test
-    void aConfirmationThatFailsIsAskedForAgain() {
+    void aQuestionAfterAnOldGrantThatFailsIsAskedAgain() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
-        store.renewal().fail();
-        bench.time.advance(TICK);
+        store.claim().fail();
+        bench.time.advance(Duration.ofMillis(750));
 
-        Asked<RenewalResult> again = store.renewal();
-        again.answer(ScriptedBackend.renewed(again.claims()));
+        store.claim().answer(ScriptedBackend.granted(claim, 5));
 
         assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
     @Test
-    void aGrantThatCannotBeConfirmedBeforeItEndsIsClaimedAnew() {
+    void aStoreThatFallsSilentAfterAnOldGrantEndsTheWaitAndTheClaim() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
-        store.ignoreAll();
 
-        bench.time.advance(THIRD);
+        bench.time.advance(THIRD.plus(TICK.multipliedBy(8)));
 
-        assertThat(flow.getReceivedOnNext()).isEmpty();
-        assertThat(store.log).contains("release .0", "claim .1");
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).endsWith("release .0");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aFlowThatLeavesWhileAnOldGrantIsAskedForAgainGivesItBack() {
+        Claim claim = queuedLongAgo();
+        store.push(claim, 5);
+
+        flow.cancel();
+
+        assertThat(store.log).containsExactly("claim .0", "claim .0", "release .0");
+        store.claim().answer(ScriptedBackend.granted(claim, 5));
+        assertThat(store.count("release")).as("the question may have come after it").isEqualTo(2);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aClientThatClosesWhileAnOldGrantIsAskedForAgainGivesItBack() {
+        Claim claim = queuedLongAgo();
+        store.push(claim, 5);
+
+        subscribe(bench.client.close());
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
+        assertThat(store.log).containsExactly("claim .0", "claim .0", "release .0", "close");
+    }
+
+    @Test
+    void anAttemptThatIsGrantedLateAndOverByTheNextAnswerIsBusy() {
+        TestSubscriber<LockHandle> trying = subscribe(bench.client.tryAcquire("k"));
+        Asked<ClaimResult> asked = store.claim();
+        bench.time.pause(THIRD.multipliedBy(2).plus(TICK));
+        asked.answer(ScriptedBackend.granted(asked.claim(), 5));
+        assertThat(trying.getReceivedOnNext()).isEmpty();
+
+        store.claim().answer(new ClaimResult.Busy());
+
+        assertThat(trying.isTerminatedComplete()).isTrue();
+        assertThat(trying.getReceivedOnNext()).isEmpty();
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void anAttemptThatIsGrantedLateAndStillOursIsAHold() {
+        TestSubscriber<LockHandle> trying = subscribe(bench.client.tryAcquire("k"));
+        Asked<ClaimResult> asked = store.claim();
+        bench.time.pause(THIRD.multipliedBy(2).plus(TICK));
+        asked.answer(ScriptedBackend.granted(asked.claim(), 5));
+
+        store.claim().answer(ScriptedBackend.granted(asked.claim(), 5));
+
+        assertThat(Bench.held(trying).remaining()).isEqualTo(VALID);
     }
 
     @Test
@@ -153,16 +199,29 @@ class SignalsTest {
         // The process stands still. Meanwhile the claim is served, its lease ends, and another is served.
         bench.time.pause(LEASE);
         bench.time.advance(TICK);
-        store.claim().answer(ScriptedBackend.queued());
+        store.claim().answer(ScriptedBackend.queued(6));
 
         store.push(claim, 5);
 
         assertThat(flow.getReceivedOnNext()).isEmpty();
-        store.claim().answer(ScriptedBackend.queued());
+        store.claim().answer(ScriptedBackend.queued(6));
         store.push(claim, 7);
-        store.claim().answer(ScriptedBackend.granted(claim, 7));
         assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(7));
         assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
+    }
+
+    @Test
+    void aGrantAnsweredOnlyAfterItsDeadlineIsGivenToNobody() {
+        bench.client.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+        bench.time.pause(LEASE);
+
+        asked.answer(ScriptedBackend.granted(asked.claim(), 5));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).containsExactly("claim .0", "claim .0");
+        store.claim().answer(ScriptedBackend.queued(6));
+        assertThat(flow.getReceivedOnNext()).isEmpty();
     }
 
     @Test
@@ -177,20 +236,6 @@ class SignalsTest {
         assertThat(Bench.held(flow).fencingToken()).isEqualTo(ScriptedBackend.token(7));
         assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
         assertThat(store.count("renew")).isZero();
-    }
-
-    @Test
-    void aGrantConfirmedOnlyAfterItsDeadlineIsGivenToNobody() {
-        Claim claim = bench.queue(flow, "k");
-        bench.time.pause(THIRD.multipliedBy(2).plus(TICK));
-        store.push(claim, 5);
-        Asked<RenewalResult> confirmation = store.renewal();
-        bench.time.pause(THIRD);
-
-        confirmation.answer(ScriptedBackend.renewed(confirmation.claims()));
-
-        assertThat(flow.getReceivedOnNext()).isEmpty();
-        assertThat(store.log).containsExactly("claim .0", "renew .0", "release .0", "claim .1");
     }
 
     @Test
@@ -287,10 +332,10 @@ class SignalsTest {
         assertThat(store.log).hasSize(2);
     }
 
-    /** The store has been silent since it queued the claim, for more than two thirds of the lease. */
+    /** The process has stood still since the store queued the claim, for more than two thirds of the lease. */
     private Claim queuedLongAgo() {
         Claim claim = bench.queue(flow, "k");
-        bench.time.advance(Duration.ofSeconds(21));
+        bench.time.pause(Duration.ofSeconds(21));
         return claim;
     }
 }

@@ -97,7 +97,8 @@ final class Entry {
             newest = new Place(claim, from, now + nanos(claim.lease()));
             queue.put(claim.id(), newest);
         }
-        return new ClaimResult.Queued(Duration.ofNanos(held == null ? 0 : held.until - now), behind);
+        return new ClaimResult.Queued(
+                Duration.ofNanos(held == null ? 0 : held.until - now), behind, held == null ? 0 : held.token);
     }
 
     /** Empty if the claim's lease starts anew, else why not. */
@@ -125,10 +126,10 @@ final class Entry {
         return true;
     }
 
-    boolean forceRelease(long now, Teller teller) {
+    boolean forceRelease(long token, long now, Teller teller) {
         settle(now, teller);
         Place held = owner;
-        if (held == null) {
+        if (held == null || held.token != token) {
             return false;
         }
         teller.forced(held.from, held.claim);
@@ -136,14 +137,13 @@ final class Entry {
         return true;
     }
 
-    /** Shows a higher token as the owner's, if the claim is the owner. */
-    long raise(Claim claim, long token) {
+    /** Shows another token as the owner's, if the claim is the owner. */
+    long show(Claim claim, long token) {
         Place held = owner;
-        if (held == null || !held.claim.id().equals(claim.id())) {
-            return token;
+        if (held != null && held.claim.id().equals(claim.id())) {
+            held.token = token;
         }
-        held.token = Math.max(held.token, token);
-        return held.token;
+        return token;
     }
 
     LockInfo inspect(String key, long now) {

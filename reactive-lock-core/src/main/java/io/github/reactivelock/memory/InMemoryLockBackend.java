@@ -122,8 +122,8 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return whileOpen(() -> store.forceRelease(key));
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return whileOpen(() -> store.forceRelease(key, fencingToken));
     }
 
     /**

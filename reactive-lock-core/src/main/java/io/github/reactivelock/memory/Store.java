@@ -52,7 +52,7 @@ final class Store {
 
     void raise(Claim claim, long token) {
         long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
-        long unusedShown = step(claim.key(), entry -> entry.raise(claim, token));
+        long unusedShown = step(claim.key(), entry -> entry.show(claim, token));
     }
 
     int size() {
@@ -77,8 +77,8 @@ final class Store {
         return step(claim.key(), entry -> entry.release(claim, clock.getAsLong(), notices));
     }
 
-    boolean forceRelease(String key) {
-        return step(key, entry -> entry.forceRelease(clock.getAsLong(), notices));
+    boolean forceRelease(String key, long token) {
+        return step(key, entry -> entry.forceRelease(token, clock.getAsLong(), notices));
     }
 
     LockInfo inspect(String key) {

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -175,17 +174,25 @@ public final class QuorumLockBackend implements LockBackend {
         }
         if (!round.isSplit()) {
             candidacy.waitOn();
-            return Mono.just(new ClaimResult.Queued(round.untilFree()));
+            return Mono.just(queued(round.untilFree(), candidacy));
         }
         if (!round.votesOwedToOlder().isEmpty()) {
             return giveBack(claim, candidacy, round.votesOwedToOlder(), round.votesOwedToOlder())
-                    .thenReturn(new ClaimResult.Queued(Candidacy.moment()));
+                    .thenReturn(queued(Candidacy.moment(), candidacy));
         }
-        ClaimResult later = new ClaimResult.Queued(candidacy.growingMoment());
+        ClaimResult later = queued(candidacy.growingMoment(), candidacy);
         return candidacy.isOutOfPatience(round.votes())
                 ? giveBack(claim, candidacy, round.possibleVotes(), round.votes())
                         .thenReturn(later)
                 : Mono.just(later);
+    }
+
+    /**
+     * The next majority has a node in common with the one that has the token of this claim's last grant, and goes beyond
+     * it. The counters of single nodes say nothing: one that is ahead may not be part of that majority.
+     */
+    private static ClaimResult queued(Duration recheckAfter, Candidacy candidacy) {
+        return new ClaimResult.Queued(recheckAfter, null, candidacy.fencingToken());
     }
 
     /**
@@ -240,22 +247,27 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             candidacies.remove(claim.id());
-            return endedOnAll(node -> node.release(claim));
+            return nodes.onEnough(node -> node.release(claim), nodes::isClear).flatMap(answers -> nodes.asMany(answers)
+                    .map(some -> {
+                        long owned = answers.stream().filter(yes -> yes).count();
+                        int silent = nodes.size() - answers.size(); // each may have been part of the majority
+                        return owned > 0 && nodes.isMajority(owned + silent);
+                    }));
         });
     }
 
+    /**
+     * Ends the grant at every node that shows its token, as all do of the majority to which it was written back. A node
+     * that missed that shows one of its own, which names no grant of the quorum, and is left alone. Such nodes are fewer
+     * than a majority, so the holder has lost the lock; it gives their votes back, or they run out with its lease.
+     */
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return endedOnAll(node -> node.forceRelease(key));
-    }
-
-    private Mono<Boolean> endedOnAll(Function<QuorumNode, Mono<Boolean>> end) {
-        return nodes.onEnough(end, nodes::isClear)
-                .flatMap(answers -> nodes.asMany(answers).map(some -> {
-                    long owned = answers.stream().filter(yes -> yes).count();
-                    int silent = nodes.size() - answers.size(); // each may have been part of the majority
-                    return owned > 0 && nodes.isMajority(owned + silent);
-                }));
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return nodes.onEnough(
+                        node -> node.forceRelease(key, fencingToken),
+                        answers -> answers.contains(true) && nodes.isMajority(answers.size()))
+                .flatMap(nodes::asMany)
+                .map(answers -> answers.contains(true));
     }
 
     // ---- signals

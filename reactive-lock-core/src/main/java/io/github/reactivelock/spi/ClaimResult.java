@@ -33,15 +33,31 @@ public sealed interface ClaimResult {
      * @param recheckAfter when to ask again if no signal came, usually what is left of the owner's lease
      * @param behind the id of the claim that is served directly before this one, the owner's included, or null if that is
      *     not known. Said when a claim is queued, it stays true until one of the two leaves: a queue grows at its end only
+     * @param newestToken a fencing token, found in the same atomic step: every grant of this claim that begins after this
+     *     answer has a higher one, so that a push or an answer with this one or a lower one speaks of a grant that is
+     *     over. Where grants are counted, the last token given for the key. Zero if nothing is known
      */
-    record Queued(Duration recheckAfter, @Nullable String behind) implements ClaimResult {
+    record Queued(Duration recheckAfter, @Nullable String behind, long newestToken) implements ClaimResult {
         /**
-         * A place of which the store does not say what is before it.
+         * Refuses a token whose low bits are taken.
+         *
+         * @param recheckAfter when to ask again if no signal came
+         * @param behind the claim served directly before this one, or null
+         * @param newestToken later grants of this claim are above it, or zero
+         */
+        public Queued {
+            if (newestToken < 0 || (newestToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
+                throw new IllegalArgumentException("not a fencing token of a store: " + newestToken);
+            }
+        }
+
+        /**
+         * A place of which the store says nothing else.
          *
          * @param recheckAfter when to ask again if no signal came
          */
         public Queued(Duration recheckAfter) {
-            this(recheckAfter, null);
+            this(recheckAfter, null, 0);
         }
     }
 

@@ -80,13 +80,15 @@ public interface LockBackend {
     Flux<LockEvent> events(String key);
 
     /**
-     * Takes the lock away from whoever owns it and hands it to the next live waiting claim. For operators. Where it
-     * can, the store pushes {@link Signal.Suspect} to the owner.
+     * Ends one grant, and no other, and hands the lock to the next live waiting claim in the same atomic step. For
+     * operators. Where it can, the store pushes {@link Signal.Suspect} to the owner. Idempotent: said again, by a driver
+     * whose connection broke for example, it leaves whoever owns the lock by then alone.
      *
      * @param key the lock's key
-     * @return whether anybody owned it; never empty
+     * @param fencingToken the grant's token, as {@link #inspect} shows it
+     * @return whether that grant was in force until now; never empty
      */
-    Mono<Boolean> forceRelease(String key);
+    Mono<Boolean> forceRelease(String key, long fencingToken);
 
     /**
      * Ends what this backend opened itself; what it was given by the user is left open. Idempotent.

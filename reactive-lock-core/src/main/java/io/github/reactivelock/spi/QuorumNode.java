@@ -18,7 +18,7 @@ public interface QuorumNode extends LockBackend {
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
-     * owner's if the claim owns the lock here.
+     * owner's if the claim owns the lock here, even if the node's own was higher: all nodes name a grant alike.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority

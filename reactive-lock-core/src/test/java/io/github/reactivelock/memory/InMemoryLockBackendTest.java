@@ -38,12 +38,12 @@ class InMemoryLockBackendTest extends InMemoryFixture {
     void aWaitingClaimIsToldWhatIsLeftOfTheOwnersLeaseAndAtFirstWhomItStandsBehind() {
         Claim owner = queued("k");
         Claim next = queued("k");
-        claim(owner);
+        long token = grant(owner).fencingToken();
         pass(Duration.ofSeconds(4));
 
-        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), owner.id()));
-        assertThat(claim(queued("k"))).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), next.id()));
-        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6)));
+        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), owner.id(), token));
+        assertThat(claim(queued("k"))).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), next.id(), token));
+        assertThat(claim(next)).isEqualTo(new ClaimResult.Queued(Duration.ofSeconds(6), null, token));
     }
 
     @Test

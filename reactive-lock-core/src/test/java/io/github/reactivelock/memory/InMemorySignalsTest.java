@@ -67,14 +67,15 @@ class InMemorySignalsTest extends InMemoryFixture {
         List<Signal> signals = signals(store);
         Claim owner = queued("k");
         Claim next = queued("k");
-        claim(owner);
+        long token = ((ClaimResult.Granted) claim(owner)).fencingToken();
         claim(next);
 
-        assertThat(store.forceRelease("k").block()).isTrue();
+        assertThat(store.forceRelease("k", token).block()).isTrue();
 
         assertThat(signals).contains(new Signal.Suspect(owner.id(), LossReason.FORCED));
         assertThat(claim(next)).isInstanceOf(ClaimResult.Granted.class);
-        assertThat(store.forceRelease("free").block()).isFalse();
+        assertThat(store.forceRelease("k", token).block()).isFalse();
+        assertThat(store.forceRelease("free", token).block()).isFalse();
     }
 
     @Test

@@ -76,6 +76,29 @@ class QuorumLockBackendTest {
     }
 
     @Test
+    void aQueuedAnswerNamesTheTokenOfTheClaimsLastGrantAndNoCounterOfANode() {
+        Claim claim = claim("one");
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE)));
+        assertThat(quorum.claim(claim).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Queued(LEASE, null, token(9))));
+
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE, null, token(5)));
+        assertThat(quorum.claim(claim("two")).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE));
+    }
+
+    @Test
+    void aForcedReleaseThatOneNodeKnewOfTookTheMajorityAway() {
+        nodes.get(2).force = Mono.just(true);
+
+        assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isTrue();
+    }
+
+    @Test
+    void aForcedReleaseThatNoNodeKnewOfDidNothing() {
+        assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isFalse();
+    }
+
+    @Test
     void votesThatAreBeingGivenBackDoNotWinTheNextRound() {
         Claim claim = claim("one");
         List<ClaimResult> answers = new CopyOnWriteArrayList<>();
@@ -169,6 +192,7 @@ class QuorumLockBackendTest {
         private Mono<ClaimResult> vote = Mono.never();
         private boolean olderWaits;
         private Mono<Boolean> release = Mono.just(true);
+        private Mono<Boolean> force = Mono.just(false);
         private Mono<RenewalResult> renewal = Mono.just(new RenewalResult(Set.of("one"), Map.of()));
 
         Node(int number) {
@@ -220,8 +244,8 @@ class QuorumLockBackendTest {
         }
 
         @Override
-        public Mono<Boolean> forceRelease(String key) {
-            return Mono.never();
+        public Mono<Boolean> forceRelease(String key, long fencingToken) {
+            return force;
         }
 
         @Override

@@ -174,8 +174,8 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return observer.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return observer.forceRelease(key, fencingToken);
     }
 
     /** Revokes the leases of this backend, which deletes what is left of its claims, and closes its own client. */

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -81,21 +82,27 @@ final class Observer {
                 .cast(LockEvent.class);
     }
 
-    /** Deletes the owner's key if it still is the same one, and tells the owner's client in the same step. */
-    Mono<Boolean> forceRelease(String key) {
+    /** Deletes the owner's key if it is the one of that token, and tells the owner's client in the same step. */
+    Mono<Boolean> forceRelease(String key, long fencingToken) {
         return etcd.get(names.lock(key), Ranges.OWNER).flatMap(answer -> {
-            if (answer.getKvs().isEmpty()) {
-                return Mono.just(false);
-            }
-            KeyValue owner = answer.getKvs().get(0);
-            return etcd.txn(txn -> txn.If(madeAt(owner)).Then(end(owner)))
-                    .onErrorResume(
-                            error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
-                            error -> Mono.empty())
-                    .flatMap(done -> done.isSucceeded() ? Mono.just(true) : Mono.empty())
-                    // Another one owns it now: that is the one to release.
-                    .switchIfEmpty(Mono.defer(() -> forceRelease(key)));
+            List<KeyValue> found = answer.getKvs();
+            return found.isEmpty() || Queue.token(found.get(0).getCreateRevision()) != fencingToken
+                    ? Mono.just(false)
+                    : end(key, fencingToken, found.get(0));
         });
+    }
+
+    private Mono<Boolean> end(String key, long fencingToken, KeyValue owner) {
+        AtomicInteger attempts = new AtomicInteger();
+        return etcd.txn(txn -> {
+                    attempts.incrementAndGet();
+                    return txn.If(madeAt(owner)).Then(end(owner));
+                })
+                // An earlier attempt whose answer was lost may have deleted it already.
+                .map(done -> done.isSucceeded() || attempts.get() > 1)
+                .onErrorResume(
+                        error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
+                        error -> forceRelease(key, fencingToken));
     }
 
     private static Cmp madeAt(KeyValue key) {

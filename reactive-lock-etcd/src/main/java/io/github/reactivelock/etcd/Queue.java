@@ -41,6 +41,7 @@ final class Queue implements Lease.Findings {
         return Mono.defer(() -> {
             long askedAt = System.nanoTime();
             Standing standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
+            standing.claimed();
             if (standing.revision() != 0) {
                 return look(standing, askedAt);
             }
@@ -102,14 +103,20 @@ final class Queue implements Lease.Findings {
         return Mono.zip(keys.look(standing, revision), cover(lease, standing, askedAt))
                 .flatMap(both -> {
                     if (both.getT1().revision() != revision) {
-                        standing.vanished(revision);
+                        vanished(standing, revision);
                     }
                     return placed(standing, both.getT1(), askedAt, true);
                 })
                 .onErrorResume(error -> hasEnded(lease, error), error -> {
-                    standing.vanished(revision);
+                    vanished(standing, revision);
                     return enter(standing, askedAt, false);
                 });
+    }
+
+    private void vanished(Standing standing, long revision) {
+        standing.vanished(revision);
+        standing.claimed();
+        tellSuccessor(standing);
     }
 
     private Mono<ClaimResult> placed(Standing standing, Line line, long askedAt, boolean mayRepeat) {
@@ -126,7 +133,9 @@ final class Queue implements Lease.Findings {
         }
         follow(standing, line.revision(), line.predecessor());
         Standing own = own(line.predecessor());
-        return Mono.just(new ClaimResult.Queued(standing.claim.lease(), own == null ? null : own.claim.id()));
+        // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
+        return Mono.just(new ClaimResult.Queued(
+                standing.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
     }
 
     /** The claim of this client that a key was put for. */

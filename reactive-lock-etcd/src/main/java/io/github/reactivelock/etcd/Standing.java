@@ -15,7 +15,7 @@ import reactor.core.Disposables;
  * entering   may be there             seen -> waiting; leave -> left
  * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
  * owner      was there, first         vanished -> lost; leave -> left
- * lost       is not there             leave -> left
+ * lost       is not there             claimed again -> entering; leave -> left
  * left       is being deleted, until end
  * </pre>
  */
@@ -132,6 +132,9 @@ final class Standing {
     /** The key is there; false if nobody wants it any more. */
     synchronized boolean seen(long createRevision) {
         if (stage == Stage.ENTERING || stage == Stage.WAITING) {
+            if (stage == Stage.ENTERING) {
+                successor = null; // it came behind a key that is gone
+            }
             stage = Stage.WAITING;
             revision = createRevision;
             seenAt = System.nanoTime();
@@ -147,6 +150,13 @@ final class Standing {
         }
         stage = Stage.OWNER;
         return true;
+    }
+
+    /** Whoever claims does not believe that it has the lock, so that a grant which was lost hinders nobody. */
+    synchronized void claimed() {
+        if (stage == Stage.LOST) {
+            stage = Stage.ENTERING;
+        }
     }
 
     /** The key is not there any more, which is no news if another has taken its place meanwhile. */

@@ -269,9 +269,9 @@ class ClaimProtocolTest extends EtcdFixture {
         EtcdLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
         Claim held = claim();
-        Etcds.get(backend.claim(held));
+        long token = granted(Etcds.get(backend.claim(held)));
 
-        assertThat(Etcds.get(backend().forceRelease(key))).isTrue();
+        assertThat(Etcds.get(backend().forceRelease(key, token))).isTrue();
 
         Signal suspicion = new Signal.Suspect(held.id(), LossReason.FORCED);
         Etcds.until("the owner is told", () -> signals.contains(suspicion));

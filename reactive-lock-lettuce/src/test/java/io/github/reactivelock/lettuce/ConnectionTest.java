@@ -14,6 +14,7 @@ import io.github.reactivelock.redis.RedisLockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testkit.RedisServer;
 import io.lettuce.core.ClientOptions;
@@ -173,7 +174,8 @@ class ConnectionTest {
         RedisFixture.queue(enough, claim("a"));
         assertThat(enough.events("a").blockFirst()).isNotNull();
         assertThat(release(enough, owner)).isTrue();
-        assertThat(enough.forceRelease("a").block()).isTrue();
+        long token = ((LockInfo.Held) enough.inspect("a").block()).fencingToken();
+        assertThat(enough.forceRelease("a", token).block()).isTrue();
     }
 
     @ParameterizedTest

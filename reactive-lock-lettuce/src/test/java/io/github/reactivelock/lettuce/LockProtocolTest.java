@@ -215,16 +215,17 @@ class LockProtocolTest {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim owner = claim("a");
         Claim waiter = claim("a");
-        take(backend, owner);
+        long token = take(backend, owner);
         queue(backend, waiter);
 
-        assertThat(backend.forceRelease("a").block()).isTrue();
+        assertThat(backend.forceRelease("a", token).block()).isTrue();
 
         assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(waiter.id());
         assertThat(next(signals)).isEqualTo(new Signal.Suspect(owner.id(), LossReason.FORCED));
         assertThat(release(backend, owner)).isFalse();
+        assertThat(backend.forceRelease("a", token).block()).as("the successor").isFalse();
         assertThat(release(backend, waiter)).isTrue();
-        assertThat(backend.forceRelease("a").block()).isFalse();
+        assertThat(backend.forceRelease("a", token).block()).as("nobody").isFalse();
     }
 
     @Test

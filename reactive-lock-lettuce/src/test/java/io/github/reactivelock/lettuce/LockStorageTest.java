@@ -15,7 +15,9 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
 import io.lettuce.core.SetArgs;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,11 +124,12 @@ class LockStorageTest {
     @Test
     void oddKeysAreDifferentLocks() {
         List<String> keys = List.of("}", "{", "a}b", "%7D", "%", " ", "a", "A", "\0", "\n", "é", "e\u0301", "..", "/");
+        Map<String, Long> tokens = new HashMap<>();
         for (String key : keys) {
-            take(backend, claim(key));
+            tokens.put(key, take(backend, claim(key)));
         }
         for (String key : keys) {
-            assertThat(backend.forceRelease(key).block()).isTrue();
+            assertThat(backend.forceRelease(key, tokens.get(key)).block()).isTrue();
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.claim;
 import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static io.github.reactivelock.lettuce.RedisFixture.queue;
 import static io.github.reactivelock.lettuce.RedisFixture.release;
 import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +14,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.TcpProxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -73,6 +75,31 @@ class LostAnswerTest {
 
         assertThat(within(answer)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(release(backend, claim)).isTrue();
+    }
+
+    @RepeatedTest(5)
+    void aForcedReleaseWhoseAnswerWasLostLeavesTheSuccessorAlone() {
+        LockBackend backend = fixture.backend(uri);
+        take(backend, claim("warm up"));
+        LockBackend direct = fixture.backend();
+        Claim owner = claim("a");
+        Claim next = claim("a");
+        long token = take(direct, owner);
+        queue(direct, next);
+        proxy.dropReplies();
+        CompletableFuture<Boolean> forced =
+                backend.forceRelease("a", token).toFuture();
+        eventually("it is carried out", () -> isOwner(direct, next));
+
+        proxy.mend(); // the connection is reset, and on the next one the command is sent again
+
+        assertThat(within(forced)).isFalse();
+        assertThat(isOwner(direct, next)).isTrue();
+        assertThat(release(direct, next)).isTrue();
+    }
+
+    private static boolean isOwner(LockBackend backend, Claim claim) {
+        return backend.renew(List.of(claim)).block(LIMIT).renewed().contains(claim.id());
     }
 
     @RepeatedTest(5)

@@ -107,8 +107,8 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
-        public Mono<Boolean> forceRelease(String key) {
-            return node.forceRelease(key);
+        public Mono<Boolean> forceRelease(String key, long fencingToken) {
+            return node.forceRelease(key, fencingToken);
         }
 
         @Override

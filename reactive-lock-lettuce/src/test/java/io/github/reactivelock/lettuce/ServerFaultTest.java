@@ -110,7 +110,7 @@ class ServerFaultTest {
         assertThatThrownBy(() -> ask(backend, claim("a"))).hasMessageContaining("'{reactivelock:a}'");
         assertThatThrownBy(() -> release(backend, claim("a"))).hasMessageContaining("'{reactivelock:a}'");
         assertThatThrownBy(() -> backend.inspect("a").block()).hasMessageContaining("'{reactivelock:a}'");
-        assertThatThrownBy(() -> backend.forceRelease("a").block()).hasMessageContaining("'{reactivelock:a}'");
+        assertThatThrownBy(() -> backend.forceRelease("a", 1).block()).hasMessageContaining("'{reactivelock:a}'");
         assertThat(fixture.redis.get("{reactivelock:a}")).isEqualTo("hello");
     }
 
@@ -198,7 +198,7 @@ class ServerFaultTest {
                 .isInstanceOfSatisfying(
                         LockEvent.Snapshot.class,
                         snapshot -> assertThat(snapshot.info()).isInstanceOf(LockInfo.Held.class));
-        assertThat(backend.forceRelease("a").block()).isTrue();
+        assertThat(backend.forceRelease("a", second).block()).isTrue();
         assertThat(next(events)).isEqualTo(new LockEvent.Released("a", second));
 
         watch.dispose();

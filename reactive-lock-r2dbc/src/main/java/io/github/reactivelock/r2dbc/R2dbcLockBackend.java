@@ -179,8 +179,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return locks.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return locks.forceRelease(key, fencingToken);
     }
 
     /** Stops looking for grants and cleaning, and closes its own pool. */

@@ -77,14 +77,15 @@ final class TableLock {
                         && seen.alive() > half
                         && !claim.id().equals(seen.claimId()))
                 .next()
-                .map(seen -> new ClaimResult.Queued(Keys.time(seen.left())));
+                .map(seen -> queued(seen.left(), seen.token()));
     }
 
-    private record Glance(@Nullable String claimId, long left, long alive) {
+    private record Glance(@Nullable String claimId, long token, long left, long alive) {
         static Glance read(Row row) {
             long now = LockRow.number(row, "now_is");
             return new Glance(
                     row.get("claim_id", String.class),
+                    LockRow.number(row, "token"),
                     LockRow.number(row, "lease_end") - now,
                     LockRow.number(row, "alive_until") - now);
         }
@@ -97,7 +98,9 @@ final class TableLock {
                 return session.change("extend", row.now() + Keys.micros(claim.lease()), Keys.bytes(claim.key()))
                         .thenReturn(granted(row.token(), claim));
             }
-            return row.isHeld() ? behind(transfer, row, claim, row.leaseEnd() - row.now()) : free(transfer, row, claim);
+            return row.isHeld()
+                    ? behind(transfer, row, claim, row.leaseEnd() - row.now(), row.token())
+                    : free(transfer, row, claim);
         });
     }
 
@@ -119,15 +122,20 @@ final class TableLock {
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
                         : transfer.tellGrant(next, token)
-                                .then(Mono.defer(() -> behind(transfer, row, claim, next.lease()))))
+                                .then(Mono.defer(() -> behind(transfer, row, claim, next.lease(), token))))
                 .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
     }
 
-    private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left) {
+    private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left, long ownersToken) {
         return claim.mode() == Claim.Mode.TRY
                 ? Mono.just(new ClaimResult.Busy())
                 : transfer.enqueue(row, Successor.of(claim, pushes.client()))
-                        .thenReturn(new ClaimResult.Queued(Keys.time(left)));
+                        .thenReturn(queued(left, ownersToken));
+    }
+
+    /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */
+    private static ClaimResult queued(long left, long ownersToken) {
+        return new ClaimResult.Queued(Keys.time(left), null, ownersToken << LockBackend.PASS_BITS);
     }
 
     private static ClaimResult granted(long token, Claim claim) {
@@ -163,14 +171,14 @@ final class TableLock {
         });
     }
 
-    Mono<Boolean> forceRelease(String key) {
+    Mono<Boolean> forceRelease(String key, long fencingToken) {
         return lanes.inTurn(
                 key,
                 database.run(session -> Transfer.of(
                         session,
                         pushes,
                         key,
-                        (transfer, row) -> row.isHeld()
+                        (transfer, row) -> row.isHeld() && row.token() == fencingToken >> LockBackend.PASS_BITS
                                 ? transfer.tellLoss(row)
                                         .then(transfer.passOn(row))
                                         .thenReturn(true)

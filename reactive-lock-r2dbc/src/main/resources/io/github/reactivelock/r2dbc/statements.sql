@@ -62,7 +62,7 @@ SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until
 FROM ${lock} l WHERE lock_key = ?
 
 -- name: glance
-SELECT l.claim_id, l.lease_end, ${now} AS now_is, w.alive_until
+SELECT l.claim_id, l.token, l.lease_end, ${now} AS now_is, w.alive_until
 FROM ${lock} l JOIN ${waiter} w ON w.claim_id = ? WHERE l.lock_key = ?
 
 -- name: grant

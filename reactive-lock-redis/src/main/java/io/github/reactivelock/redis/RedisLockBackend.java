@@ -31,7 +31,8 @@ import reactor.util.retry.Retry;
  *       sign while there may be a queue or a watcher, so that a claim and a release that find none look at nothing else.
  *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim starts its lease anew and is answered with its old token. A
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
- *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease.
+ *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease and
+ *       the last token.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
  *       the last one was lost.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
@@ -135,8 +136,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Void> raise(Claim claim, long fencingToken) {
-        String counted = Long.toString(fencingToken >> PASS_BITS);
-        return run(claim.key(), "raise", claim.id(), counted).then();
+        return run(claim.key(), "raise", claim.id(), counted(fencingToken)).then();
     }
 
     @Override
@@ -151,8 +151,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
-    public final Mono<Boolean> forceRelease(String key) {
-        return run(key, "force").map(RedisReplies::flag);
+    public final Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return run(key, "force", counted(fencingToken)).map(RedisReplies::flag);
     }
 
     @Override
@@ -289,6 +289,11 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private static LockEvent snapshot(String key, List<Object> reply) {
         return new LockEvent.Snapshot(RedisReplies.info(key, reply));
+    }
+
+    /** A token as the script counts them. */
+    private static String counted(long fencingToken) {
+        return Long.toString(fencingToken >> PASS_BITS);
     }
 
     // Rounded up: the store must not forget before the engine does.

@@ -35,7 +35,7 @@ final class RedisReplies {
 
     private RedisReplies() {}
 
-    /** The token of a grant, or zero; behind that, for a claim in the queue, what is left of the lease and who is before it. */
+    /** The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before it. */
     static ClaimResult claim(Claim claim, List<Object> reply) {
         long token = number(reply, 0);
         if (token != 0) {
@@ -44,8 +44,10 @@ final class RedisReplies {
         if (reply.size() == 1) {
             return new ClaimResult.Busy();
         }
-        String behind = reply.size() == 3 ? String.valueOf(reply.get(2)) : null;
-        return new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)), behind);
+        long newest = number(reply, 2);
+        String behind = reply.size() == 4 ? String.valueOf(reply.get(3)) : null;
+        return new ClaimResult.Queued(
+                Duration.ofMillis(number(reply, 1)), behind, newest == 0 ? 0 : fencingToken(newest));
     }
 
     static Vote vote(Claim claim, List<Object> reply) {

@@ -45,7 +45,7 @@ end
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
   local PLUS, TWO_DAYS_MS, WATCH_MICROS = 43, '172800000', 60000000
-  local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel
+  local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
   -- Most claims find nobody before them and most releases nobody behind them: they end here.
@@ -99,7 +99,7 @@ local function answer(verb, k, at)
     return 0
   end
   if verb == 'force' then
-    if not owner then
+    if not owner or token ~= me then -- another grant than the one to end: its owner is left alone
       return 0
     end
     call('DEL', OWNER)
@@ -230,7 +230,7 @@ local function answer(verb, k, at)
   end
   if verb == 'claim' then
     local granted, left, before = claim(true)
-    return granted or { 0, left, before }
+    return granted or { 0, left, known, before }
   end
 
   -- For a quorum, with a place in the queue that is given, so that all servers agree on the order: the answer, how long this
@@ -254,7 +254,7 @@ local function answer(verb, k, at)
     if known < tonumber(wanted) then
       call('SET', TOKEN, '+' .. wanted .. mark, 'PX', TWO_DAYS_MS)
     end
-    if id == me and tonumber(token) < tonumber(wanted) then
+    if id == me then
       call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
     end
     return 1

@@ -52,6 +52,12 @@ abstract class Cases {
         return made;
     }
 
+    /** For a backend that is used without a client. */
+    final LockBackend closedAtTheEnd(LockBackend backend) {
+        clients.add(LockClient.create(backend));
+        return backend;
+    }
+
     final FaultyBackend faulty() {
         return new FaultyBackend(contract.newBackend());
     }

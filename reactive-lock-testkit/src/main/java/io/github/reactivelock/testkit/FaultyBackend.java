@@ -220,8 +220,8 @@ public final class FaultyBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return real.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return real.forceRelease(key, fencingToken);
     }
 
     @Override

@@ -153,6 +153,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Repetition extends RepetitionCases {
+        Repetition() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Closing extends ClosingCases {
         Closing() {
             super(LockBackendContract.this);

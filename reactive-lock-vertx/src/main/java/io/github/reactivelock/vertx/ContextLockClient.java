@@ -118,6 +118,11 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     @Override
+    public Future<Boolean> forceRelease(String key, long fencingToken) {
+        return future(locks.forceRelease(key, fencingToken));
+    }
+
+    @Override
     public Future<Void> close() {
         return future(locks.close()).onComplete(done -> creator.removeCloseHook(hook));
     }

@@ -162,6 +162,17 @@ public interface VertxLockClient {
     Future<Boolean> forceRelease(String key);
 
     /**
+     * As {@link #forceRelease(String)}, of one grant only: nobody who got the lock since it was looked at loses it.
+     *
+     * @param key the lock's key
+     * @param fencingToken as {@link #inspect} or the handle shows it; all flows among which a process passed the lock on
+     *     share one grant
+     * @return whether that grant was in force until now; fails with
+     *     {@link io.github.reactivelock.LockUnavailableException}
+     */
+    Future<Boolean> forceRelease(String key, long fencingToken);
+
+    /**
      * Ends this client: releases what it holds, fails what waits with
      * {@link io.github.reactivelock.LockClientClosedException}, and closes the backend. Takes at most 5 seconds.
      * Idempotent.

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.vertx.core.Future;
@@ -66,6 +67,16 @@ class VertxLockClientTest extends ClientFixture {
 
         assertThat(told.poll(5, TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
         assertThatThrownBy(() -> get(work)).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    void aForcedReleaseByTokenEndsThatGrantOnly() {
+        VertxLockHandle held = get(lock.acquire("a"));
+
+        assertThat(get(lock.forceRelease("a", held.fencingToken() - (1L << LockBackend.PASS_BITS))))
+                .isFalse();
+        assertThat(get(lock.forceRelease("a", held.fencingToken()))).isTrue();
+        assertThat(get(lock.forceRelease("a", held.fencingToken()))).isFalse();
     }
 
     @Test

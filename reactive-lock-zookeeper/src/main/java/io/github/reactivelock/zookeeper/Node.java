@@ -26,6 +26,11 @@ record Node(String path, long czxid, long session) {
         return czxid != 0;
     }
 
+    /** Below the token of this node, and not below that of any made before it. */
+    long newestTokenBefore() {
+        return token() - (1L << LockBackend.PASS_BITS);
+    }
+
     /** The fencing token of a claim with this node. */
     long token() {
         if (czxid >>> EPOCHS != 0) {

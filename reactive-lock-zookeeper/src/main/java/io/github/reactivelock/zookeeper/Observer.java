@@ -79,8 +79,8 @@ final class Observer {
                 || error.getCause() instanceof KeeperException.AuthFailedException);
     }
 
-    /** Deletes the owner's node, and tells the owner's client if it listens. */
-    Mono<Boolean> forceRelease(String key) {
+    /** Deletes the owner's node if it is the one of that token, and tells the owner's client if it listens. */
+    Mono<Boolean> forceRelease(String key, long fencingToken) {
         return nodes.latestLine(key).flatMap(line -> {
             Place first = Place.first(line);
             if (first == null) {
@@ -88,13 +88,18 @@ final class Observer {
             }
             String path = names.claim(key, first.name());
             return nodes.read(path)
-                    .flatMap(owner -> nodes.delete(path)
-                            .filter(deleted -> deleted)
-                            .flatMap(deleted -> tell(owner.content().session(), first.claimId())
-                                    .thenReturn(true)))
-                    // Another one owns it now: that is the one to release.
-                    .switchIfEmpty(Mono.defer(() -> forceRelease(key)));
+                    .filter(owner -> owner.node().token() == fencingToken)
+                    .flatMap(owner -> end(path, first.claimId(), owner.content().session()))
+                    .defaultIfEmpty(false);
         });
+    }
+
+    private Mono<Boolean> end(String path, String claimId, String session) {
+        int interruptions = connection.interruptions();
+        return nodes.delete(path)
+                // Curator may have repeated a deletion whose answer was lost.
+                .map(deleted -> deleted || connection.interruptions() != interruptions)
+                .delayUntil(ended -> ended ? tell(session, claimId) : Mono.empty());
     }
 
     private Mono<Void> tell(String session, String claimId) {

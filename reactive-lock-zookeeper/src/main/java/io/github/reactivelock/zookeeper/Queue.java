@@ -48,6 +48,7 @@ final class Queue {
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             Standing standing = standings.computeIfAbsent(claim.id(), id -> new Standing(claim));
+            standing.claimed();
             if (standing.node() != null) {
                 return look(standing);
             }
@@ -124,13 +125,14 @@ final class Queue {
         return nodes.check(List.of(node.path())).flatMap(checked -> {
             if (!checked.keeps(0, node)) {
                 boolean unused = standing.vanished(node, checked.loss(node));
+                standing.claimed();
                 return enter(standing, true);
             }
             if (standing.isOwner()) {
                 return granted(standing, node);
             }
             return standing.isFollowing()
-                    ? Mono.just(new ClaimResult.Queued(standing.claim.lease()))
+                    ? Mono.just(queued(standing, node, null))
                     : nodes.line(standing.claim.key()).flatMap(line -> placed(standing, node, line, true));
         });
     }
@@ -149,8 +151,11 @@ final class Queue {
             return tidied.then(release(standing.claim)).thenReturn(new ClaimResult.Busy());
         }
         follow(standing, node, line.predecessor());
-        return tidied.thenReturn(new ClaimResult.Queued(
-                standing.claim.lease(), line.predecessor().claimId()));
+        return tidied.thenReturn(queued(standing, node, line.predecessor().claimId()));
+    }
+
+    private static ClaimResult queued(Standing standing, Node node, @Nullable String behind) {
+        return new ClaimResult.Queued(standing.claim.lease(), behind, node.newestTokenBefore());
     }
 
     /** A claim that ends before this succeeded looks for all of its nodes. */

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  * entering   may be there             seen -> waiting; leave -> left
  * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
  * owner      was there, first         vanished, ended -> lost; leave -> left
- * lost       is not ours any more     leave -> left
+ * lost       is not ours any more     claimed again -> entering; leave -> left
  * left       is being deleted
  * </pre>
  */
@@ -129,17 +129,16 @@ final class Standing {
     /** The node is not there any more, or not as it should be; false if that is no news of ours. */
     boolean vanished(Node known, LossReason why) {
         Disposable watch;
-        Disposable timer;
+        boolean owned;
         synchronized (this) {
             if (!known.equals(node) || (stage != Stage.WAITING && stage != Stage.OWNER)) {
                 return false;
             }
-            if (stage == Stage.OWNER) {
+            owned = stage == Stage.OWNER;
+            if (owned) {
                 stage = Stage.LOST;
                 reason = why;
-                timer = end;
             } else {
-                timer = Disposables.disposed();
                 stage = Stage.ENTERING;
                 node = null;
             }
@@ -147,8 +146,18 @@ final class Standing {
             watch = stopFollowing();
         }
         watch.dispose();
-        timer.dispose();
+        if (owned) {
+            endBy(Disposables.disposed());
+        }
         return true;
+    }
+
+    /** Whoever claims does not believe that it has the lock, so that a grant which was lost hinders nobody. */
+    synchronized void claimed() {
+        if (stage == Stage.LOST) {
+            stage = Stage.ENTERING;
+            node = null;
+        }
     }
 
     /** The claim ends; whether it was the owner. */

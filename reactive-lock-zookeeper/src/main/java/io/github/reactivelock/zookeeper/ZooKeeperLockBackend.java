@@ -159,8 +159,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return observer.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return observer.forceRelease(key, fencingToken);
     }
 
     /** Deletes what is left of this backend's nodes, by ending its session if that is its own. */

@@ -258,9 +258,9 @@ class ClaimProtocolTest extends Fixture {
                 () -> ZooKeepers.children(zookeeper, "/reactivelock").stream().anyMatch(name -> name.startsWith("!")));
         for (int i = 0; i < 3; i++) {
             Claim held = claim();
-            ZooKeepers.get(backend.claim(held));
+            long token = ((ClaimResult.Granted) ZooKeepers.get(backend.claim(held))).fencingToken();
 
-            assertThat(ZooKeepers.get(backend().forceRelease(key))).isTrue();
+            assertThat(ZooKeepers.get(backend().forceRelease(key, token))).isTrue();
 
             Signal suspicion = new Signal.Suspect(held.id(), LossReason.FORCED);
             ZooKeepers.until("the owner is told", () -> signals.contains(suspicion));

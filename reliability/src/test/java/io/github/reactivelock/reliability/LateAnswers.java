@@ -89,8 +89,8 @@ final class LateAnswers implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return store.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return store.forceRelease(key, fencingToken);
     }
 
     @Override

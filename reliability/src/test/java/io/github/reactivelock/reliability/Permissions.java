@@ -64,12 +64,13 @@ final class Permissions {
         Disposable watching = backend.events("a").subscribe(events::add, error -> {});
         need("watch", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Snapshot);
         need("release", ask(backend.release(owner)));
-        need("push", signals.poll(1, TimeUnit.SECONDS) instanceof Signal.Grant);
+        Signal pushed = signals.poll(1, TimeUnit.SECONDS);
+        need("push", pushed instanceof Signal.Grant);
         need("event", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Released);
         watching.dispose();
         need("no longer watch", quiet("reactivelock:0:events:*"));
         server.command("SCRIPT", "FLUSH");
-        need("force", ask(backend.forceRelease("a")));
+        need("force", ask(backend.forceRelease("a", ((Signal.Grant) pushed).fencingToken())));
         server.command("RPUSH", "{reactivelock:b}", "x");
         String foreign = backend.inspect("b")
                 .map(String::valueOf)

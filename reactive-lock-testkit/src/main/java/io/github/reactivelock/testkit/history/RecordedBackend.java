@@ -88,8 +88,8 @@ final class RecordedBackend implements LockBackend {
     }
 
     @Override
-    public Mono<Boolean> forceRelease(String key) {
-        return real.forceRelease(key);
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return real.forceRelease(key, fencingToken);
     }
 
     @Override
