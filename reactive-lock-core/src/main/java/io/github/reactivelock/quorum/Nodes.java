@@ -1,5 +1,6 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
@@ -90,7 +91,8 @@ final class Nodes {
         Disposable unused = Mono.defer(() -> question.apply(all.get(node)))
                 .timeout(
                         timeout,
-                        Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")))
+                        Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")),
+                        DriverThreads.timer())
                 .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
                         value -> tell(answer, new Answer<>(node, value, null)),
@@ -140,7 +142,8 @@ final class Nodes {
         return Flux.range(0, all.size())
                 .flatMap(
                         i -> pushed.apply(all.get(i))
-                                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, timeout))
+                                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, timeout)
+                                        .scheduler(DriverThreads.timer()))
                                 .map(value -> new Pushed<>(i, value)),
                         all.size());
     }
@@ -153,7 +156,7 @@ final class Nodes {
         return Flux.defer(() -> Flux.fromIterable(underWay))
                 .flatMap(answer -> answer, Integer.MAX_VALUE)
                 .then()
-                .timeout(LONGEST_FAREWELL, Mono.empty())
+                .timeout(LONGEST_FAREWELL, Mono.empty(), DriverThreads.timer())
                 .then(closed);
     }
 }

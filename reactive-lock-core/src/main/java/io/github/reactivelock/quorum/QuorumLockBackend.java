@@ -2,6 +2,7 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -290,7 +291,8 @@ public final class QuorumLockBackend implements LockBackend {
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
         return nodes.isMajority(candidacy.add(node))
                 ? recheck
-                : Mono.delay(Candidacy.moment()).flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
+                : Mono.delay(Candidacy.moment(), DriverThreads.timer())
+                        .flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
     }
 
     // ---- the rest

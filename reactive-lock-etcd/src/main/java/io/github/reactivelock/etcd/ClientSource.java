@@ -3,6 +3,7 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
+import io.github.reactivelock.spi.DriverThreads;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Where the jetcd client comes from: from the user, who keeps it, or from a builder. What is built here fails instead of
@@ -66,7 +66,12 @@ final class ClientSource {
         if (ours.executorService() == null) {
             ours.executorService(new CallerThread());
         }
-        return new ClientSource(target.substring(target.lastIndexOf('/') + 1), true, ours::build);
+        return of(target.substring(target.lastIndexOf('/') + 1), ours::build);
+    }
+
+    /** Clients made and closed here. */
+    static ClientSource of(String server, Supplier<Client> ours) {
+        return new ClientSource(server, true, ours);
     }
 
     /**
@@ -74,19 +79,28 @@ final class ClientSource {
      * the thread of the first command.
      */
     Mono<Client> open(ByteSequence anyKey) {
-        return Mono.fromCallable(() -> {
+        return DriverThreads.calling(() -> {
                     Client opened = client.get();
-                    opened.getLeaseClient();
-                    opened.getWatchClient();
-                    CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
-                    return opened;
+                    try {
+                        opened.getLeaseClient();
+                        opened.getWatchClient();
+                        CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
+                        return opened;
+                    } catch (Throwable e) { // nobody else knows of it
+                        if (isOurs) {
+                            opened.close();
+                        }
+                        throw e;
+                    }
                 })
-                .subscribeOn(Schedulers.boundedElastic())
                 .cache(opened -> FOR_EVER, error -> Duration.ZERO, () -> Duration.ZERO);
     }
 
     Mono<Void> close(Client opened) {
-        return isOurs ? Mono.<Void>fromRunnable(opened::close).subscribeOn(Schedulers.boundedElastic()) : Mono.empty();
+        return isOurs
+                ? Mono.<Void>fromRunnable(() -> DriverThreads.run(opened::close))
+                        .subscribeOn(DriverThreads.mayBlock())
+                : Mono.empty();
     }
 
     /**

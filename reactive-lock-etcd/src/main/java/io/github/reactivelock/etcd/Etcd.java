@@ -12,6 +12,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
+import io.github.reactivelock.spi.DriverThreads;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -96,7 +97,7 @@ final class Etcd {
 
     private Flux<WatchResponse> watch(Watch watches, ByteSequence key, WatchOption option) {
         return Flux.create(sink -> {
-            Watch.Watcher watcher = watches.watch(key, option, new ToSink(sink));
+            Watch.Watcher watcher = DriverThreads.call(() -> watches.watch(key, option, new ToSink(sink)));
             FluxSink<WatchResponse> unused = sink.onDispose(watcher::close);
         });
     }
@@ -146,7 +147,7 @@ final class Etcd {
             return Mono.error(e);
         }
         return used.client
-                .flatMap(client -> answer(command.apply(client)))
+                .flatMap(client -> answer(DriverThreads.call(() -> command.apply(client))))
                 .doOnNext(answer -> used.answeredAt = System.nanoTime())
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
@@ -156,7 +157,8 @@ final class Etcd {
                     }
                     Duration doubled = pause.multipliedBy(2);
                     Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
-                    return Mono.delay(pause).then(Mono.defer(() -> attempt(command, until, next)));
+                    return Mono.delay(pause, DriverThreads.timer())
+                            .then(Mono.defer(() -> attempt(command, until, next)));
                 });
     }
 

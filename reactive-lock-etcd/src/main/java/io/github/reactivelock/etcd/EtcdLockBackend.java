@@ -4,6 +4,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -65,7 +66,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final Observer observer;
     private final Pushes pushes;
 
-    private EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
+    EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
         String session = RandomId.next();
         Names names = new Names(options.prefix());
         this.etcd = new Etcd(source, options);
@@ -182,7 +183,7 @@ public final class EtcdLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         return queue.close()
-                .timeout(REVOKING, Mono.empty())
+                .timeout(REVOKING, Mono.empty(), DriverThreads.timer())
                 .onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(Etcd.closedError())))
                 .then(etcd.close());

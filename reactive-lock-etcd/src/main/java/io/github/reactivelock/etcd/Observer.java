@@ -10,6 +10,7 @@ import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
@@ -76,6 +77,7 @@ final class Observer {
                                     .flatMapIterable(response -> line.follow(response.getEvents())));
                 }))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> error instanceof EtcdFailure failure && failure.isTransient()))

@@ -5,6 +5,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.Signal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -68,6 +69,7 @@ final class Pushes {
                         .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
                 .concatMap(response -> read(response, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> !etcd.isClosed()));

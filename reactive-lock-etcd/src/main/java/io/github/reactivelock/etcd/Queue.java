@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
@@ -163,8 +164,8 @@ final class Queue implements Lease.Findings {
         Disposable.Swap watch = standing.follow(predecessor.getKey(), predecessor.getCreateRevision(), own);
         if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
-                    .onErrorResume(
-                            error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).then())
+                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                            .then())
                     .then(Mono.defer(() -> {
                         standing.followed(watch);
                         return lookAfterwards(standing, revision);
@@ -176,7 +177,8 @@ final class Queue implements Lease.Findings {
     private Mono<Void> lookAfterwards(Standing standing, long revision) {
         return keys.look(standing, revision)
                 .flatMap(line -> moved(standing, revision, line))
-                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck(standing)))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(recheck(standing)))
                 .doOnNext(pushes::push)
                 .then();
     }

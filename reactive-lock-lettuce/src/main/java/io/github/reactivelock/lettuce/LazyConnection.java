@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import java.util.ArrayDeque;
@@ -87,7 +88,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     private void open() {
         CompletionStage<C> opened;
         try {
-            opened = opener.get();
+            opened = DriverThreads.call(opener);
         } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
             opened = CompletableFuture.failedFuture(e);
         }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -16,10 +17,12 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,7 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Clients that a backend makes for itself, quick to reconnect, and closed with it. Both connections to one server share
@@ -46,36 +48,42 @@ final class OwnClient {
     private OwnClient() {}
 
     static LettuceConnection<?> ofServer(String uri) {
-        RedisURI parsed = parse(uri);
-        ClientResources resources = resources(1);
-        RedisClient client = RedisClient.create(resources);
-        client.setOptions(options(parsed));
-        boolean hasOthers = parsed.getSentinelMasterId() != null;
-        return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+        return DriverThreads.call(() -> {
+            RedisURI parsed = parse(uri);
+            ClientResources resources = resources(1);
+            RedisClient client = RedisClient.create(resources);
+            client.setOptions(options(parsed));
+            boolean hasOthers = parsed.getSentinelMasterId() != null;
+            return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+        });
     }
 
     static LettuceConnection<?> ofPrimary(List<String> uris) {
-        List<RedisURI> servers = parse(uris);
-        ClientResources resources = resources(1);
-        PrimaryClient client = new PrimaryClient(resources, servers);
-        client.setOptions(options(servers.get(0)));
-        String name = "primary of " + PrimaryClient.hosts(servers);
-        return connection(new OneServer(client, client.primary(), name, true), client, resources);
+        return DriverThreads.call(() -> {
+            List<RedisURI> servers = parse(uris);
+            ClientResources resources = resources(1);
+            PrimaryClient client = new PrimaryClient(resources, servers);
+            client.setOptions(options(servers.get(0)));
+            String name = "primary of " + PrimaryClient.hosts(servers);
+            return connection(new OneServer(client, client.primary(), name, true), client, resources);
+        });
     }
 
     static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
-        List<RedisURI> seeds = parse(uris);
-        ClientResources resources = resources(2);
-        RedisClusterClient client = RedisClusterClient.create(resources, seeds);
-        client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
-                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
-                        .refreshTriggersReconnectAttempts(2)
-                        .enablePeriodicRefresh(TOPOLOGY_PERIOD)
-                        .build())
-                .build());
-        return connection(
-                new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+        return DriverThreads.call(() -> {
+            List<RedisURI> seeds = parse(uris);
+            ClientResources resources = resources(2);
+            RedisClusterClient client = RedisClusterClient.create(resources, seeds);
+            client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
+                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                            .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
+                            .refreshTriggersReconnectAttempts(2)
+                            .enablePeriodicRefresh(TOPOLOGY_PERIOD)
+                            .build())
+                    .build());
+            return connection(
+                    new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+        });
     }
 
     private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(
@@ -84,9 +92,11 @@ final class OwnClient {
     }
 
     private static ClientResources resources(int threads) {
+        ThreadFactoryProvider factories = Threads::new;
         return ClientResources.builder()
+                .threadFactoryProvider(factories)
                 // Not as a number: Lettuce makes two of one.
-                .eventLoopGroupProvider(new DefaultEventLoopGroupProvider(threads))
+                .eventLoopGroupProvider(new DefaultEventLoopGroupProvider(threads, factories))
                 .computationThreadPoolSize(2)
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
@@ -146,13 +156,16 @@ final class OwnClient {
     // to
     // them they leave alone.
     private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
-        return Mono.fromFuture(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS))
-                .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(Schedulers.boundedElastic()))
-                .then(ended(() -> resources.eventLoopGroupProvider().shutdown(0, 2, TimeUnit.SECONDS)));
+        return Mono.fromFuture(() -> DriverThreads.call(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS)))
+                .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(DriverThreads.mayBlock()))
+                .then(ended(() -> resources.eventLoopGroupProvider().shutdown(0, 2, TimeUnit.SECONDS)))
+                // Netty's global thread has no context class loader; whatever follows would hand that on to its
+                // threads.
+                .publishOn(DriverThreads.mayBlock());
     }
 
     private static Mono<Void> ended(Supplier<Future<Boolean>> shutdown) {
-        return Mono.create(sink -> shutdown.get().addListener(done -> sink.success()));
+        return Mono.create(sink -> DriverThreads.call(shutdown).addListener(done -> sink.success()));
     }
 
     /**
@@ -168,6 +181,18 @@ final class OwnClient {
                             new FlushConsolidationHandler(
                                     FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true),
                             new ResetAsEnd());
+        }
+    }
+
+    /** Also those that Lettuce or Netty make later, from whatever thread. */
+    private static final class Threads extends DefaultThreadFactory {
+        Threads(String pool) {
+            super(pool, true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable task, String name) {
+            return DriverThreads.call(() -> super.newThread(task, name));
         }
     }
 

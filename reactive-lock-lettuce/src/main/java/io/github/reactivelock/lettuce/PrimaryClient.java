@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
@@ -56,7 +57,7 @@ final class PrimaryClient extends RedisClient {
                                         () -> connection.async().role())
                                 .map(role -> "master".equals(role.get(0))),
                         connection -> Mono.fromCompletionStage(connection::closeAsync))
-                .timeout(server.getTimeout())
+                .timeout(server.getTimeout(), DriverThreads.timer())
                 .onErrorReturn(false);
     }
 

@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -25,11 +26,11 @@ final class Pulse {
 
     static Disposable of(
             StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
-        return Flux.interval(BEAT)
+        return Flux.interval(BEAT, DriverThreads.timer())
                 .onBackpressureDrop()
                 .concatMap(
                         beat -> Mono.fromCompletionStage(commands::ping)
-                                .timeout(LONGEST_SILENCE)
+                                .timeout(LONGEST_SILENCE, DriverThreads.timer())
                                 .onErrorResume(error -> {
                                     drop(connection, commands);
                                     return Mono.empty();

@@ -64,7 +64,7 @@ class ErrorsTest {
         lazy.use(told::add, told::add);
         lazy.use(told::add, told::add);
 
-        assertThat(told.get(0)).isInstanceOf(ExceptionInInitializerError.class);
+        assertThat((Throwable) told.get(0)).hasCauseInstanceOf(ExceptionInInitializerError.class);
         assertThat(told.get(1)).isInstanceOf(StatefulRedisConnection.class);
     }
 

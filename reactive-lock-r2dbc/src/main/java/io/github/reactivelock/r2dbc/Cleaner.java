@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,7 +33,7 @@ final class Cleaner {
         if (begun.compareAndSet(false, true)) {
             running.update(Detached.run(
                     "cleaning",
-                    Mono.defer(() -> Mono.delay(jittered()))
+                    Mono.defer(() -> Mono.delay(jittered(), DriverThreads.timer()))
                             .then(Mono.defer(() -> clean(KEPT)).onErrorComplete())
                             .repeat(() -> !database.isClosed())
                             .then()));

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -43,10 +44,11 @@ final class Database {
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command) {
         return lent(command)
                 .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .filter(R2dbcFailure::wasRolledBack)
                         .onRetryExhaustedThrow((attempts, last) -> last.failure()))
-                .timeout(timeout);
+                .timeout(timeout, DriverThreads.timer());
     }
 
     private <T> Mono<T> lent(Function<Session, Mono<T>> command) {
@@ -67,7 +69,7 @@ final class Database {
             var unusedSink = sink.onCancel(() -> settled.set(true));
             var unused = Detached.run(
                     "opening a connection",
-                    Mono.from(factory.create())
+                    DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())))
                             .flatMap(connection -> {
                                 if (settled.compareAndSet(false, true)) {
                                     sink.success(connection);
@@ -84,15 +86,20 @@ final class Database {
     }
 
     static Mono<Void> giveBack(Connection connection) {
-        return Mono.from(connection.close());
+        return DriverThreads.subscribing(Mono.from(connection.close()));
     }
 
     /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */
     Mono<Void> discard(Connection connection) {
         Mono<Void> closing = connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection real
-                ? Mono.from(real.close()).timeout(CLOSING).onErrorComplete().then(giveBack(connection))
+                ? Mono.from(real.close())
+                        .timeout(CLOSING, DriverThreads.timer())
+                        .onErrorComplete()
+                        .then(giveBack(connection))
                 : giveBack(connection);
-        return sql.dialect.apart(closing.timeout(CLOSING).onErrorComplete()).then();
+        return sql.dialect
+                .apart(closing.timeout(CLOSING, DriverThreads.timer()).onErrorComplete())
+                .then();
     }
 
     boolean isClosed() {
@@ -101,7 +108,9 @@ final class Database {
 
     Mono<Void> close() {
         return Mono.defer(() -> closed.compareAndSet(false, true) && isOurs && factory instanceof ConnectionPool pool
-                ? sql.dialect.apart(pool.disposeLater()).then()
+                ? sql.dialect
+                        .apart(DriverThreads.subscribing(pool.disposeLater()))
+                        .then()
                 : Mono.empty());
     }
 }

@@ -1,11 +1,11 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import java.util.Locale;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
-import reactor.core.scheduler.Schedulers;
 
 /** What differs between databases: their clock, their parameters and how they push. The statements are in resources. */
 enum Dialect {
@@ -73,6 +73,6 @@ enum Dialect {
 
     /** H2 runs inside the process and works, and waits, on the subscribing thread, which must be one that may. */
     <T> Flux<T> apart(Publisher<T> work) {
-        return this == H2 ? Flux.from(work).subscribeOn(Schedulers.boundedElastic()) : Flux.from(work);
+        return this == H2 ? Flux.from(work).subscribeOn(DriverThreads.mayBlock()) : Flux.from(work);
     }
 }

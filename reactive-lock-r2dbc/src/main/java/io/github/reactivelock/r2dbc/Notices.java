@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -41,9 +42,15 @@ final class Notices {
                 ? inner
                 : database.factory;
         this.channels = channels;
-        this.shared = Flux.usingWhen(unpooled.create(), this::listen, this::end, (c, error) -> end(c), this::end)
+        this.shared = Flux.usingWhen(
+                        DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
+                        this::listen,
+                        this::end,
+                        (c, error) -> end(c),
+                        this::end)
                 .doFinally(signal -> connected = false)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> !database.isClosed()))
@@ -75,9 +82,9 @@ final class Notices {
     }
 
     private static Flux<Notice> checked(PostgresqlConnection connection) {
-        return Flux.interval(CHECK)
+        return Flux.interval(CHECK, DriverThreads.timer())
                 .onBackpressureDrop()
-                .concatMap(tick -> connection.validate(ValidationDepth.REMOTE).timeout(CHECK), 1)
+                .concatMap(tick -> connection.validate(ValidationDepth.REMOTE).timeout(CHECK, DriverThreads.timer()), 1)
                 .concatMap(alive -> alive ? Mono.<Notice>empty() : broken());
     }
 

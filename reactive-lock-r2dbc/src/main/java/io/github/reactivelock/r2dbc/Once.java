@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.ConnectionFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -101,8 +102,9 @@ public final class Once {
         return Mono.defer(() -> {
             String id = process + runs.getAndIncrement();
             return taken(name, id, ttl)
-                    .flatMap(found ->
-                            found.runId().equals(id) ? ran(name, id, work.timeout(ttl), outcome) : otherwise.of(found));
+                    .flatMap(found -> found.runId().equals(id)
+                            ? ran(name, id, work.timeout(ttl, DriverThreads.timer()), outcome)
+                            : otherwise.of(found));
         });
     }
 

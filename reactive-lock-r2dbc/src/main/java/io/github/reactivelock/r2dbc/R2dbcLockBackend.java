@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -9,8 +10,10 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -87,7 +90,7 @@ public final class R2dbcLockBackend implements LockBackend {
                     "this is not an address as r2dbc:driver://user:password@host:port/database;"
                             + " percent-encode what is special in user and password");
         }
-        return connect(ConnectionFactories.get(address), R2dbcLockOptions.defaults());
+        return connect(DriverThreads.call(() -> ConnectionFactories.get(address)), R2dbcLockOptions.defaults());
     }
 
     /**
@@ -101,16 +104,16 @@ public final class R2dbcLockBackend implements LockBackend {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
-        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(unpooled)
+        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled))
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
                 .maxAcquireTime(options.commandTimeout())
                 .maxCreateConnectionTime(options.commandTimeout())
                 .allocatorSubscribeOn(
-                        Dialect.of(unpooled) == Dialect.H2 ? Schedulers.boundedElastic() : Schedulers.immediate())
+                        Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
-        return new R2dbcLockBackend(new Database(new ConnectionPool(pool), true, options));
+        return new R2dbcLockBackend(new Database(DriverThreads.call(() -> new ConnectionPool(pool)), true, options));
     }
 
     /**
@@ -192,6 +195,19 @@ public final class R2dbcLockBackend implements LockBackend {
             Mono<Void> closed = database.close();
             return closed.doFinally(signal -> pushes.close());
         });
+    }
+
+    /** Opens connections so that no Error of the driver is lost inside the pool. */
+    private record Guarded(ConnectionFactory driver) implements ConnectionFactory {
+        @Override
+        public Mono<Connection> create() {
+            return DriverThreads.subscribing(Mono.defer(() -> Mono.from(driver.create())));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return driver.getMetadata();
+        }
     }
 
     Mono<Void> clean(Duration kept) {

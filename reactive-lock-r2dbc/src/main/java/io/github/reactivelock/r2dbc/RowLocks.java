@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.R2dbcException;
@@ -116,7 +117,7 @@ public final class RowLocks {
     private Mono<Connection> connected(String key) {
         return connections
                 .borrow()
-                .timeout(forConnection, Mono.error(() -> exhausted(key, null)))
+                .timeout(forConnection, Mono.error(() -> exhausted(key, null)), DriverThreads.timer())
                 .onErrorMap(R2dbcTimeoutException.class, error -> exhausted(key, error));
     }
 
@@ -140,12 +141,14 @@ public final class RowLocks {
                 .then();
         return row.then(lock)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .filter(R2dbcFailure::wasRolledBack))
                 .timeout(
                         waitTimeout,
                         Mono.error(() -> new R2dbcTimeoutException("row lock '" + key + "' was not free within "
-                                + waitTimeout.toMillis() + " ms; its holder's transaction goes on")))
+                                + waitTimeout.toMillis() + " ms; its holder's transaction goes on")),
+                        DriverThreads.timer())
                 .onErrorMap(
                         error -> !(error instanceof R2dbcTimeoutException),
                         error -> R2dbcFailure.of(error, sql, waitTimeout));

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.r2dbc.spi.Row;
@@ -105,8 +106,8 @@ final class Waits {
         long jitter = ThreadLocalRandom.current().nextLong(now / 4 + 1);
         Duration jittered = Duration.ofMillis(Math.min(now + jitter, LONGEST_PAUSE));
         Mono<?> soon = now == SHORTEST_PAUSE
-                ? Mono.delay(jittered)
-                : Mono.delay(jittered).or(newcomer());
+                ? Mono.delay(jittered, DriverThreads.timer())
+                : Mono.delay(jittered, DriverThreads.timer()).or(newcomer());
         return soon.then(Mono.defer(() -> Flux.fromIterable(List.copyOf(keys.values()))
                         .distinct()
                         .buffer(MOST_KEYS)
@@ -118,7 +119,10 @@ final class Waits {
     }
 
     private Mono<Long> newcomer() {
-        return newcomers.asFlux().next().flatMap(soon -> Mono.delay(Duration.ofMillis(SHORTEST_PAUSE)));
+        return newcomers
+                .asFlux()
+                .next()
+                .flatMap(soon -> Mono.delay(Duration.ofMillis(SHORTEST_PAUSE), DriverThreads.timer()));
     }
 
     private Flux<Owner> owners(List<String> some) {

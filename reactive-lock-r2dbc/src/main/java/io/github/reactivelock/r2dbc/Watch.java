@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import java.time.Duration;
@@ -33,6 +34,7 @@ final class Watch {
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> new Reading(key).events())
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_RETRY)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(Duration.ofSeconds(1))
                         .transientErrors(true)
                         .filter(error -> !database.isClosed()));
@@ -70,7 +72,7 @@ final class Watch {
         /** When it is worth looking. */
         private Flux<?> occasions() {
             return database.sql.dialect.notifies()
-                    ? Flux.merge(pushes.changes(key), Flux.interval(REFRESH))
+                    ? Flux.merge(pushes.changes(key), Flux.interval(REFRESH, DriverThreads.timer()))
                     : Flux.defer(this::nextTime).repeat();
         }
 
@@ -116,7 +118,8 @@ final class Watch {
             long now = pause;
             pause = Math.min(2 * now, LONGEST_PAUSE);
             return Mono.delay(
-                    Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)));
+                    Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)),
+                    DriverThreads.timer());
         }
 
         private Mono<Void> refreshed() {

@@ -129,7 +129,8 @@ final class RedisFailure extends RuntimeException {
     }
 
     private static String said(Throwable error) {
-        String message = error.getMessage();
+        // The message of an Error is a bare class name, or nothing.
+        String message = error instanceof Error ? error.toString() : error.getMessage();
         return message == null ? "" : message;
     }
 }

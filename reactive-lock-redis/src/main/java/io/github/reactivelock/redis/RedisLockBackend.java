@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.QuorumNode;
@@ -181,7 +182,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         Mono<List<Object>> watch = run(key, "watch", names.events(key));
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
         // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
-        Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL)
+        Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, DriverThreads.timer())
                 .onBackpressureDrop()
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
@@ -225,8 +226,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         }
         long until = System.nanoTime() + PASSING.toNanos();
         Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
+                .scheduler(DriverThreads.timer())
                 .filter(last -> RedisFailure.isPassing(last) && System.nanoTime() - until < 0);
-        return Mono.delay(PASSING_PAUSE)
+        return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
                 .onErrorResume(last -> explained(keys, last));
     }

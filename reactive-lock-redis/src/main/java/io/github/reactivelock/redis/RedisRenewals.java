@@ -1,6 +1,7 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import java.time.Duration;
@@ -55,7 +56,7 @@ final class RedisRenewals {
             AtomicReference<Throwable> failure = new AtomicReference<>();
             return Flux.fromIterable(batches)
                     .flatMap(part -> batch(part).doOnError(failure::set).onErrorComplete(), batches.size(), 1)
-                    .takeUntilOther(Mono.delay(patience(held)))
+                    .takeUntilOther(Mono.delay(patience(held), DriverThreads.timer()))
                     .doOnNext(part -> {
                         renewed.addAll(part.renewed());
                         lost.putAll(part.lost());

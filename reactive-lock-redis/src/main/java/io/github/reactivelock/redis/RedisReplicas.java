@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
@@ -102,7 +103,7 @@ final class RedisReplicas {
         };
         try {
             Disposable unused = question.apply(claims)
-                    .timeout(limit)
+                    .timeout(limit, DriverThreads.timer())
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),

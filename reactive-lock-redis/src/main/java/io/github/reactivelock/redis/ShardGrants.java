@@ -1,6 +1,7 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.Map;
@@ -85,6 +86,7 @@ final class ShardGrants {
                 .mapNotNull(
                         push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Recheck(key))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(Duration.ofSeconds(1))
                         .transientErrors(true))
                 .subscribe(this::emit, error -> log.warn("grants of '{}' are not heard of any more", key, error));

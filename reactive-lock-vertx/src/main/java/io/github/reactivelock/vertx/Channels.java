@@ -1,6 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.RedisListener;
+import io.github.reactivelock.spi.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.Command;
@@ -43,7 +44,7 @@ final class Channels implements Link.User {
 
     void subscribe(String channel) {
         try {
-            context.runOnContext(now -> join(channel));
+            DriverThreads.run(() -> context.runOnContext(now -> join(channel)));
         } catch (RejectedExecutionException e) {
             listener.failed(channel, new IllegalStateException("the Vertx of the lock backend is closed"));
         }
@@ -51,7 +52,7 @@ final class Channels implements Link.User {
 
     void unsubscribe(String channel) {
         try {
-            context.runOnContext(now -> leave(channel));
+            DriverThreads.run(() -> context.runOnContext(now -> leave(channel)));
         } catch (RejectedExecutionException e) {
             // The event loop is gone, and the connection with it.
         }

@@ -1,6 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.RedisScript;
+import io.github.reactivelock.spi.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.Command;
@@ -68,7 +69,7 @@ final class Commands implements Link.User {
         if (awaited.compareAndSet(false, true)) {
             try {
                 // Always queued, even on this event loop: a command must not overtake one queued by another thread.
-                context.runOnContext(now -> arrived());
+                DriverThreads.run(() -> context.runOnContext(now -> arrived()));
             } catch (Throwable e) { // an Error too, or nothing would ever be sent again
                 awaited.set(false);
                 refuseArrivals(

@@ -1,5 +1,6 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.RedisConnection;
@@ -99,8 +100,8 @@ final class Link {
         state = State.OPENING;
         Opening opening;
         try {
-            opening = opener.get();
-        } catch (RuntimeException e) {
+            opening = DriverThreads.call(opener);
+        } catch (RuntimeException e) { // an Error too, which is its cause then
             opening = Opening.failed(e);
         }
         Opening mine = opening;

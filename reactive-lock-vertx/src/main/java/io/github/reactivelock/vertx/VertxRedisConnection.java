@@ -4,6 +4,7 @@ import io.github.reactivelock.redis.HashSlot;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;
+import io.github.reactivelock.spi.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -30,7 +31,8 @@ final class VertxRedisConnection implements RedisConnection {
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      */
     VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
-        this.context = ((VertxInternal) vertx).createEventLoopContext();
+        // What runs on it has the context class loader of whoever makes it.
+        this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;
         this.commands = new Commands(context, opener, mostWaiting);
@@ -79,7 +81,7 @@ final class VertxRedisConnection implements RedisConnection {
     public Mono<Void> close() {
         return Mono.create(sink -> {
             try {
-                context.runOnContext(now -> close(sink));
+                DriverThreads.run(() -> context.runOnContext(now -> close(sink)));
             } catch (RejectedExecutionException e) {
                 // The Vertx is closed, and everything of it.
                 sink.success();

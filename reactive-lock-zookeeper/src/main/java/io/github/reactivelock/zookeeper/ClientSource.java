@@ -12,7 +12,7 @@ import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.data.ACL;
 
 /** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
-sealed interface ClientSource {
+interface ClientSource {
 
     /** A started client, with a listener: one made here tells it of its first connection, one of the user's of the next. */
     CuratorFramework open(ConnectionStateListener listener);

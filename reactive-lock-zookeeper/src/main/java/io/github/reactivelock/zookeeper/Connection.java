@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.DriverThreads;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -18,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Curator's client, opened by the first command. Commands leave from one thread of this connection's own, in the order
@@ -27,14 +27,12 @@ import reactor.core.scheduler.Schedulers;
  */
 final class Connection {
 
-    private static final int FOR_NOBODY_SECONDS = 60;
     /** Of the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
     private static final int RELIABLE_PART = 2;
 
     private final ClientSource source;
     private final ZooKeeperLockOptions options;
-    private final Scheduler thread =
-            Schedulers.newBoundedElastic(1, Integer.MAX_VALUE, "reactive-lock-zookeeper", FOR_NOBODY_SECONDS, true);
+    private final Scheduler thread = DriverThreads.scheduler("reactive-lock-zookeeper", 1);
     private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
     private final ConnectionStateListener onState = (client, state) -> changed(state);
     private volatile @Nullable AsyncCuratorFramework opened;
@@ -60,19 +58,26 @@ final class Connection {
 
     /** An error that says why, if there is no answer in the time that a command may take. */
     <T> Mono<T> within(Mono<T> answer) {
-        return answer.timeout(options.commandTimeout(), Mono.error(TimeoutException::new))
+        return answer.timeout(options.commandTimeout(), Mono.error(TimeoutException::new), DriverThreads.timer())
                 .onErrorResume(this::explained);
     }
 
     /** The id of the present session, or zero if there is none yet. */
     Mono<Long> session() {
-        return onThread(() -> Mono.fromCallable(() ->
-                        client().unwrap().getZookeeperClient().getZooKeeper().getSessionId()))
-                .onErrorMap(this::explain);
+        return onThread(this::presentSession).onErrorMap(this::explain);
+    }
+
+    private Mono<Long> presentSession() {
+        try {
+            return Mono.just(
+                    client().unwrap().getZookeeperClient().getZooKeeper().getSessionId());
+        } catch (Exception e) {
+            return Mono.error(e);
+        }
     }
 
     private <T> Mono<T> onThread(Supplier<Mono<T>> step) {
-        return Mono.defer(step).subscribeOn(thread);
+        return Mono.defer(() -> DriverThreads.call(step)).subscribeOn(thread);
     }
 
     /** How long a hold may be relied upon after a question that was answered. */

@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.DriverThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -12,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.client.ConnectStringParser;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Asks servers why they do not answer, because Curator says only that they do not: whether anybody listens there, and, by
@@ -40,11 +40,11 @@ final class Diagnosis {
         String name = server.getHostString() + ":" + server.getPort();
         return Mono.fromCallable(() -> new InetSocketAddress(server.getHostString(), server.getPort()))
                 // Looking up a name blocks.
-                .subscribeOn(Schedulers.boundedElastic())
+                .subscribeOn(DriverThreads.mayBlock())
                 .flatMap(address -> Mono.using(
                         AsynchronousSocketChannel::open, channel -> converse(channel, address), Diagnosis::close))
                 .map(Diagnosis::meaning)
-                .timeout(PATIENCE, Mono.just("is silent"))
+                .timeout(PATIENCE, Mono.just("is silent"), DriverThreads.timer())
                 .onErrorResume(error -> Mono.just(
                         error.getMessage() == null ? "is unknown" : "cannot be reached: " + error.getMessage()))
                 .map(answer -> name + " " + answer);

@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import java.time.Duration;
@@ -69,6 +70,7 @@ final class Observer {
                     return watches.below(names.lock(key)).concatMap(following::happened);
                 })
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> !connection.isClosed() && isPassing(error)));

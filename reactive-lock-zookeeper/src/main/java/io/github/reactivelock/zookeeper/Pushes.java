@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.Set;
@@ -101,6 +102,7 @@ final class Pushes {
                 .then(watches.watch(notice))
                 .flatMapMany(change -> told(change, forced))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
                         .filter(error -> !connection.isClosed()));

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
@@ -185,7 +186,7 @@ final class Queue {
     void keep(Standing standing, Node node) {
         Claim claim = standing.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
-            Mono<?> end = Mono.delay(claim.lease()).doOnNext(now -> expire(standing, node));
+            Mono<?> end = Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> expire(standing, node));
             standing.endBy(Detached.run("ending a hold whose lease ran out", end));
         }
     }
@@ -203,8 +204,8 @@ final class Queue {
         Disposable.Swap watch = standing.follow(predecessor.name());
         if (watch != null) {
             Mono<Void> news = watches.untilChanged(names.claim(standing.claim.key(), predecessor.name()))
-                    .onErrorResume(
-                            error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).then())
+                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                            .then())
                     .then(Mono.defer(() -> {
                         standing.followed(watch);
                         return lookAfterwards(standing, node);
@@ -217,7 +218,8 @@ final class Queue {
         Signal recheck = new Signal.Recheck(standing.claim.key());
         return nodes.line(standing.claim.key())
                 .flatMap(line -> moved(standing, node, Line.of(standing.claim.id(), line)))
-                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH).thenReturn(recheck))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(recheck))
                 .doOnNext(pushes::push)
                 .then();
     }

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.DriverThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +60,7 @@ final class Removals {
 
     private void tidyUpLater() {
         if (pausing.compareAndSet(false, true)) {
-            Mono<Void> pause = Mono.delay(PAUSE).then(Mono.fromRunnable(() -> {
+            Mono<Void> pause = Mono.delay(PAUSE, DriverThreads.timer()).then(Mono.fromRunnable(() -> {
                 pausing.set(false);
                 if (connection.isConnected()) {
                     tidyUp();

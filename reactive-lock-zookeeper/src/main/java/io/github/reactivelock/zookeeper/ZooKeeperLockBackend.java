@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -71,7 +72,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final Observer observer;
     private final Pushes pushes;
 
-    private ZooKeeperLockBackend(ClientSource source, ZooKeeperLockOptions options) {
+    ZooKeeperLockBackend(ClientSource source, ZooKeeperLockOptions options) {
         byte[] random = new byte[16];
         new SecureRandom().nextBytes(random);
         String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
@@ -167,7 +168,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         Mono<Void> removed = connection.isOurs() ? Mono.empty() : queue.close().then(pushes.removeNotice());
-        return removed.timeout(REMOVING, Mono.empty())
+        return removed.timeout(REMOVING, Mono.empty(), DriverThreads.timer())
                 .onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(ZooKeeperFailure.closed())))
                 .then(Mono.defer(connection::close));

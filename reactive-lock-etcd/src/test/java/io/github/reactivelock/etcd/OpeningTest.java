@@ -1,0 +1,58 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.Client;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testkit.ThreadLoaders;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+class OpeningTest {
+
+    private static final EtcdLockOptions PATIENT = EtcdLockOptions.defaults().withCommandTimeout(Etcds.LIMIT);
+
+    static final class Opener implements Function<String, LockBackend> {
+        @Override
+        public LockBackend apply(String uri) {
+            return EtcdLockBackend.connect(Client.builder().endpoints(uri), PATIENT);
+        }
+    }
+
+    @Test
+    void noThreadInheritsAContextClassLoader() {
+        try (EtcdServer server = EtcdServer.start()) {
+            ThreadLoaders.assertOwn(Opener.class, server.uri());
+        }
+    }
+
+    @Test
+    void anErrorIsToldAtOnceAndTheNextOneOpensAnew() {
+        try (EtcdServer server = EtcdServer.start()) {
+            AtomicBoolean works = new AtomicBoolean();
+            ClientSource source = ClientSource.of("nowhere", () -> {
+                if (!works.get()) {
+                    throw new NoClassDefFoundError("a part of jetcd");
+                }
+                return Client.builder().endpoints(server.uri()).build();
+            });
+            LockClient client = LockClient.builder(new EtcdLockBackend(source, PATIENT))
+                    .commandTimeout(Duration.ofMinutes(5))
+                    .build();
+
+            assertThat(Etcds.error(client.acquire("k")))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasStackTraceContaining("nowhere")
+                    .hasStackTraceContaining("NoClassDefFoundError: a part of jetcd")
+                    .hasRootCauseInstanceOf(NoClassDefFoundError.class);
+            works.set(true);
+            Etcds.get(Etcds.get(client.acquire("k")).release());
+            client.close().block(Etcds.LIMIT);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.ThreadLoaders;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+class OpeningTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults().withCommandTimeout(LIMIT);
+
+    static final class Opener implements Function<String, LockBackend> {
+        @Override
+        public LockBackend apply(String url) {
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(url), PATIENT);
+            backend.createTables().block(LIMIT);
+            return backend;
+        }
+    }
+
+    @Test
+    void noThreadInheritsAContextClassLoaderWithH2() {
+        try (Databases h2 = Databases.h2()) {
+            ThreadLoaders.assertOwn(Opener.class, h2.toString());
+        }
+    }
+
+    @Test
+    void noThreadInheritsAContextClassLoaderWithPostgres() {
+        try (Databases postgres = Databases.postgres()) {
+            ThreadLoaders.assertOwn(Opener.class, postgres.toString());
+        }
+    }
+
+    @Test
+    void noThreadInheritsAContextClassLoaderWithMariaDb() {
+        try (Databases mariaDb = Databases.mariaDb("mariadb")) {
+            ThreadLoaders.assertOwn(Opener.class, mariaDb.toString());
+        }
+    }
+
+    @Test
+    void anErrorOfADriverIsToldAtOnceAndTheNextOneOpensAnew() {
+        assertTold(driver -> R2dbcLockBackend.connect(driver, PATIENT), () -> {
+            throw new NoClassDefFoundError("a part of the driver");
+        });
+    }
+
+    @Test
+    void anErrorOfADriverThatIsSubscribedToIsTold() {
+        assertTold(
+                driver -> R2dbcLockBackend.connect(driver, PATIENT),
+                () -> Mono.fromCallable(() -> {
+                    throw new NoClassDefFoundError("a part of the driver");
+                }));
+    }
+
+    @Test
+    void anErrorOfAPoolOfTheApplicationIsTold() {
+        assertTold(pool -> R2dbcLockBackend.using(pool, PATIENT), () -> {
+            throw new NoClassDefFoundError("a part of the driver");
+        });
+    }
+
+    private static void assertTold(
+            Function<ConnectionFactory, R2dbcLockBackend> opener, Supplier<Publisher<Connection>> failure) {
+        ConnectionFactory h2 =
+                ConnectionFactories.get("r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1");
+        AtomicBoolean works = new AtomicBoolean(true);
+        R2dbcLockBackend backend = opener.apply(new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return works.get() ? h2.create() : failure.get();
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return h2.getMetadata();
+            }
+        });
+        R2dbcLockBackend tables = R2dbcLockBackend.connect(h2, PATIENT);
+        tables.createTables().block(LIMIT);
+        tables.close().block(LIMIT);
+        LockClient client = LockClient.builder(backend)
+                .commandTimeout(Duration.ofMinutes(5))
+                .build();
+        works.set(false);
+
+        assertThat(client.acquire("k")
+                        .map(held -> new Throwable("no error"))
+                        .onErrorResume(Mono::just)
+                        .block(LIMIT))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasStackTraceContaining("NoClassDefFoundError: a part of the driver")
+                .hasRootCauseInstanceOf(NoClassDefFoundError.class);
+        works.set(true);
+        client.acquire("k").flatMap(held -> held.release()).block(LIMIT);
+        client.close().block(LIMIT);
+    }
+}
