@@ -174,11 +174,12 @@ final class Attempt {
 
     /** Why grant after grant was over, or nearly so, before a flow could have it. */
     private IllegalStateException tooLate(long granted, long answeredAfter) {
-        return new IllegalStateException("the store granted it " + fruitless + " times in a row, but the last answer took "
-                + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(granted))
-                + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
-                + " ms; use a longer lease");
+        return new IllegalStateException(
+                "the store granted it " + fruitless + " times in a row, but the last answer took "
+                        + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
+                        + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(granted))
+                        + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
+                        + " ms; use a longer lease");
     }
 
     /** The claim is in the store's queue, or was when this was said, and nobody tries to get it granted any more. */

@@ -25,11 +25,14 @@ final class Queries {
     }
 
     Mono<Boolean> forceRelease(String key) {
-        return question(key, FORCE, () -> engine.backend
-                .inspect(key)
-                .flatMap(seen -> seen instanceof LockInfo.Held held
-                        ? engine.backend.forceRelease(key, held.fencingToken())
-                        : Mono.just(false)));
+        return question(
+                key,
+                FORCE,
+                () -> engine.backend
+                        .inspect(key)
+                        .flatMap(seen -> seen instanceof LockInfo.Held held
+                                ? engine.backend.forceRelease(key, held.fencingToken())
+                                : Mono.just(false)));
     }
 
     Mono<Boolean> forceRelease(String key, long fencingToken) {

@@ -151,7 +151,9 @@ class SignalsTest {
 
         assertThat(store.log).containsExactly("claim .0", "claim .0", "release .0");
         store.claim().answer(ScriptedBackend.granted(claim, 5));
-        assertThat(store.count("release")).as("the question may have come after it").isEqualTo(2);
+        assertThat(store.count("release"))
+                .as("the question may have come after it")
+                .isEqualTo(2);
         bench.assertNothingIsLeft();
     }
 

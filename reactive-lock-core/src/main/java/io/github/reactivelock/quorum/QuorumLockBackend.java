@@ -248,8 +248,8 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             candidacies.remove(claim.id());
-            return nodes.onEnough(node -> node.release(claim), nodes::isClear).flatMap(answers -> nodes.asMany(answers)
-                    .map(some -> {
+            return nodes.onEnough(node -> node.release(claim), nodes::isClear)
+                    .flatMap(answers -> nodes.asMany(answers).map(some -> {
                         long owned = answers.stream().filter(yes -> yes).count();
                         int silent = nodes.size() - answers.size(); // each may have been part of the majority
                         return owned > 0 && nodes.isMajority(owned + silent);

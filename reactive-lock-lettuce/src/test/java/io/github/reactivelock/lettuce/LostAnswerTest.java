@@ -87,8 +87,7 @@ class LostAnswerTest {
         long token = take(direct, owner);
         queue(direct, next);
         proxy.dropReplies();
-        CompletableFuture<Boolean> forced =
-                backend.forceRelease("a", token).toFuture();
+        CompletableFuture<Boolean> forced = backend.forceRelease("a", token).toFuture();
         eventually("it is carried out", () -> isOwner(direct, next));
 
         proxy.mend(); // the connection is reset, and on the next one the command is sent again

@@ -129,8 +129,7 @@ final class TableLock {
     private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left, long ownersToken) {
         return claim.mode() == Claim.Mode.TRY
                 ? Mono.just(new ClaimResult.Busy())
-                : transfer.enqueue(row, Successor.of(claim, pushes.client()))
-                        .thenReturn(queued(left, ownersToken));
+                : transfer.enqueue(row, Successor.of(claim, pushes.client())).thenReturn(queued(left, ownersToken));
     }
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */

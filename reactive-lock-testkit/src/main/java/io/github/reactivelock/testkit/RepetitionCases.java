@@ -139,11 +139,15 @@ abstract class RepetitionCases extends Cases {
         Claim first = claim();
         long ended = granted(backend, first);
         assertThat(Await.get(backend.release(first))).isTrue();
-        assertThat(Await.get(backend.forceRelease(key, ended))).as("nobody has it").isFalse();
+        assertThat(Await.get(backend.forceRelease(key, ended)))
+                .as("nobody has it")
+                .isFalse();
         Claim second = claim();
         long token = granted(backend, second);
 
-        assertThat(Await.get(backend.forceRelease(key, ended))).as("a token before").isFalse();
+        assertThat(Await.get(backend.forceRelease(key, ended)))
+                .as("a token before")
+                .isFalse();
         assertThat(Await.get(backend.forceRelease(key, token + (1L << LockBackend.PASS_BITS))))
                 .as("a token never given")
                 .isFalse();

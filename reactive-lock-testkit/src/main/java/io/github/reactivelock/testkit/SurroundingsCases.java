@@ -72,8 +72,8 @@ abstract class SurroundingsCases extends Cases {
                 }))
                 .toFuture();
         String second = key("second");
-        CompletableFuture<Object> innocent =
-                client.withLock(second, untilCancelled(working::countDown, () -> {})).toFuture();
+        CompletableFuture<Object> innocent = client.withLock(second, untilCancelled(working::countDown, () -> {}))
+                .toFuture();
         Await.open(working);
         Await.run(other.forceRelease(key));
         Await.open(blocked);
@@ -101,10 +101,10 @@ abstract class SurroundingsCases extends Cases {
         LockClient other = client();
 
         LockHandle first = Await.get(other.acquire(key));
-        CompletableFuture<String> pushed =
-                client.withLock(key, Mono.fromSupplier(() -> "done").doOnNext(value -> note.run()))
-                        .doFinally(signal -> note.run())
-                        .toFuture();
+        CompletableFuture<String> pushed = client.withLock(
+                        key, Mono.fromSupplier(() -> "done").doOnNext(value -> note.run()))
+                .doFinally(signal -> note.run())
+                .toFuture();
         untilQueued(other, key, 1);
         Await.run(first.release());
         Await.done(pushed);
@@ -162,8 +162,8 @@ abstract class SurroundingsCases extends Cases {
         Await.open(working);
 
         CountDownLatch holding = new CountDownLatch(1);
-        CompletableFuture<Object> losing =
-                other.withLock(key, untilCancelled(holding::countDown, () -> {})).toFuture();
+        CompletableFuture<Object> losing = other.withLock(key, untilCancelled(holding::countDown, () -> {}))
+                .toFuture();
         Await.open(holding);
         Await.run(client.forceRelease(key));
         assertThat(Await.error(losing)).isInstanceOf(LockLostException.class);
@@ -213,15 +213,14 @@ abstract class SurroundingsCases extends Cases {
         Throwable failure;
         Hooks.onOperatorDebug();
         try {
-            failure = Await.error(client.withLock(
-                            key, Mono.error(() -> new IllegalStateException("the work failed")))
+            failure = Await.error(client.withLock(key, Mono.error(() -> new IllegalStateException("the work failed")))
                     .toFuture());
         } finally {
             Hooks.resetOnOperatorDebug();
         }
 
         assertThat(failure).hasMessage("the work failed");
-        assertThat(failure.getSuppressed()).anySatisfy(trace -> assertThat(trace)
-                .hasMessageContaining(SurroundingsCases.class.getSimpleName()));
+        assertThat(failure.getSuppressed())
+                .anySatisfy(trace -> assertThat(trace).hasMessageContaining(SurroundingsCases.class.getSimpleName()));
     }
 }
