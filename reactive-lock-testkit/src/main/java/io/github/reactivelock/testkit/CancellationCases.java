@@ -17,6 +17,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -34,6 +35,21 @@ abstract class CancellationCases extends Cases {
         return command -> command.delayUntil(answer -> gate);
     }
 
+    /** Keeps whatever it is given. A lambda that is subscribed is not told of a value that comes during its cancel. */
+    private static final class Keeping extends BaseSubscriber<LockHandle> {
+
+        private final Queue<LockHandle> emitted;
+
+        Keeping(Queue<LockHandle> emitted) {
+            this.emitted = emitted;
+        }
+
+        @Override
+        protected void hookOnNext(LockHandle handle) {
+            emitted.add(handle);
+        }
+    }
+
     private void assertAnotherClientGetsIt() {
         Await.run(Await.get(client().acquire(key)).release());
     }
@@ -43,7 +59,7 @@ abstract class CancellationCases extends Cases {
         LockClient client = client();
         Queue<LockHandle> emitted = new ConcurrentLinkedQueue<>();
         for (int i = 0; i < 200; i++) {
-            client.acquire(key).subscribe(emitted::add).dispose();
+            client.acquire(key).subscribeWith(new Keeping(emitted)).dispose();
             client.withLock(key, Mono.never()).subscribe().dispose();
         }
         Await.until("what was emitted before its cancel is given back", () -> {
