@@ -218,7 +218,7 @@ final class Cohort {
             }
         } else if (current.fencingToken == fencingToken) {
             current.confirmed(since);
-        } else {
+        } else if (current.fencingToken < fencingToken) {
             // The store had lost the claim and granted it anew when an old question arrived: not the hold we gave out.
             lost(current, new LockLostException(line.key, current.currentToken(), LossReason.EXPIRED, null));
         }

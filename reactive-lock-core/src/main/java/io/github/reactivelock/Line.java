@@ -111,11 +111,16 @@ final class Line extends Mailbox {
             since = engine.timing.now();
             thread = Thread.currentThread();
             delivery = this;
+            boolean interrupted = false;
             try {
                 for (Runnable grant = next.getAndSet(null); grant != null; grant = next.getAndSet(null)) {
                     grant.run();
+                    interrupted |= Thread.interrupted(); // by the flow, for itself and not for the next one
                 }
             } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
                 thread = null;
                 if (delivery == this) {
                     delivery = null;

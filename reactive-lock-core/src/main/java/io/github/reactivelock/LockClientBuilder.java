@@ -107,7 +107,7 @@ public final class LockClientBuilder {
     /**
      * Where work and handles are emitted, and whatever else of yours the client calls. By default these are threads of
      * the library, made when they are needed and shared by all its clients, on which a flow that blocks or computes delays
-     * nobody but itself; from 256 of them on the next waits for a thread. On a scheduler with fewer threads, such as
+     * nobody but itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
      * {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the others: their locks are
      * held but not delivered, and losses are told late. {@code Schedulers.immediate()} leaves everything on the driver's
      * thread, which is a hop quicker and safe only for code that never blocks and never waits for the same driver.

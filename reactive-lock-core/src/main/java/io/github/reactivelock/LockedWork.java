@@ -7,6 +7,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Operators;
@@ -41,6 +43,7 @@ import reactor.util.context.ContextView;
  */
 abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription, Scannable {
 
+    private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
     private static final int NEW = 0;
     private static final int ACQUIRING = 1;
     private static final int STARTING = 2;
@@ -206,12 +209,25 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
             try {
                 ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
-                upstream.cancel();
-                end(e);
+                abort(e);
             }
         }
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
             giveBack();
+        }
+    }
+
+    /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */
+    private void abort(Throwable failure) {
+        try {
+            upstream.cancel();
+        } catch (Throwable e) {
+            failure.addSuppressed(e);
+        }
+        try {
+            end(failure);
+        } catch (Throwable e) {
+            log.error("lock '{}': a hook threw what work under it had thrown", key, e);
         }
     }
 

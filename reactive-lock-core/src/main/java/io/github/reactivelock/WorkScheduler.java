@@ -1,8 +1,9 @@
 package io.github.reactivelock;
 
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -36,19 +37,19 @@ final class WorkScheduler implements Scheduler {
         Task offered = new Task(task);
         try {
             return way.apply(offered);
-        } catch (RejectedExecutionException e) {
-            if (offered.begun) { // in place, and it is the task that threw
+        } catch (Throwable e) { // an Error too, as when no thread can be made: the work would never be cancelled
+            if (offered.isRunHere()) { // and it is the task that threw
                 throw e;
             }
             tell(e);
-            return WorkThreads.SCHEDULER.schedule(task);
+            return WorkThreads.SCHEDULER.schedule(offered);
         }
     }
 
-    private void tell(RejectedExecutionException refusal) {
+    private void tell(Throwable refusal) {
         String why = given.isDisposed()
                 ? "is disposed; close a lock client before its workScheduler"
-                : "refuses tasks, because it is full, say; give it more room or another one to the lock client";
+                : "refuses tasks, because it is full, say, or can make no thread; give it more room or another one to the lock client";
         String message = "{} {}. Code that runs under locks runs on threads of the lock library instead";
         if (told.compareAndSet(false, true)) {
             log.warn(message, given, why, refusal);
@@ -67,7 +68,7 @@ final class WorkScheduler implements Scheduler {
         Worker worker;
         try {
             worker = given.createWorker();
-        } catch (RejectedExecutionException e) {
+        } catch (Throwable e) {
             tell(e);
             return WorkThreads.SCHEDULER.createWorker();
         }
@@ -100,19 +101,24 @@ final class WorkScheduler implements Scheduler {
         }
     }
 
-    /** Remembers whether it was run. */
+    /** Is run once, because a scheduler that throws may keep it all the same. */
     private static final class Task implements Runnable {
         private final Runnable task;
-        private volatile boolean begun;
+        private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
 
         Task(Runnable task) {
             this.task = task;
         }
 
+        boolean isRunHere() {
+            return runner.get() == Thread.currentThread();
+        }
+
         @Override
         public void run() {
-            begun = true;
-            task.run();
+            if (runner.compareAndSet(null, Thread.currentThread())) {
+                task.run();
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ import reactor.core.scheduler.Schedulers;
  * The threads on which user code runs unless a client has a scheduler of its own; one pool for the whole JVM. As many as
  * there are processors take the tasks in their order, the one that became idle last first. Where they keep their threads,
  * because their tasks block or compute, one thread more takes the oldest task after {@link #MOMENT}, and so on; so a task
- * delays no other. Waking a thread for each task at once would cost several times what most tasks do. Lock-free, because
+ * delays no other. From {@link #MANY} threads on that takes {@link #LONG} each time, and no longer, because those that block
+ * may wait for the very task. Waking a thread for each task at once would cost several times what most tasks do. Lock-free, because
  * event loops bring the tasks.
  *
  * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. Whoever adds a
@@ -29,19 +30,22 @@ import reactor.core.scheduler.Schedulers;
 final class WorkThreads implements Executor {
 
     /** Enough for flows that block now and then; a process with as many blocked ones has another problem. */
-    private static final int MOST = 256;
+    private static final int MANY = 256;
 
     /** Nanoseconds that a task waits for a thread which is busy; a few times as long as it takes to wake one. */
     private static final long MOMENT = 100_000;
 
+    /** The same where there are many threads, so that they become more only slowly. */
+    private static final long LONG = 1_000_000_000;
+
     /** For all clients; has no thread before its first task, and is never disposed. */
-    static final Scheduler SCHEDULER = Schedulers.fromExecutor(new WorkThreads(MOST, Duration.ofMinutes(1)));
+    static final Scheduler SCHEDULER = Schedulers.fromExecutor(new WorkThreads(MANY, Duration.ofMinutes(1)));
 
     private static final Logger log = LoggerFactory.getLogger(WorkThreads.class);
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     private final int usual = Runtime.getRuntime().availableProcessors();
-    private final int most;
+    private final int many;
     private final long longestIdle;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedDeque<Worker> idle = new ConcurrentLinkedDeque<>();
@@ -51,10 +55,10 @@ final class WorkThreads implements Executor {
     /** A thread was called and has not taken a task yet. */
     private final AtomicBoolean calling = new AtomicBoolean();
 
-    private final AtomicBoolean toldOfFull = new AtomicBoolean();
+    private final AtomicBoolean toldOfMany = new AtomicBoolean();
 
-    WorkThreads(int most, Duration longestIdle) {
-        this.most = most;
+    WorkThreads(int many, Duration longestIdle) {
+        this.many = many;
         this.longestIdle = longestIdle.toNanos();
     }
 
@@ -66,25 +70,12 @@ final class WorkThreads implements Executor {
 
     /** Calls a thread for tasks that were added, unless one is on its way: that one will see to it. */
     private void call() {
-        while (calling.compareAndSet(false, true)) {
+        if (calling.compareAndSet(false, true)) {
             Worker next = idle.pollFirst();
             if (next != null) {
                 next.wake();
-                return;
-            }
-            if (threads.get() < most) {
+            } else {
                 start();
-                return;
-            }
-            calling.set(false);
-            if (toldOfFull.compareAndSet(false, true)) {
-                log.warn(
-                        "{} threads are busy with code that runs under locks or with their handles; more of it waits until"
-                                + " one is free; block elsewhere, or give the lock clients a workScheduler of your own",
-                        most);
-            }
-            if (tasks.isEmpty() || (idle.isEmpty() && threads.get() >= most)) {
-                return;
             }
         }
     }
@@ -119,6 +110,7 @@ final class WorkThreads implements Executor {
                 Runnable task = firstTask();
                 busy.incrementAndGet();
                 while (task != null) {
+                    boolean unused = interrupted(); // left over from the task before, or meant for it and late
                     handle(task);
                     task = tasks.poll();
                 }
@@ -130,7 +122,7 @@ final class WorkThreads implements Executor {
         private @Nullable Runnable firstTask() {
             Runnable oldest = tasks.peek();
             while (oldest != null && busy.get() >= usual) {
-                LockSupport.parkNanos(WorkThreads.this, MOMENT);
+                awaitOthers();
                 Runnable now = tasks.peek();
                 if (now == oldest) {
                     break;
@@ -143,13 +135,24 @@ final class WorkThreads implements Executor {
             return first;
         }
 
+        private void awaitOthers() {
+            boolean areMany = busy.get() >= many;
+            if (areMany && toldOfMany.compareAndSet(false, true)) {
+                log.warn(
+                        "{} threads are busy with code that runs under locks or with their handles; from now on more of it"
+                                + " may wait for a second; block elsewhere, or give the lock clients a workScheduler",
+                        many);
+            }
+            boolean unused = interrupted(); // parking would return at once
+            LockSupport.parkNanos(WorkThreads.this, areMany ? LONG : MOMENT);
+        }
+
         private void handle(Runnable task) {
             try {
                 task.run();
             } catch (Throwable e) {
                 log.error("code that runs under a lock threw", e);
             }
-            boolean unused = interrupted(); // left over, and parking would return at once
         }
 
         /** Waits; false if there was no task for so long that this thread may end. */
@@ -165,6 +168,7 @@ final class WorkThreads implements Executor {
                     callIfNeeded();
                     return false;
                 }
+                boolean unused = interrupted(); // parking would return at once
                 LockSupport.parkNanos(WorkThreads.this, Math.max(1, left));
             }
             return true;

@@ -81,6 +81,25 @@ class DeliveryTest {
     }
 
     @Test
+    void anInterruptOfOneFlowIsNotTheNextOnes() {
+        List<Boolean> interrupted = new ArrayList<>();
+        LockHandle first = bench.hold("k", 1);
+        for (int i = 0; i < 10; i++) {
+            Bench.subscribe(bench.client.withLock("k", Mono.fromRunnable(() -> {
+                interrupted.add(Thread.currentThread().isInterrupted());
+                Thread.currentThread().interrupt();
+            })));
+        }
+        bench.work.shut();
+
+        Bench.subscribe(first.release());
+        runAll();
+
+        assertThat(Thread.interrupted()).as("left for the owner of the thread").isTrue();
+        assertThat(interrupted).hasSize(10).containsOnly(false);
+    }
+
+    @Test
     void whoeverReleasesAndThenThrowsIsFollowed() {
         LockHandle first = bench.hold("k", 1);
         bench.client.acquire("k").subscribe(new Throwing());

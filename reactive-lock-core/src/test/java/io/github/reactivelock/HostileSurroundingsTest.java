@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -207,6 +209,53 @@ class HostileSurroundingsTest {
 
         assertThat(ticks).hasValueGreaterThan(1);
         timing.dispose();
+    }
+
+    @Test
+    void aHookThatThrowsKeepsNoLock() {
+        InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
+        LockClient client = bench.over(store).build();
+        List<Throwable> dropped = new ArrayList<>();
+        Hooks.onErrorDropped(e -> {
+            dropped.add(e);
+            throw new IllegalStateException("of the hook", e);
+        });
+        try {
+            TestSubscriber<String> flow = TestSubscriber.create();
+            client.<String>withLock("k", held -> {
+                        flow.cancel();
+                        throw new IllegalStateException("of the work");
+                    })
+                    .subscribe(flow);
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+
+        assertThat(dropped).hasSize(1);
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void workWhoseCancelThrowsKeepsNoLock() {
+        InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
+        LockClient client = bench.over(store).build();
+        Mono<String> work = Mono.fromDirect(subscriber -> {
+            subscriber.onSubscribe(new Subscription() {
+                @Override
+                public void request(long n) {}
+
+                @Override
+                public void cancel() {
+                    throw new IllegalStateException("of the cancel");
+                }
+            });
+            throw new IllegalStateException("of the call");
+        });
+
+        TestSubscriber<String> flow = subscribe(client.withLock("k", work));
+
+        assertThat(flow.expectTerminalError()).hasMessage("of the call");
+        assertThat(store.size()).isZero();
     }
 
     @Test

@@ -62,6 +62,19 @@ class StalePushTest {
     }
 
     @Test
+    void anOlderAnswerThatComesLastEndsNoNewerHold() {
+        Claim claim = bench.queue(flow, "k");
+        Asked<ClaimResult> older = askAgain();
+        bench.time.advance(LEASE.dividedBy(2)); // out of patience with it
+        store.claim().answer(granted(claim, 7)); // 5 was ended by force meanwhile
+
+        older.answer(granted(claim, 5));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(token(7));
+    }
+
+    @Test
     void aStalePushThatMeetsAQuestionIsAskedAboutBehindIt() {
         Claim claim = queuedBehind(6);
         Asked<ClaimResult> underWay = askAgain();

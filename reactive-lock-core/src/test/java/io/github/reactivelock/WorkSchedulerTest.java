@@ -125,6 +125,23 @@ class WorkSchedulerTest {
     }
 
     @Test
+    void anErrorOfTheSchedulerIsARefusalToo() {
+        ArrayBlockingQueue<Runnable> tasks = new ArrayBlockingQueue<>(9);
+        Scheduler without =
+                Schedulers.fromExecutorService(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, tasks, task -> {
+                    throw new OutOfMemoryError("unable to create native thread (a planted fault)");
+                }));
+        LockClient client = LockClient.builder(InMemoryLockBackend.create())
+                .workScheduler(without)
+                .build();
+
+        var unused = client.withLock("k", Mono.fromRunnable(this::note)).block(LIMIT);
+
+        assertThat(threads).singleElement().asString().startsWith("reactive-lock-work-");
+        client.close().block(LIMIT);
+    }
+
+    @Test
     void whatAFullSchedulerRefusesDoesNotRunOnTheDriversThread() {
         fill();
         lockIsGrantedWhileTheSchedulerRefuses();

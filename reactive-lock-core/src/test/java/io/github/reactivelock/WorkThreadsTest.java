@@ -88,6 +88,31 @@ class WorkThreadsTest {
     }
 
     @Test
+    void anInterruptThatComesLateIsNotTheNextTasks() throws Exception {
+        WorkThreads one = new WorkThreads(1, LIMIT);
+        BlockingQueue<Thread> used = new LinkedBlockingQueue<>();
+        BlockingQueue<Boolean> interrupted = new LinkedBlockingQueue<>();
+        one.execute(() -> used.add(Thread.currentThread()));
+        Thread idle = used.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        assertThat(idle).isNotNull();
+        untilParked(idle);
+
+        idle.interrupt();
+        untilParked(idle); // and does not spin
+        one.execute(() -> interrupted.add(Thread.currentThread().isInterrupted()));
+
+        assertThat(interrupted.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isFalse();
+    }
+
+    private static void untilParked(Thread thread) {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (thread.getState() != Thread.State.TIMED_WAITING || thread.isInterrupted()) {
+            assertThat(System.nanoTime() - deadline).as("parks").isNegative();
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
     void aThreadHasNothingOfTheOneThatCausesIt() throws Exception {
         BlockingQueue<Thread> made = new LinkedBlockingQueue<>();
         Queue<String> inherited = new ConcurrentLinkedQueue<>();
@@ -179,23 +204,20 @@ class WorkThreadsTest {
     }
 
     @Test
-    void tasksBeyondTheMostWaitForAThreadAndAllAreRun() {
-        WorkThreads threads = new WorkThreads(2, LIMIT);
-        CountDownLatch begun = new CountDownLatch(2);
-        CountDownLatch done = new CountDownLatch(100);
-        for (int i = 0; i < 2; i++) {
+    void tasksThatWaitForOneThatIsBehindThemAllDoNotKeepItFromBeingRun() {
+        WorkThreads threads = new WorkThreads(1, LIMIT);
+        CountDownLatch begun = new CountDownLatch(MANY);
+        for (int i = 0; i < MANY; i++) {
             threads.execute(() -> {
                 begun.countDown();
                 block();
             });
         }
+
+        threads.execute(enough::countDown);
+
         await(begun);
-        IntStream.range(0, 100).forEach(i -> threads.execute(done::countDown));
-        assertThat(done.getCount()).isEqualTo(100);
-
-        enough.countDown();
-
-        await(done);
+        await(enough);
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -35,14 +36,23 @@ final class Candidacy {
     private static final int MOST_DOUBLINGS = 5;
     private static final int PATIENCE = 4;
 
+    private final LongSupplier clock;
     private final long ticket = ChronoUnit.MICROS.between(EPOCH, Instant.now());
     private final Set<Integer> votes = new HashSet<>();
     private int inVain;
     private boolean won;
+    /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
+    private long reliedUpon;
+
     private long fencingToken;
     private boolean asking;
     /** Answers those who asked since the round that is under way began. */
     private Sinks.@Nullable One<ClaimResult> next;
+
+    /** With a monotonic clock, in nanoseconds. */
+    Candidacy(LongSupplier clock) {
+        this.clock = clock;
+    }
 
     /** Runs the round, or the next one if one is under way. Cancelling stops the waiting for it and not the round. */
     Mono<ClaimResult> inTurn(Mono<ClaimResult> round) {
@@ -95,21 +105,36 @@ final class Candidacy {
         return fencingToken;
     }
 
+    /** Grants of this claim up to this token are over; zero if the last one may not be. */
+    synchronized long tokenOfThePast() {
+        return isWaiting() ? fencingToken : 0;
+    }
+
     synchronized boolean isWaiting() {
-        return !won;
+        return !won || reliedUpon - clock.getAsLong() <= 0;
     }
 
     /** Ends the candidacy with a grant. */
-    synchronized void win(long token) {
+    synchronized void win(long token, Duration lease) {
         fencingToken = token;
         won = true;
+        reliedUpon = clock.getAsLong() + lease.toNanos();
         inVain = 0;
         votes.clear();
     }
 
+    /** The engine asks for a renewal, which it does only of what it holds. */
+    synchronized void renewing(Duration lease) {
+        reliedUpon = clock.getAsLong() + lease.toNanos();
+    }
+
+    /** A round found a majority of nodes that do not give us their vote. */
+    synchronized void lose() {
+        won = false;
+    }
+
     /** A round ended without votes that matter. */
     synchronized void waitOn() {
-        won = false;
         inVain = 0;
         votes.clear();
     }
@@ -121,12 +146,14 @@ final class Candidacy {
         return ++inVain % PATIENCE == 0;
     }
 
-    /** Whether votes may be given back, which they may not once they have won: the engine may rely on them. */
+    /** Whether votes may be given back, which they may not while the engine may rely on them. */
     synchronized boolean mayGiveBack() {
-        if (!won) {
-            votes.clear();
+        if (!isWaiting()) {
+            return false;
         }
-        return !won;
+        won = false;
+        votes.clear();
+        return true;
     }
 
     /** Counts a vote that was pushed; how many there are now. */

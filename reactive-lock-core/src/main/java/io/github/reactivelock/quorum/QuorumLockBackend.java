@@ -133,7 +133,7 @@ public final class QuorumLockBackend implements LockBackend {
                         new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
-            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy());
+            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(System::nanoTime));
             return candidacy.inTurn(Mono.defer(() -> isWithdrawn(claim, candidacy)
                     ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
                     : round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round))));
@@ -173,6 +173,9 @@ public final class QuorumLockBackend implements LockBackend {
             candidacies.remove(claim.id());
             return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
         }
+        if (round.isWithoutUs()) {
+            candidacy.lose();
+        }
         if (!round.isSplit()) {
             candidacy.waitOn();
             return Mono.just(queued(round.untilFree(), candidacy));
@@ -189,11 +192,12 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * The next majority has a node in common with the one that has the token of this claim's last grant, and goes beyond
+     * A round that was asked for before the last one's grant was heard may find too few votes, because nodes are silent,
+     * while the engine relies on that grant: such a round proves nothing about it. Otherwise the next majority has a node in common with the one that has the token of this claim's last grant, and goes beyond
      * it. The counters of single nodes say nothing: one that is ahead may not be part of that majority.
      */
     private static ClaimResult queued(Duration recheckAfter, Candidacy candidacy) {
-        return new ClaimResult.Queued(recheckAfter, null, candidacy.fencingToken());
+        return new ClaimResult.Queued(recheckAfter, null, candidacy.tokenOfThePast());
     }
 
     /**
@@ -220,7 +224,7 @@ public final class QuorumLockBackend implements LockBackend {
             if (!confirmed) {
                 throw new IllegalStateException("the fencing token could not be written back to a majority of nodes");
             }
-            candidacy.win(token);
+            candidacy.win(token, claim.lease());
             return new ClaimResult.Granted(token, claim.lease());
         });
     }
@@ -230,6 +234,10 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Mono.defer(() -> {
+            held.forEach(claim -> candidacies.computeIfPresent(claim.id(), (id, candidacy) -> {
+                candidacy.renewing(claim.lease());
+                return candidacy;
+            }));
             Tally tally = new Tally(held, nodes.size());
             Duration shortest =
                     held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);

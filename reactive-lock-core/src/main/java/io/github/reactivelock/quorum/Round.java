@@ -95,6 +95,11 @@ final class Round {
         return nodes - failures.size() - tooYoung < majority();
     }
 
+    /** Too many nodes say that their vote is another's for us to have a majority now. */
+    boolean isWithoutUs() {
+        return withoutUs.size() >= majority();
+    }
+
     /** Some votes, but not enough: others may have the rest. */
     boolean isSplit() {
         return !isGranted() && !isTooEarly() && !granted.isEmpty();

@@ -63,7 +63,7 @@ final class Leases {
     Mono<Lease> of(Standing standing) {
         Claim claim = standing.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
-            return grant(seconds(claim.lease()), standing.tail);
+            return grant(seconds(claim.lease()), id -> standing.tail);
         }
         long seconds = seconds(claim.lease().plus(SLACK));
         return shared.compute(seconds, (time, present) -> {
@@ -73,7 +73,7 @@ final class Leases {
                     if (present != null && present.granted != null) {
                         open.remove(present.granted);
                     }
-                    return new Shared(grant(time, Long.toString(time)));
+                    return new Shared(grant(time, Long::toHexString));
                 })
                 .lease;
     }
@@ -125,13 +125,14 @@ final class Leases {
                         .then());
     }
 
-    private Mono<Lease> grant(long seconds, String name) {
+    /** A marker has a name that no earlier lease had: a late put for that one would bind it to the wrong lease. */
+    private Mono<Lease> grant(long seconds, Function<Long, String> name) {
         return Mono.defer(() -> {
             long askedAt = System.nanoTime();
             return etcd.grantLease(seconds).map(answer -> {
                 Lease lease = new Lease(answer.getID(), Duration.ofSeconds(answer.getTTL()), askedAt, etcd, findings);
                 open.add(lease);
-                mark(lease, markers.apply(name));
+                mark(lease, markers.apply(name.apply(answer.getID())));
                 return lease;
             });
         });

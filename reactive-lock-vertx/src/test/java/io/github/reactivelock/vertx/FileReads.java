@@ -10,5 +10,7 @@ public final class FileReads implements BlockHoundIntegration {
     public void applyTo(BlockHound.Builder builder) {
         // Vert.x loads the JVM's certificates where it upgrades a connection to TLS, once.
         builder.allowBlockingCallsInside("sun.security.ssl.TrustStoreManager", "getTrustedCerts");
+        // The JVM draws random bytes there, from a file unless it did so within the last tenth of a second.
+        builder.allowBlockingCallsInside("sun.security.ssl.SSLContextImpl", "engineInit");
     }
 }
