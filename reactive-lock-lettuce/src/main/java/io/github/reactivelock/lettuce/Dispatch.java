@@ -5,7 +5,6 @@ import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.List;
@@ -92,11 +91,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
             call.answered(List.of(number));
             return;
         }
-        String error = String.valueOf(reply);
-        call.failed(
-                error.startsWith("READONLY")
-                        ? new RedisReadOnlyException(error)
-                        : new RedisCommandExecutionException(error));
+        call.failed(new RedisCommandExecutionException(String.valueOf(reply)));
     }
 
     static void failed(List<Evaluation> calls, Throwable error) {

@@ -2,8 +2,8 @@ package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.redis.RedisBatch;
 import io.github.reactivelock.redis.RedisScript;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.api.StatefulConnection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,7 +59,8 @@ final class Evaluation implements Disposable {
 
     void failed(Throwable error) {
         unanswered.decrementAndGet();
-        if (error instanceof RedisReadOnlyException) {
+        if (error instanceof RedisCommandExecutionException
+                && RedisScript.errorCode(String.valueOf(error.getMessage())).equals("READONLY")) {
             demoted.run();
         }
         if (!forgotten) {

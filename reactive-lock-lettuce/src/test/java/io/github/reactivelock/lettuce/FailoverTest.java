@@ -194,7 +194,7 @@ class FailoverTest {
         final RedisServer primary = closing(RedisServer.start());
         final TcpProxy link = closing(TcpProxy.to(primary.port()));
         final RedisServer replica = closing(
-                RedisServer.start("--replicaof", "127.0.0.1 " + link.port(), "--repl-diskless-sync-delay", "0"));
+                RedisServer.start("--replicaof", "127.0.0.1", "" + link.port(), "--repl-diskless-sync-delay", "0"));
 
         Pair() {
             untilInStep();

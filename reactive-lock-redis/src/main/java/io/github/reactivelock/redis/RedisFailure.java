@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.SignalsRefusedException;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
@@ -9,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 final class RedisFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
+    private static final Set<String> PASSING = Set.of("TRYAGAIN", "CLUSTERDOWN", "READONLY");
 
     private RedisFailure(String message, Throwable cause) {
         super(message, cause);
@@ -65,8 +67,7 @@ final class RedisFailure extends RuntimeException {
 
     /** Whether the server said that somebody will serve again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
-        String text = text(error);
-        return text.startsWith("TRYAGAIN") || text.startsWith("CLUSTERDOWN") || text.startsWith("READONLY");
+        return PASSING.contains(RedisScript.errorCode(text(error)));
     }
 
     private static String advice(String prefix, Throwable error, String text) {

@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A Lua script and the name that Redis gives it.
@@ -19,6 +21,10 @@ public record RedisScript(String body, String sha1) {
     /** All of the lock protocol: one script, so that a server knows either every verb of it or none. */
     static final RedisScript LOCK = load("lock.lua");
 
+    // ERR Error running script (call to f_1): @user_script:56: @user_script: 56: -READONLY You can't write ...
+    private static final Pattern WRAPPED =
+            Pattern.compile("(?:ERR Error running script [^:]*: )?(?:@user_script: ?\\d+: )+-(\\w+)");
+
     /**
      * The lock protocol's script, for connections that load it ahead of its first use.
      *
@@ -26,6 +32,22 @@ public record RedisScript(String body, String sha1) {
      */
     public static RedisScript lock() {
         return LOCK;
+    }
+
+    /**
+     * The code of an error that a server answered: its first word. Redis before 7 puts the place in the script before the
+     * error of a command that a script ran; this looks behind it.
+     *
+     * @param error what the server said
+     * @return for example {@code READONLY}
+     */
+    public static String errorCode(String error) {
+        Matcher wrapped = WRAPPED.matcher(error);
+        if (wrapped.lookingAt()) {
+            return wrapped.group(1);
+        }
+        int end = error.indexOf(' ');
+        return end < 0 ? error : error.substring(0, end);
     }
 
     static RedisScript load(String resource) {

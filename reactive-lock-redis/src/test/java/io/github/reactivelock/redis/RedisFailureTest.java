@@ -36,6 +36,25 @@ class RedisFailureTest {
                 .hasCause(error);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "READONLY You can't write against a read only replica. script: x, on @user_script:1.|true",
+                "ERR Error running script (call to f_1): @user_script:56: @user_script: 56: -READONLY You can't write|true",
+                "@user_script: 56: -READONLY You can't write against a read only replica.|true",
+                "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -TRYAGAIN Multiple keys|true",
+                "CLUSTERDOWN Hash slot not served|true",
+                "CLUSTERDOWN|true",
+                "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not allowed|false",
+                "ERR Error running script (call to f_1): @user_script:1: attempt to index READONLY|false",
+                "ERR unknown user 'READONLY'|false",
+            })
+    void whatPassesIsKnownInTheWordsOfEveryVersion(String said, boolean passes) {
+        assertThat(RedisFailure.isPassing(new CompletionException(new RuntimeException(said))))
+                .isEqualTo(passes);
+    }
+
     @Test
     void aRefusedConnectionSaysSo() {
         Throwable error = new RuntimeException("no way", new ConnectException("Connection refused"));

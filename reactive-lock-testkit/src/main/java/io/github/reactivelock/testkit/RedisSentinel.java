@@ -106,7 +106,7 @@ public final class RedisSentinel implements AutoCloseable {
         String port = Integer.toString(servers.get(0).port());
         for (int i = 0; i < replicas; i++) {
             List<String> config = new ArrayList<>(config());
-            config.addAll(List.of("--replicaof", "127.0.0.1 " + port));
+            config.addAll(List.of("--replicaof", "127.0.0.1", port));
             servers.add(RedisServer.member(Scratch.directory("redis"), Loopback.freePort(), config));
         }
         Await.until(

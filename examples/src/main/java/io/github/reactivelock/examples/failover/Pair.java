@@ -47,7 +47,7 @@ final class Pair {
 
     static Mono<Pair> start() {
         return RedisProcess.start()
-                .flatMap(primary -> RedisProcess.start("--replicaof", "127.0.0.1 " + primary.port())
+                .flatMap(primary -> RedisProcess.start("--replicaof", "127.0.0.1", "" + primary.port())
                         .map(replica -> new Pair(primary, replica)))
                 .delayUntil(Pair::untilLinked);
     }
