@@ -28,9 +28,10 @@ class PublishedPomsTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final String GROUP = "io.github.reactivelock";
-    private static final Pattern ARTIFACT =
-            Pattern.compile("\\d+ (?<name>[^:]+:[^:]+:jar(:[^:]+)?):(?<version>[^:]+):(?<scope>compile|runtime|test|provided)");
-    private static final String COROUTINES = dependency("org.jetbrains.kotlinx", "kotlinx-coroutines-reactor", "1.10.2");
+    private static final Pattern ARTIFACT = Pattern.compile(
+            "\\d+ (?<name>[^:]+:[^:]+:jar(:[^:]+)?):(?<version>[^:]+):(?<scope>compile|runtime|test|provided)");
+    private static final String COROUTINES =
+            dependency("org.jetbrains.kotlinx", "kotlinx-coroutines-reactor", "1.10.2");
 
     @TempDir
     private static Path directory;
@@ -69,7 +70,12 @@ class PublishedPomsTest {
     @ParameterizedTest
     @MethodSource("modules")
     void aUserGetsTheVersionsThatWereTested(String module) throws IOException {
-        Map<String, String> tested = versions(ROOT.resolve(module).resolve("target/tested-dependencies.tgf"), "compile", "runtime", "test", "provided");
+        Map<String, String> tested = versions(
+                ROOT.resolve(module).resolve("target/tested-dependencies.tgf"),
+                "compile",
+                "runtime",
+                "test",
+                "provided");
         Map<String, String> users = users("plain-" + module);
 
         assertThat(users).isNotEmpty().containsKey("io.projectreactor:reactor-core:jar");
@@ -139,7 +145,7 @@ class PublishedPomsTest {
     }
 
     private static String dependency(String group, String artifact, String version) {
-        return "<dependency><groupId>" + group + "</groupId><artifactId>" + artifact + "</artifactId><version>" + version
-                + "</version></dependency>";
+        return "<dependency><groupId>" + group + "</groupId><artifactId>" + artifact + "</artifactId><version>"
+                + version + "</version></dependency>";
     }
 }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.vertx;
 
+import io.vertx.core.impl.VertxBuilder;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxBootstrap;
 import io.vertx.core.spi.VertxServiceProvider;
@@ -23,6 +24,15 @@ public final class HeldContext implements VertxServiceProvider {
     @Override
     public void init(VertxBootstrap bootstrap) {
         // Loading the class has reserved the place.
+    }
+
+    /**
+     * What Vert.x 4 calls, which would not start without it. There the library does not work, and says so when it is used.
+     *
+     * @param bootstrap not used
+     */
+    public void init(VertxBuilder bootstrap) {
+        // Nothing of the application's may break because this jar is there.
     }
 
     /** The holds that the caller's flow is under. */

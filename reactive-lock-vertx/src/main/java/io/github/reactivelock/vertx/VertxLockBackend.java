@@ -43,6 +43,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, String uri, RedisLockOptions options) {
+        VertxVersion.check();
         return connect(vertx, defaultsFor(uri), options);
     }
 
@@ -78,6 +79,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisLockOptions options) {
+        VertxVersion.check();
         RedisOptions copy = copyOf(redis);
         return new VertxLockBackend(
                 new VertxRedisConnection(
@@ -108,6 +110,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisLockOptions options) {
+        VertxVersion.check();
         return new VertxLockBackend(
                 new VertxRedisConnection(
                         vertx, Endpoint.of(redis), redis.getMaxWaitingHandlers(), () -> Opening.from(client)),

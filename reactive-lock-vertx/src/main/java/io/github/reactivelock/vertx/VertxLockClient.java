@@ -43,6 +43,7 @@ public interface VertxLockClient {
      * @return the client
      */
     static VertxLockClient create(Vertx vertx, RedisOptions redis) {
+        VertxVersion.check();
         return create(vertx, VertxLockBackend.connect(vertx, redis));
     }
 
@@ -54,6 +55,7 @@ public interface VertxLockClient {
      * @return the client
      */
     static VertxLockClient create(Vertx vertx, LockBackend backend) {
+        VertxVersion.check();
         return ContextLockClient.create(vertx, backend);
     }
 
@@ -65,6 +67,7 @@ public interface VertxLockClient {
      * @return the client
      */
     static VertxLockClient create(Vertx vertx, LockClient client) {
+        VertxVersion.check();
         return ContextLockClient.create(vertx, client);
     }
 
