@@ -3,6 +3,7 @@ package io.github.reactivelock.lettuce;
 import io.github.reactivelock.spi.DriverThreads;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
+import io.netty.util.Version;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -90,9 +91,27 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         try {
             opened = DriverThreads.call(opener);
         } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
-            opened = CompletableFuture.failedFuture(e);
+            opened = CompletableFuture.failedFuture(told(e));
         }
         opened.whenComplete(this::opened);
+    }
+
+    private static Throwable told(Throwable failure) {
+        return failure.getCause() instanceof LinkageError error
+                        && String.valueOf(error.getMessage()).contains("io/netty/")
+                ? misfit(error)
+                : failure;
+    }
+
+    /** Without a cause, whose bare name would be told in its place. */
+    private static IllegalStateException misfit(LinkageError error) {
+        Version netty = Version.identify(Version.class.getClassLoader()).get("netty-common");
+        IllegalStateException misfit = new IllegalStateException("Lettuce "
+                + RedisException.class.getPackage().getImplementationVersion() + " does not work with Netty "
+                + (netty == null ? "of an unknown version" : netty.artifactVersion()) + " (" + error
+                + "): Lettuce 7 needs Netty 4.2; name Netty's version in the build, as by importing netty-bom");
+        misfit.addSuppressed(error);
+        return misfit;
     }
 
     private void opened(@Nullable C connection, @Nullable Throwable error) {

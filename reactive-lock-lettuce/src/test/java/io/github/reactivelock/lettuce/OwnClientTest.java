@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -23,5 +25,19 @@ class OwnClientTest {
             assertThat(resolved.resolveCredentialsNow().getUsername()).isEqualTo("me");
             assertThat(resolved.resolveCredentialsNow().getPassword()).isEqualTo("secret".toCharArray());
         });
+    }
+
+    @Test
+    void aNettyThatDoesNotFitIsNamed() {
+        AtomicReference<Throwable> refusal = new AtomicReference<>();
+        new LazyConnection<StatefulRedisConnection<String, String>>(() -> {
+                    throw new NoClassDefFoundError("io/netty/channel/MultiThreadIoEventLoopGroup");
+                })
+                .use(connection -> {}, refusal::set);
+
+        assertThat(refusal.get())
+                .hasMessageContaining("Lettuce 7")
+                .hasMessageContaining("does not work with Netty 4.2")
+                .hasMessageContaining("MultiThreadIoEventLoopGroup");
     }
 }
