@@ -34,6 +34,9 @@ final class Cohort {
     /** Of a cohort that is a single flow. */
     private final @Nullable Place place;
 
+    /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
+    private volatile long lease = Long.MAX_VALUE;
+
     // Everything below is touched only inside events.
     /** Who waits, in order; none while nobody does, because most locks are held without a waiter. */
     private @Nullable Set<Waiter> waiters;
@@ -46,6 +49,10 @@ final class Cohort {
         this.line = line;
         this.engine = line.engine;
         this.place = shared ? null : new Place(this);
+    }
+
+    long lease() {
+        return lease;
     }
 
     void post(Runnable event) {
@@ -169,6 +176,7 @@ final class Cohort {
             return;
         }
         LockOptions wanted = head.options;
+        lease = wanted.lease().toNanos();
         Claim claim = new Claim(
                 line.key,
                 engine.newClaimId(),
@@ -194,10 +202,11 @@ final class Cohort {
     }
 
     /** The store granted a claim at the earliest at {@code since}. A grant too old to be given to anybody changes nothing. */
-    void granted(Attempt asked, long fencingToken, Duration lease, long since) {
+    void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
         Grant current = grant;
         if (attempt == asked) {
-            Grant fresh = new Grant(this, asked.claim, fencingToken, lease, since);
+            lease = lasting.toNanos();
+            Grant fresh = new Grant(this, asked.claim, fencingToken, lasting, since);
             if (place != null) {
                 place.advance();
             }
@@ -214,7 +223,7 @@ final class Cohort {
             if (keeper == null || keeper == this) {
                 engine.withdraw(asked.claim, null);
             } else {
-                keeper.granted(asked, fencingToken, lease, since);
+                keeper.granted(asked, fencingToken, lasting, since);
             }
         } else if (current.fencingToken == fencingToken) {
             current.confirmed(since);
@@ -378,6 +387,7 @@ final class Cohort {
     private void inherit(Grant given) {
         Attempt waited = attempt;
         attempt = null;
+        lease = given.lease;
         grant = given;
         given.moveTo(this);
         if (place != null) {

@@ -33,6 +33,7 @@ final class Engine {
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
+    private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
     final LockBackend backend;
     final Timing timing;
@@ -54,6 +55,9 @@ final class Engine {
     private volatile boolean connectedBefore;
     /** Why the store will push nothing, for as long as it refuses to. */
     volatile @Nullable SignalsRefusedException refusal;
+
+    /** Looked at by ticks alone, which follow one another. */
+    private long relaxedAt;
 
     private volatile boolean closed;
     private volatile boolean over;
@@ -184,8 +188,20 @@ final class Engine {
     private void tick() {
         claims.values().forEach(Cohort::tick);
         long now = timing.now();
+        if (now - relaxedAt >= RELAXATION) {
+            relaxedAt = now;
+            timing.relax(this::shortestLease);
+        }
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
         renewals.send();
+    }
+
+    private long shortestLease() {
+        long shortest = Long.MAX_VALUE;
+        for (Cohort cohort : claims.values()) {
+            shortest = Math.min(shortest, cohort.lease());
+        }
+        return shortest;
     }
 
     // ---- the store

@@ -24,7 +24,7 @@ final class Grant {
     private volatile Cohort cohort;
 
     private final Engine engine;
-    private final long lease;
+    final long lease;
     private final long since;
 
     private int passes;

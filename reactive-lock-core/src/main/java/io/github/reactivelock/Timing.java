@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -132,8 +133,11 @@ final class Timing {
 
     /** Keeps the tick fast enough for a lease. */
     void serve(Duration lease) {
-        long byLease = Math.max(SHORTEST_TICK, lease.toNanos() / TICKS_A_LEASE);
-        long wanted = Math.min(Math.min(byLease, LONGEST_TICK), commandTimeout / TICKS_A_COMMAND);
+        serve(lease.toNanos());
+    }
+
+    private void serve(long lease) {
+        long wanted = tickFor(lease);
         long current = tickNanos.get();
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
@@ -142,6 +146,24 @@ final class Timing {
             }
             current = tickNanos.get();
         }
+    }
+
+    /**
+     * Lets the tick be slow again once nothing short is in use. Whoever begins to be served meanwhile either finds the slow
+     * tick and makes it faster, or is there to be found by the second look.
+     */
+    void relax(LongSupplier shortestLease) {
+        long wanted = tickFor(shortestLease.getAsLong());
+        long current = tickNanos.get();
+        if (wanted / 2 >= current && tickNanos.compareAndSet(current, wanted)) {
+            startTick();
+            serve(shortestLease.getAsLong());
+        }
+    }
+
+    private long tickFor(long lease) {
+        long byLease = Math.max(SHORTEST_TICK, lease / TICKS_A_LEASE);
+        return Math.min(Math.min(byLease, LONGEST_TICK), commandTimeout / TICKS_A_COMMAND);
     }
 
     /** Of two threads that start a tick at once, the slower tick must not be the one that stays. */
