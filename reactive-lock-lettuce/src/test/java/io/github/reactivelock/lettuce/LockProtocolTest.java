@@ -60,6 +60,32 @@ class LockProtocolTest {
     }
 
     @Test
+    void oneCallTakesOnlySoManyDeadWaitersOutAndWhoeverLivesBehindThemIsServed() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = claim("a");
+        take(backend, owner);
+        String waiters = "{reactivelock:a}:waiters";
+        for (int i = 0; i < 250; i++) {
+            queue(backend, claim("a"));
+        }
+        fixture.redis
+                .hgetall(waiters)
+                .forEach((id, waiter) -> fixture.redis.hset(waiters, id, waiter.replaceFirst(" \\d+ ", " 1 ")));
+        Claim alive = claim("a");
+        queue(backend, alive);
+
+        assertThat(release(backend, owner)).isTrue();
+
+        assertThat(fixture.redis.zcard("{reactivelock:a}:queue")).isEqualTo(151);
+        assertThat(next(signals)).isEqualTo(new Signal.Recheck("a"));
+        assertThat(ask(backend, claim("a", LEASE, Claim.Mode.TRY)))
+                .as("nobody who came later")
+                .isInstanceOf(ClaimResult.Busy.class);
+        eventually("whoever lives is served", () -> ask(backend, alive) instanceof ClaimResult.Granted);
+        assertThat(fixture.redis.zcard("{reactivelock:a}:queue")).isZero();
+    }
+
+    @Test
     void waitersAreServedInTheOrderOfArrivalWithRisingTokens() {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim owner = claim("a");

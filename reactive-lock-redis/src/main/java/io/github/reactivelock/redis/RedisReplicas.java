@@ -8,8 +8,8 @@ import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,7 +36,7 @@ final class RedisReplicas {
 
     private final Function<List<Claim>, Mono<RenewalResult>> question;
     private final Duration limit;
-    private final Map<String, String> waiting = new ConcurrentHashMap<>();
+    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private final Queue<Request> requests =
             Queues.<Request>unboundedMultiproducer().get();
     private final AtomicInteger unserved = new AtomicInteger();
@@ -61,7 +61,7 @@ final class RedisReplicas {
     Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
         return Mono.defer(() -> {
             if (claim.mode() == Claim.Mode.QUEUE) {
-                waiting.put(claim.id(), claim.key());
+                waiting.add(claim.id());
             }
             return answer.flatMap(result ->
                     result instanceof ClaimResult.Granted ? confirmed(claim).thenReturn(result) : Mono.just(result));
@@ -78,11 +78,12 @@ final class RedisReplicas {
         waiting.remove(claim.id());
     }
 
-    /** A pushed grant does not count yet: its claim is to ask. */
+    /** A pushed grant does not count yet: its claim is to ask, and no other. */
     Mono<Signal> unconfirmed(Signal signal) {
-        return signal instanceof Signal.Grant grant
-                ? Mono.justOrEmpty(waiting.get(grant.claimId())).map(Signal.Recheck::new)
-                : Mono.just(signal);
+        if (!(signal instanceof Signal.Grant grant)) {
+            return Mono.just(signal);
+        }
+        return waiting.contains(grant.claimId()) ? Mono.just(new Signal.RecheckClaim(grant.claimId())) : Mono.empty();
     }
 
     /** Called by whoever brought the count from zero, and then by the end of each question. */

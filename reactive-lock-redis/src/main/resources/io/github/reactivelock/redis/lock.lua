@@ -44,7 +44,7 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, TWO_DAYS_MS, WATCH_MICROS = 43, '172800000', 60000000
+  local PLUS, TWO_DAYS_MS, WATCH_MICROS, MOST_DEAD = 43, '172800000', 60000000, 100
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
@@ -155,9 +155,10 @@ local function answer(verb, k, at)
     end
   end
 
-  -- Takes the first waiter that is alive out of the queue, and the dead ones before it.
+  -- Takes the first waiter that is alive out of the queue, and the dead ones before it; false if they are so many that
+  -- the server would be kept from others.
   local function next_waiter()
-    while true do
+    for _ = 1, MOST_DEAD do
       local head = call('ZPOPMIN', QUEUE)[1]
       if not head then
         return nil
@@ -167,6 +168,16 @@ local function answer(verb, k, at)
       if lease and tonumber(deadline) * 1000 > now then
         return { id = head, lease = lease, who = who, channel = string.match(who, '^%S+') }
       end
+    end
+    return false
+  end
+
+  -- Has the client of the newest waiter ask for the lock, who is the likeliest to be alive.
+  local function rouse()
+    local newest = call('ZREVRANGE', QUEUE, 0, 0)[1]
+    local to = newest and string.match(call('HGET', WAITERS, newest) or '', '^%d+ %d+ (%S+)')
+    if to then
+      tell(to, 'recheck ' .. OWNER)
     end
   end
 
@@ -195,16 +206,23 @@ local function answer(verb, k, at)
       end
     else
       local heeded = watched or call('EXISTS', QUEUE) == 1
-      local first = heeded and next_waiter()
-      if not first or first.id == my_id then
+      local first
+      if heeded then
+        first = next_waiter()
+      end
+      if first == nil or first and first.id == my_id then
         local text = grant(me, lease, heeded and '+' or '')
         if watched then
           publish(watched, 'acquired ' .. text .. string.match(who, ' .*$'))
         end
         return known
       end
-      serve(first)
-      id, sign, left = first.id, '+', tonumber(first.lease)
+      if first then
+        serve(first)
+        id, sign, left = first.id, '+', tonumber(first.lease)
+      else
+        left = 1 -- whoever waits asks again at once, and takes the next hundred out
+      end
     end
     if not waits then
       return nil, left
@@ -267,6 +285,8 @@ local function answer(verb, k, at)
     end
     if first and not pcall(serve, first) then
       tell(first.channel, 'recheck ' .. OWNER)
+    elseif first == false then
+      rouse()
     end
     if verb == 'force' then
       tell(channel, 'forced ' .. id)

@@ -3,7 +3,9 @@ package io.github.reactivelock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,5 +33,20 @@ class RedisReplicasTest {
         StepVerifier.create(replicas.renew(claims)).verifyError(NoClassDefFoundError.class);
         assertThat(replicas.renew(claims).block(Duration.ofSeconds(5)).renewed())
                 .containsExactly("id.0");
+    }
+
+    @Test
+    void aPushedGrantHasItsOwnClaimAskAndNoOther() {
+        RedisReplicas replicas = new RedisReplicas(claims -> Mono.never(), Duration.ofSeconds(1));
+        Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
+        Mono<ClaimResult> queued = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
+        StepVerifier.create(replicas.asked(claim, queued)).expectNextCount(1).verifyComplete();
+
+        StepVerifier.create(replicas.unconfirmed(new Signal.Grant("id.0", 4096)))
+                .expectNext(new Signal.RecheckClaim("id.0"))
+                .verifyComplete();
+        StepVerifier.create(replicas.unconfirmed(new Signal.Grant("id.1", 4096)))
+                .as("of a claim that nobody waits for")
+                .verifyComplete();
     }
 }
