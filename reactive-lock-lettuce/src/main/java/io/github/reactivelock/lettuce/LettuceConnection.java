@@ -37,6 +37,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     private final Set<String> wanted = ConcurrentHashMap.newKeySet();
     private final ReplicaWait<C> replicas;
     private final Disposable.Composite watches = Disposables.composite();
+    private final Patience patience = new Patience();
     private RedisListener listener = new Silent();
 
     /**
@@ -185,6 +186,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     /** The server has become a replica, and does not end its connections by itself. */
     private void demoted() {
+        if (!patience.isOver(System.nanoTime())) {
+            return;
+        }
         commands.useIfWanted(connection -> Pulse.drop(connection, source.scripts(connection)));
         channels.useIfWanted(connection -> Pulse.drop(connection, connection.async()));
     }

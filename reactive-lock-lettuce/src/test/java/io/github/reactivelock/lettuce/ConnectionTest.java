@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.redis.RedisLockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -49,6 +50,22 @@ class ConnectionTest {
     @BeforeEach
     void fresh() {
         fixture.redis.configSet("requirepass", "");
+    }
+
+    @Test
+    void aReadOnlyReplicaIsNotConnectedToOverAndOver() {
+        try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", "" + fixture.server.port())) {
+            RedisClient outside = RedisClient.create(replica.uri());
+            LockClient client = LockClient.create(LettuceLockBackend.connect(replica.uri()));
+
+            assertThatThrownBy(() -> client.acquire("a").block(Duration.ofSeconds(20)))
+                    .hasMessageContaining("connect to the primary");
+
+            assertThat(outside.connect().sync().info("stats"))
+                    .containsPattern("total_connections_received:([0-9]|1[0-9])\\s");
+            client.close().block(Duration.ofSeconds(20));
+            outside.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        }
     }
 
     @Test
