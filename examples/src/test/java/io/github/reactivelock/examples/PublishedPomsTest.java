@@ -113,7 +113,7 @@ class PublishedPomsTest {
 
     private static void run(String maven) throws Exception {
         List<String> command = new ArrayList<>(List.of(maven + "/bin/mvn", "-B", "-q", "-ntp"));
-        if (Boolean.getBoolean("reactivelock.maven.offline")) {
+        if (System.getProperty("reactivelock.maven.offline", "").equals("offline=true")) {
             command.add("-o");
         }
         command.add("-Dmaven.repo.local=" + System.getProperty("reactivelock.maven.repository"));
