@@ -7,20 +7,41 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 
 /**
  * The tests that docs/guarantees.md and issues/README.md name are there, so that no promise and no defect outlives what
- * shows it.
+ * shows it; and the README names the versions that the build has.
  */
 class GuaranteesDocumentTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
     private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|Cases|Contract))(?:#(\\w+))?`");
+
+    /** What stands before a version in the README, and the property of the build that has it. */
+    private static final Map<String, String> VERSIONS = Map.ofEntries(
+            Map.entry("Netty | ", "netty"),
+            Map.entry("Lettuce | ", "lettuce"),
+            Map.entry("Vert.x | ", "vertx"),
+            Map.entry("Redis client ", "vertx-redis"),
+            Map.entry("jetcd | ", "jetcd"),
+            Map.entry("gRPC ", "grpc"),
+            Map.entry("ZooKeeper | ", "zookeeper"),
+            Map.entry("Curator ", "curator"),
+            Map.entry("r2dbc-postgresql ", "r2dbc-postgresql"),
+            Map.entry("r2dbc-mariadb ", "r2dbc-mariadb"),
+            Map.entry("r2dbc-mysql ", "r2dbc-mysql"),
+            Map.entry("r2dbc-h2 ", "r2dbc-h2"),
+            Map.entry("SPI ", "r2dbc-spi"),
+            Map.entry("r2dbc-pool ", "r2dbc-pool"),
+            Map.entry("reactor-pool ", "reactor-pool"));
 
     private static final Pattern ROW = Pattern.compile("^\\| (?!defect |---).*`\\w+#\\w+` \\|$", Pattern.MULTILINE);
     private static final Pattern ENTRY = Pattern.compile("^- ", Pattern.MULTILINE);
@@ -40,6 +61,21 @@ class GuaranteesDocumentTest {
         assertThat(ROW.matcher(defects).results())
                 .as("rows of issues/README.md")
                 .hasSameSizeAs(ENTRY.matcher(fixed).results().toList());
+    }
+
+    @Test
+    void theReadmeNamesTheVersionsOfTheBuild() throws IOException {
+        String readme = Files.readString(ROOT.resolve("README.md"));
+        String table = readme.substring(readme.indexOf("### Versions"));
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+
+        VERSIONS.forEach((before, property) -> {
+            Matcher version = Pattern.compile("<" + property + "\\.version>([0-9.]*[0-9])")
+                    .matcher(pom);
+            assertThat(version.find()).as(property).isTrue();
+            assertThat(table).containsPattern(Pattern.quote(before + version.group(1)) + "[^.0-9]");
+        });
+        assertThat(table).contains("Reactor | " + Flux.class.getPackage().getImplementationVersion() + " ");
     }
 
     private static void assertAllExist(String page) throws IOException {
