@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
@@ -16,6 +17,9 @@ final class Line extends Mailbox {
     /** Nanoseconds; longer than any delivery that goes on, so that the timer is hardly ever needed. */
     private static final long LONGEST_STANDSTILL = 10 * LONGEST_DELIVERY;
 
+    /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
+    private static final long SHORT = 50_000;
+
     final Engine engine;
 
     /** Flows that keep this line in the engine's table; guarded by the table, as is the next. */
@@ -29,6 +33,9 @@ final class Line extends Mailbox {
     private @Nullable Gathering gathering;
 
     private volatile @Nullable Delivery delivery;
+
+    /** How the last flow took that was told of its release; a guess about the next, which may be wrong. */
+    private volatile boolean flowsGoOnShortly = true;
 
     Line(Engine engine, String key) {
         super(key);
@@ -66,7 +73,7 @@ final class Line extends Mailbox {
         }
     }
 
-    // ---- grants, which reach their flows together
+    // ---- grants and releases, which follow one another on one thread
 
     /**
      * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its
@@ -80,30 +87,55 @@ final class Line extends Mailbox {
     }
 
     /**
-     * Grants that follow one another on one thread. Taken from and looked at by that thread alone, but for the timer: a
-     * flow that has given its lock back may go on with other things on its thread, and then the next one gets a thread
-     * of its own. Others may look at {@code thread}, which is never theirs.
+     * Tells a flow that its release is done, so that it goes on with what comes after its lock. On the same thread too, if
+     * what the last such flow did was short, because a thread that is woken for so little costs more than it helps, and
+     * flows that soon want the lock again keep it in this process. Otherwise on a thread of its own.
+     */
+    void conclude(Runnable end) {
+        Runnable timed = () -> {
+            long began = engine.timing.now();
+            try {
+                end.run();
+            } finally {
+                flowsGoOnShortly = engine.timing.now() - began < SHORT;
+            }
+        };
+        Delivery current = delivery;
+        if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
+            engine.reports.run(timed);
+        }
+    }
+
+    /**
+     * What flows do one after the other on one thread. Added to and taken from by that thread alone, but for the timer: a
+     * flow that has given its lock back may go on with other things on its thread, and then what is left gets threads of
+     * its own. Others may look at {@code thread}, which is never theirs.
      */
     private final class Delivery implements Runnable {
 
-        private final AtomicReference<@Nullable Runnable> next;
+        private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
         private @Nullable Thread thread;
         private @Nullable Disposable rescue;
+        private volatile boolean rescued;
         private long since;
 
         Delivery(Runnable first) {
-            this.next = new AtomicReference<>(first);
+            left.add(first);
         }
 
         /** False on any other thread, and when it is time for others who need this one. */
-        boolean takes(Runnable grant) {
-            boolean takes = thread == Thread.currentThread()
-                    && engine.timing.now() - since < LONGEST_DELIVERY
-                    && next.compareAndSet(null, grant);
-            if (takes && rescue == null) {
-                rescue = engine.timing.after(LONGEST_STANDSTILL, this::leaveToAnother);
+        boolean takes(Runnable task) {
+            if (thread != Thread.currentThread() || engine.timing.now() - since >= LONGEST_DELIVERY) {
+                return false;
             }
-            return takes;
+            if (rescue == null) {
+                rescue = engine.timing.after(LONGEST_STANDSTILL, this::rescue);
+            }
+            left.add(task);
+            if (rescued || engine.timing.isDisposed()) { // nobody looks after what is added now
+                leaveToOthers();
+            }
+            return true;
         }
 
         @Override
@@ -113,8 +145,8 @@ final class Line extends Mailbox {
             delivery = this;
             boolean interrupted = false;
             try {
-                for (Runnable grant = next.getAndSet(null); grant != null; grant = next.getAndSet(null)) {
-                    grant.run();
+                for (Runnable task = left.poll(); task != null; task = left.poll()) {
+                    task.run();
                     interrupted |= Thread.interrupted(); // by the flow, for itself and not for the next one
                 }
             } finally {
@@ -128,14 +160,19 @@ final class Line extends Mailbox {
                 if (rescue != null) {
                     rescue.dispose();
                 }
-                leaveToAnother(); // if the one before it threw
+                leaveToOthers(); // if a task threw
             }
         }
 
-        private void leaveToAnother() {
-            Runnable left = next.getAndSet(null);
-            if (left != null) {
-                engine.reports.run(new Delivery(left));
+        private void rescue() {
+            rescued = true;
+            flowsGoOnShortly = false;
+            leaveToOthers();
+        }
+
+        private void leaveToOthers() {
+            for (Runnable task = left.poll(); task != null; task = left.poll()) {
+                engine.reports.run(new Delivery(task));
             }
         }
     }

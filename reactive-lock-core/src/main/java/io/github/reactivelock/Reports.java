@@ -41,8 +41,9 @@ final class Reports {
 
     /** A hold was released, at the store or to the next flow of this process. */
     void released(Hold hold, Consumer<@Nullable LockException> outcome) {
-        run(() -> {
-            tell(l -> l.released(hold.cohort.line.key, hold.fencingToken, timing.since(hold.since)));
+        Line line = hold.cohort.line;
+        line.conclude(() -> {
+            tell(l -> l.released(line.key, hold.fencingToken, timing.since(hold.since)));
             outcome.accept(null);
         });
     }

@@ -31,6 +31,8 @@ final class Timing {
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
     private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
     private static final int TICKS_A_LEASE = 12;
+    /** Nanoseconds for which the timer goes on after its client was closed, for flows that wait for it in {@link Line}. */
+    private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
     private static final double LEAST_USABLE = 0.4;
 
@@ -195,8 +197,13 @@ final class Timing {
         ticker.dispose();
         if (ownTimer) {
             // On its own thread: ending a thread pool takes its locks, which no event loop should wait for.
-            Disposable unused = after(0, timer::dispose);
+            Disposable unused = after(LAST_TASKS, timer::dispose);
         }
+    }
+
+    /** What was set before, and was due within {@link #LAST_TASKS}, is still done. */
+    boolean isDisposed() {
+        return ticker.isDisposed();
     }
 
     /** Nothing on it may block. */

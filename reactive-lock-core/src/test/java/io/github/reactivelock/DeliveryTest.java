@@ -80,6 +80,72 @@ class DeliveryTest {
         assertThat(Set.copyOf(taskOfEach)).as("tasks that entered somebody").hasSize(20);
     }
 
+    /** In which task each flow goes on after its lock; it takes as long as is said there. */
+    private List<Integer> tasksAfterTheLock(Duration each) {
+        List<Integer> after = new ArrayList<>();
+        LockHandle first = bench.hold("k", 1);
+        for (int i = 0; i < 20; i++) {
+            Bench.subscribe(bench.client.withLock("k", Mono.empty()).doOnTerminate(() -> {
+                after.add(tasks);
+                bench.time.advance(each);
+            }));
+        }
+        bench.work.shut();
+        Bench.subscribe(first.release());
+        runAll();
+        assertThat(after).hasSize(20);
+        return after;
+    }
+
+    @Test
+    void flowsThatAreSoonDoneGoOnInTheTaskInWhichTheyHadTheLock() {
+        assertThat(Set.copyOf(tasksAfterTheLock(Duration.ofNanos(1_000)))).hasSizeLessThan(3);
+    }
+
+    @Test
+    void flowsThatDoMoreAfterTheirLockHaveTasksOfTheirOwn() {
+        assertThat(Set.copyOf(tasksAfterTheLock(Duration.ofNanos(60_000)))).hasSizeGreaterThan(17);
+    }
+
+    @Test
+    void aFlowThatBlocksUntilItsReleaseIsDoneIsAnswered() {
+        LockClient client = LockClient.builder(InMemoryLockBackend.create()).build();
+        LockHandle first = client.acquire("k").block(LIMIT);
+        CompletableFuture<LockHandle> blocking = client.acquire("k")
+                .doOnNext(handle -> handle.release().block(LIMIT))
+                .toFuture();
+        CompletableFuture<LockHandle> next = client.acquire("k").toFuture();
+
+        first.release().block(LIMIT);
+
+        assertThat(blocking).succeedsWithin(LIMIT);
+        assertThat(next).succeedsWithin(LIMIT);
+        client.close().block(LIMIT);
+    }
+
+    @Test
+    void aFlowThatBlocksUntilItsReleaseIsDoneIsAnsweredWhileItsClientIsClosed() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            LockClient client = LockClient.builder(InMemoryLockBackend.create()).build();
+            LockHandle first = client.acquire("k").block(LIMIT);
+            CountDownLatch releasing = new CountDownLatch(1);
+            CompletableFuture<LockHandle> blocking = client.acquire("k")
+                    .doOnNext(handle -> {
+                        releasing.countDown();
+                        handle.release().onErrorComplete().block(LIMIT);
+                    })
+                    .toFuture();
+            CompletableFuture<LockHandle> next = client.acquire("k").toFuture();
+            Bench.subscribe(first.release());
+            await(releasing, LIMIT);
+
+            client.close().block(LIMIT);
+
+            assertThat(blocking).as("in round %d", i).succeedsWithin(LIMIT.dividedBy(2));
+            next.cancel(true);
+        }
+    }
+
     @Test
     void anInterruptOfOneFlowIsNotTheNextOnes() {
         List<Boolean> interrupted = new ArrayList<>();
