@@ -5,13 +5,14 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import reactor.core.Disposable;
 
 /**
  * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its line's events;
  * it tells the cohort what came of it.
  */
-final class Attempt {
+final class Attempt implements Gate.Question {
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
@@ -27,7 +28,13 @@ final class Attempt {
 
     private int questions;
     private boolean asking;
+    /** The question waits for its turn to leave. */
+    private boolean inLine;
+    /** The number of the question that left and was neither answered nor given up, or none. */
+    private int away;
+    /** When the question left, or while it is in line, when it came there. */
     private long askedAt;
+
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
     private boolean askAgain;
@@ -67,6 +74,7 @@ final class Attempt {
 
     /** Ends the claim at the store, which may know of it once it was asked. */
     void giveUp() {
+        rest();
         if (isAsked()) {
             engine.withdraw(claim, null);
         } else {
@@ -83,16 +91,71 @@ final class Attempt {
         return placed;
     }
 
+    /** It is over: no answer is waited for. */
+    void rest() {
+        settle();
+        if (inLine) {
+            engine.gate.remove(this);
+        }
+    }
+
     private void ask() {
+        asking = true;
+        askedAt = engine.timing.now();
+        if (inLine) {
+            return;
+        }
+        if (engine.gate.lets()) {
+            send();
+        } else {
+            inLine = true;
+            engine.gate.add(this);
+        }
+    }
+
+    @Override
+    public void leave() {
+        cohort.post(() -> {
+            inLine = false;
+            if (asking && cohort.isTrying(this)) {
+                send();
+            } else {
+                engine.gate.settled();
+            }
+        });
+    }
+
+    @Override
+    public void refuse(Throwable failure) {
+        cohort.post(() -> {
+            inLine = false;
+            refused(questions, failure);
+        });
+    }
+
+    private void send() {
         long sentAt = engine.timing.now();
         int question = ++questions;
-        asking = true;
+        settle();
+        away = question;
         askAgain = false;
         askedAt = sentAt;
+        if (question == 1) {
+            ungrantedAt = sentAt;
+        }
+        engine.gate.left();
         engine.ask(
                 () -> engine.backend.claim(claim),
                 answer -> cohort.post(() -> answered(question, sentAt, answer)),
                 failure -> cohort.post(() -> refused(question, failure)));
+    }
+
+    /** Of the question that is away, if one is. */
+    private void settle() {
+        if (away != 0) {
+            away = 0;
+            engine.gate.settled();
+        }
     }
 
     static Claim.Keeping keeping(LockOptions options) {
@@ -107,7 +170,7 @@ final class Attempt {
     /** Signals may have been missed. */
     void recheck() {
         if (asking) {
-            askAgain = true;
+            askAgain = !inLine; // what has not left yet is answered late enough
         } else {
             ask();
         }
@@ -127,7 +190,12 @@ final class Attempt {
 
     void tick(long now) {
         long bearable = queued ? patience : engine.timing.commandTimeout;
-        if (asking && now - askedAt >= bearable) {
+        if (asking && inLine) {
+            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
+            if (standstill != null) {
+                refused(questions, standstill);
+            }
+        } else if (asking && now - askedAt >= bearable) {
             refused(questions, engine.timing.silence(bearable));
         }
         if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
@@ -136,7 +204,11 @@ final class Attempt {
     }
 
     private void answered(int question, long sentAt, ClaimResult answer) {
-        if (question == questions) {
+        if (away == question) {
+            away = 0;
+            engine.gate.settled();
+        }
+        if (question == questions && !inLine) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
@@ -234,6 +306,7 @@ final class Attempt {
             return;
         }
         asking = false;
+        settle();
         long now = engine.timing.now();
         if (queued && now - ungrantedAt < lease) {
             askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);

@@ -211,6 +211,7 @@ final class Cohort {
                 place.advance();
             }
             if (fresh.isFresh()) {
+                asked.rest();
                 attempt = null;
                 grant = fresh;
                 if (place != null && asked.isPlaced()) {

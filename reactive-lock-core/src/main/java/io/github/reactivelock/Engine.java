@@ -38,6 +38,7 @@ final class Engine {
     final LockBackend backend;
     final Timing timing;
     final Reports reports;
+    final Gate gate;
     final Renewals renewals = new Renewals(this);
     final int maxPasses;
     final long maxPassing;
@@ -68,6 +69,7 @@ final class Engine {
     Engine(LockClientBuilder settings) {
         this.backend = settings.backend;
         this.timing = new Timing(settings, this::tick);
+        this.gate = new Gate(this);
         this.reports = new Reports(settings, timing);
         this.maxPasses = settings.maxPasses;
         this.maxPassing = settings.maxPassing.toNanos();
@@ -209,7 +211,16 @@ final class Engine {
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
     <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
         try {
-            Disposable unused = question.get().subscribe(onAnswer, onFailure);
+            Disposable unused = question.get()
+                    .subscribe(
+                            answer -> {
+                                gate.heard();
+                                onAnswer.accept(answer);
+                            },
+                            failure -> {
+                                gate.heard();
+                                onFailure.accept(failure);
+                            });
         } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
             onFailure.accept(e);
         }

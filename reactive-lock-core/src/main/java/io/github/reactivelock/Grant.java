@@ -33,6 +33,9 @@ final class Grant {
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
     private long renewalAskedAt;
+    /** When the renewal left for the store; written by the thread that sent it. */
+    private volatile long renewalSentAt = Timing.NEVER;
+
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
     private boolean inDoubt;
@@ -121,8 +124,15 @@ final class Grant {
     // ---- renewal
 
     void tick(long now, boolean renewed) {
-        if (renewing && now - renewalAskedAt >= patience()) {
-            renewalFailed(engine.timing.silence(patience()));
+        if (renewing && renewalSentAt != Timing.NEVER) {
+            if (now - renewalSentAt >= patience()) {
+                renewalFailed(engine.timing.silence(patience()));
+            }
+        } else if (renewing && !callers.isEmpty()) {
+            Throwable standstill = engine.gate.standstill(renewalAskedAt, patience());
+            if (standstill != null) {
+                tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));
+            }
         }
         if (isOver()) {
             cohort.lost(this, expiry(currentToken()));
@@ -171,7 +181,12 @@ final class Grant {
     private void queueRenewal(long now) {
         renewing = true;
         renewalAskedAt = now;
+        renewalSentAt = Timing.NEVER;
         engine.renewals.add(this);
+    }
+
+    void sent(long at) {
+        renewalSentAt = at;
     }
 
     void answered(long sentAt, RenewalResult answer) {

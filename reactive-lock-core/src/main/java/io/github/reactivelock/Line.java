@@ -113,14 +113,17 @@ final class Line extends Mailbox {
      */
     private final class Delivery implements Runnable {
 
-        private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
+        private final Runnable first;
+        /** None until a flow gives the lock back on this thread, which most do elsewhere. */
+        private volatile @Nullable Queue<Runnable> left;
+
         private @Nullable Thread thread;
         private @Nullable Disposable rescue;
         private volatile boolean rescued;
         private long since;
 
         Delivery(Runnable first) {
-            left.add(first);
+            this.first = first;
         }
 
         /** False on any other thread, and when it is time for others who need this one. */
@@ -128,10 +131,13 @@ final class Line extends Mailbox {
             if (thread != Thread.currentThread() || engine.timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
-            if (rescue == null) {
+            Queue<Runnable> behind = left;
+            if (behind == null) {
+                behind = new ConcurrentLinkedQueue<>();
+                left = behind;
                 rescue = engine.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
-            left.add(task);
+            behind.add(task);
             if (rescued || engine.timing.isDisposed()) { // nobody looks after what is added now
                 leaveToOthers();
             }
@@ -145,7 +151,7 @@ final class Line extends Mailbox {
             delivery = this;
             boolean interrupted = false;
             try {
-                for (Runnable task = left.poll(); task != null; task = left.poll()) {
+                for (Runnable task = first; task != null; task = next()) {
                     task.run();
                     interrupted |= Thread.interrupted(); // by the flow, for itself and not for the next one
                 }
@@ -170,8 +176,13 @@ final class Line extends Mailbox {
             leaveToOthers();
         }
 
+        private @Nullable Runnable next() {
+            Queue<Runnable> behind = left;
+            return behind == null ? null : behind.poll();
+        }
+
         private void leaveToOthers() {
-            for (Runnable task = left.poll(); task != null; task = left.poll()) {
+            for (Runnable task = next(); task != null; task = next()) {
                 engine.reports.run(new Delivery(task));
             }
         }

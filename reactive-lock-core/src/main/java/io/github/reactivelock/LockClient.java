@@ -232,6 +232,18 @@ public final class LockClient {
     }
 
     /**
+     * Waits until the store can be asked: connects, which may take 10 seconds, and asks a question that changes nothing.
+     * For an application that starts, so that its first lock need not wait, and for health checks. Cold; may be subscribed
+     * to at any time.
+     *
+     * @return completes when the store has answered; fails with {@link LockUnavailableException}, at the latest after those
+     *     10 seconds and the command timeout
+     */
+    public Mono<Void> ready() {
+        return queries.ready();
+    }
+
+    /**
      * Looks at a lock without changing it.
      *
      * @param key the lock's key

@@ -8,12 +8,15 @@ public final class LockUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;
 
     LockUnavailableException(String key, String action, @Nullable Throwable cause) {
-        super(
-                key,
-                "lock '" + key + "' could not be " + action + ": "
-                        + (cause == null || cause.getMessage() == null
-                                ? "the store gave no reason"
-                                : cause.getMessage()),
-                cause);
+        super(key, "lock '" + key + "' could not be " + action + ": " + reason(cause), cause);
+    }
+
+    /** Of no lock in particular: the store was looked at with a key that is never locked. */
+    LockUnavailableException(String key, Throwable cause) {
+        super(key, "the lock store is not ready: " + reason(cause), cause);
+    }
+
+    private static String reason(@Nullable Throwable cause) {
+        return cause == null || cause.getMessage() == null ? "the store gave no reason" : cause.getMessage();
     }
 }

@@ -12,12 +12,25 @@ import reactor.core.publisher.Mono;
 final class Queries {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    /** A key that is looked at and never locked. */
+    private static final String READY = "reactive-lock-ready";
+
     private static final String FORCE = "released by force";
 
     private final Engine engine;
 
     Queries(Engine engine) {
         this.engine = engine;
+    }
+
+    /** The store is connected, and answers a question of the kind that locks ask. */
+    Mono<Void> ready() {
+        return Mono.defer(() -> engine.isClosed()
+                        ? Mono.<LockInfo>error(new LockClientClosedException(READY))
+                        : connected().then(timed(() -> engine.backend.inspect(READY))))
+                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(READY, e))
+                .publishOn(engine.reports.work())
+                .then();
     }
 
     Mono<LockInfo> inspect(String key) {
@@ -49,9 +62,16 @@ final class Queries {
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
-        return Mono.defer(() -> engine.isClosed() ? Mono.<T>error(new LockClientClosedException(key)) : timed(question))
+        return Mono.defer(() -> engine.isClosed()
+                        ? Mono.<T>error(new LockClientClosedException(key))
+                        : connected().then(timed(question)))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
                 .publishOn(engine.reports.work());
+    }
+
+    /** The first connection has a time of its own. */
+    private Mono<Void> connected() {
+        return Mono.defer(() -> engine.backend.isReady() ? Mono.empty() : engine.gate.connected());
     }
 
     private <T> Mono<T> timed(Supplier<Mono<T>> question) {

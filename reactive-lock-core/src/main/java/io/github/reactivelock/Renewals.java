@@ -22,7 +22,11 @@ final class Renewals {
         due.add(grant);
     }
 
+    /** Nothing while there is no connection: they would be sent late, and an answer then counts from when they were sent. */
     void send() {
+        if (due.isEmpty() || !engine.gate.letsRenewals()) {
+            return;
+        }
         List<Grant> batch = nextBatch();
         while (!batch.isEmpty()) {
             send(batch);
@@ -34,7 +38,9 @@ final class Renewals {
         List<Grant> batch = new ArrayList<>();
         Grant next = due.poll();
         while (next != null) {
-            batch.add(next);
+            if (!next.isOver()) { // the line may have been long
+                batch.add(next);
+            }
             next = batch.size() < BATCH ? due.poll() : null;
         }
         return batch;
@@ -43,6 +49,7 @@ final class Renewals {
     private void send(List<Grant> batch) {
         List<Claim> held = batch.stream().map(grant -> grant.claim).toList();
         long sentAt = engine.timing.now();
+        batch.forEach(grant -> grant.sent(sentAt));
         engine.ask(
                 () -> engine.backend.renew(held),
                 answer -> batch.forEach(grant -> grant.answered(sentAt, answer)),

@@ -9,12 +9,14 @@ import reactor.core.Disposable;
  * itself. The first attempt's outcome is told to whoever waits for it. All methods run on whichever thread brings the
  * news; {@code synchronized} guards a few fields and nothing slower.
  */
-final class Withdrawal {
+final class Withdrawal implements Gate.Question {
 
     /** Hears once whether the claim owned the lock until now, or why the store did not say. */
     interface Outcome {
         void accept(boolean owned, @Nullable Throwable failure);
     }
+
+    private static final int OVER = 0;
 
     private final Engine engine;
     final Claim claim;
@@ -23,6 +25,9 @@ final class Withdrawal {
     private int attempt;
     private long askedAt;
     private boolean asking;
+    /** It waits for its turn to leave. */
+    private boolean inLine;
+
     private long backoff;
     private boolean again;
     private boolean over;
@@ -40,16 +45,43 @@ final class Withdrawal {
             abandon();
             return;
         }
-        int number;
+        if (engine.gate.isOpen()) {
+            leave();
+            return;
+        }
         synchronized (this) {
             if (over) {
                 return;
             }
-            number = ++attempt;
-            asking = true;
+            inLine = true;
             askedAt = engine.timing.now();
         }
-        engine.ask(() -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
+        engine.gate.addRelease(this);
+    }
+
+    @Override
+    public void leave() {
+        int number = left();
+        if (number != OVER) {
+            engine.gate.left();
+            engine.ask(
+                    () -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
+        }
+    }
+
+    @Override
+    public void refuse(Throwable failure) {
+        failed(left(), failure);
+    }
+
+    private synchronized int left() {
+        inLine = false;
+        if (over) {
+            return OVER;
+        }
+        asking = true;
+        askedAt = engine.timing.now();
+        return ++attempt;
     }
 
     /**
@@ -65,12 +97,36 @@ final class Withdrawal {
     void tick(long now) {
         int number;
         synchronized (this) {
-            if (!asking || now - askedAt < engine.timing.commandTimeout) {
+            number = asking && now - askedAt >= engine.timing.commandTimeout ? attempt : OVER;
+        }
+        if (number != OVER) {
+            failed(number, engine.timing.silence());
+        }
+        tickInLine(now);
+    }
+
+    /** It stays there until the lease is over, but the caller hears of it. */
+    private void tickInLine(long now) {
+        @Nullable Outcome told;
+        Throwable standstill;
+        boolean last;
+        synchronized (this) {
+            standstill = inLine ? engine.gate.standstill(askedAt, engine.timing.commandTimeout) : null;
+            if (standstill == null) {
                 return;
             }
-            number = attempt;
+            told = outcome;
+            outcome = null;
+            last = now - until >= 0;
+            over = last;
+            inLine = !last;
         }
-        failed(number, engine.timing.silence());
+        if (last) {
+            end();
+        }
+        if (told != null) {
+            told.accept(false, standstill);
+        }
     }
 
     /** Called when the store is closed: what was not confirmed will not be. */

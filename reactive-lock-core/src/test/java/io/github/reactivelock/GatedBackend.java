@@ -54,6 +54,16 @@ final class GatedBackend implements LockBackend {
     }
 
     @Override
+    public boolean isReady() {
+        return store.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return store.ready();
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return gated(store.claim(claim));
     }

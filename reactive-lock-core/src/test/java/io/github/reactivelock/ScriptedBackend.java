@@ -74,6 +74,43 @@ final class ScriptedBackend implements LockBackend {
 
     Mono<Void> closes = Mono.empty();
 
+    /** There is a connection. */
+    private boolean isConnected = true;
+
+    private final List<MonoSink<Void>> connecting = new ArrayList<>();
+    int openings;
+    int inspections;
+
+    @Override
+    public boolean isReady() {
+        return isConnected;
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return Mono.create(sink -> {
+            openings++;
+            connecting.add(sink);
+        });
+    }
+
+    void disconnect() {
+        isConnected = false;
+    }
+
+    void connect() {
+        isConnected = true;
+        List<MonoSink<Void>> told = List.copyOf(connecting);
+        connecting.clear();
+        told.forEach(MonoSink::success);
+    }
+
+    void refuseConnection() {
+        List<MonoSink<Void>> told = List.copyOf(connecting);
+        connecting.clear();
+        told.forEach(sink -> sink.error(new IllegalStateException("connection refused")));
+    }
+
     static ClaimResult granted(Claim claim, long number) {
         return new ClaimResult.Granted(token(number), claim.lease());
     }
@@ -208,7 +245,10 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return Mono.just(new LockInfo.Free(key));
+        return Mono.fromSupplier(() -> {
+            inspections++;
+            return new LockInfo.Free(key);
+        });
     }
 
     @Override

@@ -7,8 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -62,6 +64,30 @@ final class Nodes {
 
     boolean isMajority(long count) {
         return count > all.size() / 2;
+    }
+
+    boolean isMajorityReady() {
+        return isMajority(all.stream().filter(LockBackend::isReady).count());
+    }
+
+    /** Fails when so many nodes failed that the others are no majority. */
+    Mono<Void> majorityReady() {
+        return Mono.defer(() -> {
+            Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+            return Flux.fromIterable(all)
+                    .flatMap(
+                            node -> node.ready().thenReturn(true).onErrorResume(failure -> {
+                                failures.add(failure);
+                                return Mono.empty();
+                            }),
+                            all.size())
+                    .take(all.size() / 2 + 1)
+                    .count()
+                    .flatMap(ready -> isMajority(ready)
+                            ? Mono.empty()
+                            : Mono.error(new IllegalStateException(
+                                    failures.size() + " of " + size() + " nodes cannot be reached", failures.peek())));
+        });
     }
 
     /** Asks all nodes; see {@link #ask}. */

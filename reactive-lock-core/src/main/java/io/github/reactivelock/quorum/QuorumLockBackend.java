@@ -123,6 +123,16 @@ public final class QuorumLockBackend implements LockBackend {
         return value;
     }
 
+    @Override
+    public boolean isReady() {
+        return nodes.isMajorityReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return nodes.majorityReady();
+    }
+
     // ---- claim
 
     @Override

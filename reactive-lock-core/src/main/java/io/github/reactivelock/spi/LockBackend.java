@@ -22,6 +22,26 @@ public interface LockBackend {
     int PASS_BITS = 12;
 
     /**
+     * Whether a question would leave for the store now. While it would not, the engine keeps its questions to itself and
+     * waits for {@link #ready}; so nothing piles up in a driver. Asked before every question, so it only looks.
+     *
+     * @return false before the first connection and while one is interrupted; always true unless overridden
+     */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
+     * Opens a connection if there is none, and waits for one that is being opened again.
+     *
+     * @return completes when {@link #isReady} is true; an error says that none could be opened, and the next subscription
+     *     tries again
+     */
+    default Mono<Void> ready() {
+        return Mono.empty();
+    }
+
+    /**
      * Asks for the lock. Called for the first attempt, and again with the same claim to look whether a waiting claim
      * has been served and to keep it alive; a waiting claim that is not asked about for a whole lease is dead and may
      * be dropped. Idempotent by {@link Claim#id()}: a claim that already owns the lock is answered with its old token

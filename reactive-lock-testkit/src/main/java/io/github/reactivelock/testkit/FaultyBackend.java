@@ -175,6 +175,16 @@ public final class FaultyBackend implements LockBackend {
     }
 
     @Override
+    public boolean isReady() {
+        return real.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return real.ready();
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             Mono<ClaimResult> answer = claimFault.apply(real.claim(claim));

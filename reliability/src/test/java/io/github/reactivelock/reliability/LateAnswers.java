@@ -47,6 +47,16 @@ final class LateAnswers implements LockBackend {
     }
 
     @Override
+    public boolean isReady() {
+        return store.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return store.ready();
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.create(sink -> {
             var unused = store.claim(claim)

@@ -27,6 +27,16 @@ final class RecordedBackend implements LockBackend {
     }
 
     @Override
+    public boolean isReady() {
+        return real.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return real.ready();
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             if (waiting.putIfAbsent(claim.id(), claim.key()) == null) {

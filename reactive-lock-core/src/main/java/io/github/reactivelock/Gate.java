@@ -1,0 +1,305 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What leaves for the store, and when. While there is no connection nothing leaves: questions wait here, where one that
+ * is not wanted any more goes without a trace, and not in a driver, which would send all of them afterwards. While there is
+ * one, at most {@link #MOST_UNANSWERED} claims are unanswered at a time, so that a question that left is soon read, and its
+ * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
+ * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
+ *
+ * <pre>
+ * state     leaves on
+ * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
+ * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it
+ * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
+ * </pre>
+ *
+ * <p>A mailbox of its own: everything is touched only inside its events, but for what is volatile.
+ */
+final class Gate extends Mailbox {
+
+    /** A claim or a release that waits here. */
+    interface Question {
+        /** It is its turn; it has left, whether or not it is still wanted. */
+        void leave();
+
+        /** There is no connection, and none is being opened. */
+        void refuse(Throwable failure);
+    }
+
+    /** What drivers and servers take in far less time than the command timeout. */
+    static final int MOST_UNANSWERED = 4_096;
+
+    /** Enough to notice that a store answers again, and few enough for it to deal with when it does. */
+    static final int MOST_IN_SILENCE = 128;
+
+    /** How long the first connection may take; drivers give it as much. */
+    static final Duration LONGEST_OPENING = Duration.ofSeconds(10);
+
+    private static final long PAUSE = Duration.ofMillis(100).toNanos();
+    private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
+
+    private enum State {
+        OPEN,
+        OPENING,
+        PAUSING
+    }
+
+    private final Engine engine;
+    private final LockBackend backend;
+    private final Queue<Question> releases = new ArrayDeque<>();
+    private final Set<Question> claims = new LinkedHashSet<>();
+    private State state = State.OPEN;
+    /** Counted before it is there, so that no later question overtakes it. */
+    private final AtomicInteger inLine = new AtomicInteger();
+
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final AtomicInteger leftInSilence = new AtomicInteger();
+    /** When the first of them left. */
+    private volatile long silentSince;
+
+    private volatile boolean wasOpen;
+    private volatile long answeredAt;
+    /** In silence, a question has left a moment ago. */
+    private boolean probed;
+
+    Gate(Engine engine) {
+        super("(any)");
+        this.engine = engine;
+        this.backend = engine.backend;
+        this.answeredAt = engine.timing.now();
+    }
+
+    // ---- claims
+
+    /** True if a claim may leave now, and counts it; otherwise it is to be {@linkplain #add added}. */
+    boolean lets() {
+        if (!isOpen()) {
+            return false;
+        }
+        boolean lets = unanswered.incrementAndGet() <= MOST_UNANSWERED;
+        if (!lets) {
+            unanswered.decrementAndGet();
+        }
+        return lets;
+    }
+
+    void add(Question claim) {
+        add(claim, claims);
+    }
+
+    /** A claim that waits here is not wanted any more. */
+    void remove(Question claim) {
+        post(() -> {
+            if (claims.remove(claim)) {
+                inLine.decrementAndGet();
+            }
+        });
+    }
+
+    /** No answer is waited for any more to a claim that left. */
+    void settled() {
+        unanswered.decrementAndGet();
+        if (inLine.get() > 0) {
+            post(this::goOn);
+        }
+    }
+
+    /**
+     * Why a claim that has waited here since a moment must not wait any longer, if so.
+     *
+     * @param bearable nanoseconds
+     */
+    @Nullable
+    TimeoutException standstill(long since, long bearable) {
+        long now = engine.timing.now();
+        long waited = now - since;
+        boolean connected = backend.isReady();
+        if (waited < (connected ? bearable : longestWait(bearable))) {
+            return null;
+        } else if (!connected) {
+            return unconnected(waited);
+        }
+        long silent = now - answeredAt;
+        return silent < bearable
+                ? null
+                : new TimeoutException("it waited in this process for " + millis(waited) + " ms, behind "
+                        + unanswered.get() + " questions of which the store answered none for " + millis(silent)
+                        + " ms; look whether it is up and reachable");
+    }
+
+    private static long millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos);
+    }
+
+    // ---- releases and renewals
+
+    /** True if a release may leave now; otherwise it is to be {@linkplain #addRelease added}. */
+    boolean isOpen() {
+        return inLine.get() == 0 && backend.isReady() && !isSilent();
+    }
+
+    /** A question leaves. */
+    void left() {
+        if (leftInSilence.getAndIncrement() == 0) {
+            silentSince = engine.timing.now();
+        }
+    }
+
+    /** The store answered a question or refused to. */
+    void heard() {
+        answeredAt = engine.timing.now();
+        if (leftInSilence.get() != 0) {
+            wasOpen = true;
+            leftInSilence.set(0);
+        }
+        if (inLine.get() > 0) {
+            post(this::goOn);
+        }
+    }
+
+    private boolean isSilent() {
+        return leftInSilence.get() >= MOST_IN_SILENCE
+                && engine.timing.now() - silentSince >= engine.timing.commandTimeout;
+    }
+
+    void addRelease(Question release) {
+        add(release, releases);
+    }
+
+    private void add(Question question, Collection<Question> line) {
+        inLine.incrementAndGet();
+        post(() -> {
+            line.add(question);
+            goOn();
+        });
+    }
+
+    /** True if renewals may leave now; otherwise they are sent as soon as there is a connection. */
+    boolean letsRenewals() {
+        boolean lets = backend.isReady();
+        if (!lets) {
+            post(this::goOn);
+        }
+        return lets;
+    }
+
+    // ---- the connection
+
+    /** For questions that are no claims and no releases, which wait by themselves. */
+    Mono<Void> connected() {
+        long begun = engine.timing.now();
+        return backend.ready()
+                .timeout(
+                        Duration.ofNanos(longestWait(engine.timing.commandTimeout)),
+                        Mono.error(() -> unconnected(engine.timing.now() - begun)),
+                        engine.timing.timer());
+    }
+
+    private long longestWait(long bearable) {
+        return wasOpen ? bearable : Math.max(bearable, LONGEST_OPENING.toNanos());
+    }
+
+    private static TimeoutException unconnected(long nanos) {
+        return new TimeoutException("there was no connection to the store for " + millis(nanos)
+                + " ms; look whether it is up and reachable");
+    }
+
+    private void goOn() {
+        if (state == State.OPEN && backend.isReady()) {
+            wasOpen = true;
+            letGo();
+        } else if (state == State.OPEN) {
+            open();
+        }
+    }
+
+    private void letGo() {
+        boolean more = true;
+        while (more && !isSilent()) {
+            more = letOneGo();
+        }
+        if (more && !probed && letOneGo()) {
+            probed = true;
+            Disposable unused = engine.timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
+        }
+    }
+
+    private void probeAgain() {
+        probed = false;
+        goOn();
+    }
+
+    private boolean letOneGo() {
+        Question next = releases.poll();
+        if (next == null && unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
+            unanswered.incrementAndGet();
+            Iterator<Question> first = claims.iterator();
+            next = first.next();
+            first.remove();
+        }
+        if (next != null) {
+            inLine.decrementAndGet();
+            next.leave();
+        }
+        return next != null;
+    }
+
+    private void open() {
+        state = State.OPENING;
+        engine.ask(
+                () -> backend.ready().thenReturn(true),
+                ready -> post(this::opened),
+                failure -> post(() -> failed(failure)));
+    }
+
+    private void opened() {
+        if (backend.isReady()) {
+            state = State.OPEN;
+            engine.renewals.send();
+            goOn();
+        } else { // interrupted already
+            pause();
+        }
+    }
+
+    private void failed(Throwable failure) {
+        List<Question> refused = new ArrayList<>(releases);
+        refused.addAll(claims);
+        releases.clear();
+        claims.clear();
+        inLine.addAndGet(-refused.size());
+        refused.forEach(question -> question.refuse(failure));
+        pause();
+    }
+
+    /** What comes meanwhile waits for the next try. */
+    private void pause() {
+        state = State.PAUSING;
+        Disposable unused = engine.timing.after(PAUSE, () -> post(this::tryAgain));
+    }
+
+    private void tryAgain() {
+        state = State.OPEN;
+        if (inLine.get() > 0) {
+            goOn();
+        }
+    }
+}
