@@ -33,6 +33,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     private final LazyConnection<C> commands;
     private final LazyConnection<StatefulRedisPubSubConnection<String, String>> channels;
     private final Outbox outbox;
+    private final Presence presence = new Presence();
     private final AtomicInteger unanswered = new AtomicInteger();
     private final Set<String> wanted = ConcurrentHashMap.newKeySet();
     private final ReplicaWait<C> replicas;
@@ -67,6 +68,16 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     @Override
     public int slot(String key) {
         return source.slot(key);
+    }
+
+    @Override
+    public boolean isReady() {
+        return presence.isPresent();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return Mono.create(sink -> commands.use(connection -> presence.await(sink), sink::error));
     }
 
     @Override
@@ -140,6 +151,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
             watch(connection, source.scripts(connection));
+            presence.begin(connection);
             return connection;
         });
     }

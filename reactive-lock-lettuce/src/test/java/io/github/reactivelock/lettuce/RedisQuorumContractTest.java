@@ -77,6 +77,16 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
+        public boolean isReady() {
+            return node.isReady();
+        }
+
+        @Override
+        public Mono<Void> ready() {
+            return node.ready();
+        }
+
+        @Override
         public Mono<ClaimResult> claim(Claim claim) {
             return node.claim(claim);
         }

@@ -36,6 +36,24 @@ public interface RedisConnection {
     }
 
     /**
+     * Whether what is asked now is sent now.
+     *
+     * @return false while there is no connection; always true unless overridden
+     */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
+     * Opens the connection for commands, or waits for the one that is being opened again.
+     *
+     * @return completes when {@link #isReady} is true; fails if it cannot be opened
+     */
+    default Mono<Void> ready() {
+        return Mono.empty();
+    }
+
+    /**
      * Runs a script by its digest, and by its body where the server does not know it. Cold. Commands leave in the order
      * of subscription without awaiting each other's answers. Cancelling only forgets the answer: a command that was
      * subscribed is sent, since what comes behind it may depend on it. Calls that are about to leave together may be joined

@@ -110,6 +110,16 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
+    public final boolean isReady() {
+        return connection.isReady();
+    }
+
+    @Override
+    public final Mono<Void> ready() {
+        return connection.ready().onErrorMap(error -> RedisFailure.explain(connection, prefix, error));
+    }
+
+    @Override
     public final Mono<ClaimResult> claim(Claim claim) {
         String verb = claim.mode() == Claim.Mode.TRY ? "try" : "claim";
         Mono<ClaimResult> answer =

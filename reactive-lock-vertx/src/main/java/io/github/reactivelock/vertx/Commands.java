@@ -21,8 +21,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.MonoSink;
 
 /**
  * All script calls, in the order in which they came from whatever thread, down one connection. What had no answer when
@@ -46,7 +48,8 @@ final class Commands implements Link.User {
 
     private final Deque<Evaluation> waiting = new ArrayDeque<>();
     private final Set<Evaluation> sent = new LinkedHashSet<>();
-    private @Nullable RedisConnection connection;
+    private final List<MonoSink<Void>> awaiting = new ArrayList<>();
+    private volatile @Nullable RedisConnection connection;
     private boolean closed;
 
     /**
@@ -72,19 +75,49 @@ final class Commands implements Link.User {
                 DriverThreads.run(() -> context.runOnContext(now -> arrived()));
             } catch (Throwable e) { // an Error too, or nothing would ever be sent again
                 awaited.set(false);
-                refuseArrivals(
-                        e instanceof RejectedExecutionException
-                                ? new IllegalStateException("the Vertx of the lock backend is closed")
-                                : e);
+                refuseArrivals(e instanceof RejectedExecutionException ? vertxClosedError() : e);
             }
         }
+    }
+
+    boolean isReady() {
+        return connection != null;
+    }
+
+    /** Completes the sink when there is a connection, or fails it. */
+    void awaitReady(MonoSink<Void> sink) {
+        try {
+            DriverThreads.run(() -> context.runOnContext(now -> {
+                if (closed) {
+                    sink.error(closedError());
+                } else if (connection != null) {
+                    sink.success();
+                } else {
+                    awaiting.add(sink);
+                    link.want();
+                }
+            }));
+        } catch (RejectedExecutionException e) {
+            sink.error(vertxClosedError());
+        }
+    }
+
+    private void tellAwaiting(Consumer<MonoSink<Void>> news) {
+        List<MonoSink<Void>> told = List.copyOf(awaiting);
+        awaiting.clear();
+        told.forEach(news);
     }
 
     Future<Void> close() {
         closed = true;
         interrupted();
         refuseAll(closedError());
+        tellAwaiting(sink -> sink.error(closedError()));
         return link.close();
+    }
+
+    private static IllegalStateException vertxClosedError() {
+        return new IllegalStateException("the Vertx of the lock backend is closed");
     }
 
     static IllegalStateException closedError() {
@@ -100,6 +133,7 @@ final class Commands implements Link.User {
         var unused = opened.send(
                 Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body()));
         send();
+        tellAwaiting(MonoSink::success);
     }
 
     @Override
@@ -119,6 +153,7 @@ final class Commands implements Link.User {
     @Override
     public void refused(Throwable error) {
         refuseAll(error);
+        tellAwaiting(sink -> sink.error(error));
     }
 
     // ---- the queue

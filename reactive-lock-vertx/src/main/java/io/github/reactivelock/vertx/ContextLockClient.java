@@ -103,6 +103,11 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     @Override
+    public Future<Void> ready() {
+        return future(locks.ready());
+    }
+
+    @Override
     public Future<LockInfo> inspect(String key) {
         return future(locks.inspect(key));
     }

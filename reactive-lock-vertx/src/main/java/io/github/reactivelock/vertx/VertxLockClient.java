@@ -138,6 +138,13 @@ public interface VertxLockClient {
     Future<@Nullable VertxLockHandle> tryAcquire(String key);
 
     /**
+     * Waits until the store can be asked: connects, which may take 10 seconds, and asks a question that changes nothing.
+     *
+     * @return completes when the store has answered; fails with {@link io.github.reactivelock.LockUnavailableException}
+     */
+    Future<Void> ready();
+
+    /**
      * Looks at a lock without changing it.
      *
      * @param key the lock's key

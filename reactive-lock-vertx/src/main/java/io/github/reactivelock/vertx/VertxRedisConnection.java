@@ -54,6 +54,16 @@ final class VertxRedisConnection implements RedisConnection {
     }
 
     @Override
+    public boolean isReady() {
+        return commands.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return Mono.create(commands::awaitReady);
+    }
+
+    @Override
     public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink);

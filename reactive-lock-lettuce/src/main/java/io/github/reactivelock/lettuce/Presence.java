@@ -1,0 +1,61 @@
+package io.github.reactivelock.lettuce;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import java.net.SocketAddress;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * Whether a connection is there now. Lettuce keeps the object and replaces what is below it. A cluster's is always there:
+ * which of its servers can be reached is not one answer.
+ */
+final class Presence implements RedisConnectionStateListener {
+
+    private final Queue<MonoSink<Void>> awaiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean present;
+
+    boolean isPresent() {
+        return present;
+    }
+
+    /** The connection was opened for the first time. */
+    void begin(StatefulConnection<?, ?> connection) {
+        connection.addListener(this);
+        arrived();
+    }
+
+    void await(MonoSink<Void> sink) {
+        var unused = sink.onDispose(() -> awaiting.remove(sink));
+        awaiting.add(sink);
+        if (present) {
+            tellAll();
+        }
+    }
+
+    @Override
+    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress server) {
+        arrived();
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+        present = false;
+    }
+
+    @Override
+    public void onRedisExceptionCaught(RedisChannelHandler<?, ?> connection, Throwable cause) {}
+
+    private void arrived() {
+        present = true;
+        tellAll();
+    }
+
+    private void tellAll() {
+        for (MonoSink<Void> next = awaiting.poll(); next != null; next = awaiting.poll()) {
+            next.success();
+        }
+    }
+}
