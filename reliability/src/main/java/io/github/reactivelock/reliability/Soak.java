@@ -55,6 +55,11 @@ public final class Soak implements Callable<Integer> {
     @Option(names = "--clock", description = "shift the clock of a server instead; needs a C compiler")
     private boolean clock;
 
+    @Option(
+            names = "--outage",
+            description = "make Redis unreachable under load instead, and see how soon there are locks again")
+    private boolean outage;
+
     private final PrintStream out;
     private final ConcurrentLinkedQueue<HistoryEvent> own = new ConcurrentLinkedQueue<>();
     private final List<HistoryEvent> carried = new ArrayList<>();
@@ -82,6 +87,9 @@ public final class Soak implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         if (clock) {
             return ClockTrial.run(out).isEmpty() ? 0 : 1;
+        }
+        if (outage) {
+            return OutageTrial.run(out, Duration.ofSeconds(30)) ? 0 : 1;
         }
         long start = System.nanoTime();
         Path directory = Files.createTempDirectory("reactive-lock-soak-");
