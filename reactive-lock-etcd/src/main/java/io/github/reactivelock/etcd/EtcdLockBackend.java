@@ -4,6 +4,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
@@ -65,6 +66,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final Queue queue;
     private final Observer observer;
     private final Pushes pushes;
+    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
     EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
         String session = RandomId.next();
@@ -142,6 +144,16 @@ public final class EtcdLockBackend implements LockBackend {
             parsed[i] = URI.create(endpoints[i]);
         }
         return parsed;
+    }
+
+    @Override
+    public boolean isReady() {
+        return firstAnswer.came();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return firstAnswer.await();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
@@ -60,6 +61,7 @@ public final class R2dbcLockBackend implements LockBackend {
     private final Renewal renewal;
     private final Watch watch;
     private final Cleaner cleaner;
+    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
     private R2dbcLockBackend(Database database) {
         byte[] random = new byte[16];
@@ -148,6 +150,16 @@ public final class R2dbcLockBackend implements LockBackend {
         return Flux.fromIterable(database.sql.schema())
                 .concatMap(statement -> database.run(session -> session.alone(session.changed(statement))))
                 .then();
+    }
+
+    @Override
+    public boolean isReady() {
+        return firstAnswer.came();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return firstAnswer.await();
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
@@ -13,12 +14,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** What people look at and do by hand. */
 abstract class OperatorCases extends Cases {
 
     OperatorCases(LockBackendContract contract) {
         super(contract);
+    }
+
+    @Test
+    void aClientIsReadyWhenItsStoreHasAnswered() {
+        LockBackend backend = contract.newBackend();
+        LockClient client = client(backend, settings -> settings);
+
+        Await.run(client.ready());
+
+        assertThat(backend.isReady()).isTrue();
+        Await.run(client.ready());
+        Await.run(client.withLock(key, Mono.empty()));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
@@ -71,6 +72,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final Queue queue;
     private final Observer observer;
     private final Pushes pushes;
+    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperLockOptions options) {
         byte[] random = new byte[16];
@@ -127,6 +129,16 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     public static ZooKeeperLockBackend using(CuratorFramework client, ZooKeeperLockOptions options) {
         return new ZooKeeperLockBackend(new ClientSource.Users(client), options);
+    }
+
+    @Override
+    public boolean isReady() {
+        return firstAnswer.came();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return firstAnswer.await();
     }
 
     @Override
