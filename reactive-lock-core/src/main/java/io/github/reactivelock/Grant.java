@@ -113,8 +113,9 @@ final class Grant {
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
         Throwable cause = failure == null && renewing ? engine.timing.silence(patience()) : failure;
+        boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
-                claim.key(), token, cause == null ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
+                claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
     void moveTo(Cohort next) {

@@ -9,6 +9,7 @@ import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -142,6 +143,19 @@ class LeaseTest {
 
         assertThat(store.count("renew")).isGreaterThan(1);
         assertLost(lost, LossReason.UNREACHABLE);
+    }
+
+    @Test
+    void aHoldThatNobodyRenewsExpiresAlsoWhereTheStoreWasAskedInADoubt() {
+        LockHandle handle = bench.hold(bench.with(o -> o.withoutRenewal()), "k", 1);
+        TestSubscriber<LockLostException> lost = subscribe(handle.lost());
+        bench.time.advance(VALID.minusMillis(500));
+        store.push(new Signal.Suspect(store.ids.get(0), LossReason.EXPIRED));
+        assertThat(store.count("renew")).isEqualTo(1);
+
+        bench.time.advance(Duration.ofMillis(500));
+
+        assertLost(lost, LossReason.EXPIRED);
     }
 
     @Test

@@ -36,6 +36,8 @@ public final class FirstAnswer {
      * @return completes when the store has answered; fails as the question does
      */
     public Mono<Void> await() {
-        return Mono.defer(() -> came ? Mono.<Void>empty() : question.get().doOnSuccess(answer -> came = true).then());
+        return Mono.defer(() -> came
+                ? Mono.<Void>empty()
+                : question.get().doOnSuccess(answer -> came = true).then());
     }
 }
