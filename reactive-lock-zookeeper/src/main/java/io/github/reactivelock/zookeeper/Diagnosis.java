@@ -3,20 +3,20 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.DriverThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousSocketChannel;
-import java.nio.channels.CompletionHandler;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.client.ConnectStringParser;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * Asks servers why they do not answer, because Curator says only that they do not: whether anybody listens there, and, by
- * the one question that every ZooKeeper answers without a majority, whether it serves clients.
+ * the one question that every ZooKeeper answers without a majority, whether it serves clients. Asked with plain sockets on
+ * threads that may block: the JDK's asynchronous ones bring threads that stay for as long as the JVM.
  */
 final class Diagnosis {
 
@@ -38,58 +38,33 @@ final class Diagnosis {
 
     private static Mono<String> ask(InetSocketAddress server) {
         String name = server.getHostString() + ":" + server.getPort();
-        return Mono.fromCallable(() -> new InetSocketAddress(server.getHostString(), server.getPort()))
-                // Looking up a name blocks.
-                .subscribeOn(DriverThreads.mayBlock())
-                .flatMap(address -> Mono.using(
-                        AsynchronousSocketChannel::open, channel -> converse(channel, address), Diagnosis::close))
-                .map(Diagnosis::meaning)
+        return DriverThreads.calling(() -> answer(server.getHostString(), server.getPort()))
                 .timeout(PATIENCE, Mono.just("is silent"), DriverThreads.timer())
-                .onErrorResume(error -> Mono.just(
-                        error.getMessage() == null ? "is unknown" : "cannot be reached: " + error.getMessage()))
                 .map(answer -> name + " " + answer);
     }
 
-    private static Mono<String> converse(AsynchronousSocketChannel channel, InetSocketAddress address) {
-        ByteBuffer answer = ByteBuffer.allocate(ENOUGH);
-        return Mono.<Void>fromFuture(() -> Diagnosis.<Void>with(handler -> channel.connect(address, null, handler)))
-                .then(Mono.fromFuture(() ->
-                        Diagnosis.<Integer>with(handler -> channel.write(ByteBuffer.wrap(QUESTION), null, handler))))
-                .then(Mono.fromFuture(() -> Diagnosis.<Integer>with(handler -> channel.read(answer, null, handler))))
-                .map(read -> new String(answer.array(), 0, Math.max(0, read), StandardCharsets.US_ASCII));
+    /** Errors are answers too: one that came after its time would be logged by Reactor. */
+    private static String answer(String host, int port) {
+        try (Socket socket = new Socket()) {
+            int patience = (int) PATIENCE.toMillis();
+            socket.connect(new InetSocketAddress(host, port), patience);
+            socket.setSoTimeout(patience);
+            socket.getOutputStream().write(QUESTION);
+            byte[] answer = new byte[ENOUGH];
+            int read = Math.max(0, socket.getInputStream().read(answer));
+            return meaning(new String(answer, 0, read, StandardCharsets.US_ASCII));
+        } catch (UnknownHostException e) {
+            return "is unknown";
+        } catch (SocketTimeoutException e) {
+            return "is silent";
+        } catch (IOException e) {
+            return "cannot be reached: " + e.getMessage();
+        }
     }
 
     private static String meaning(String answer) {
         return answer.contains("not currently serving")
                 ? "is up but has no majority of its servers"
                 : "is up" + (answer.startsWith("Zookeeper") ? " and serves" : "");
-    }
-
-    private interface Step<T> {
-        void begin(CompletionHandler<T, Void> handler);
-    }
-
-    private static <T> CompletableFuture<T> with(Step<T> step) {
-        CompletableFuture<T> done = new CompletableFuture<>();
-        step.begin(new CompletionHandler<>() {
-            @Override
-            public void completed(T result, Void unused) {
-                done.complete(result);
-            }
-
-            @Override
-            public void failed(Throwable error, Void unused) {
-                done.completeExceptionally(error);
-            }
-        });
-        return done;
-    }
-
-    private static void close(AsynchronousSocketChannel channel) {
-        try {
-            channel.close();
-        } catch (IOException e) {
-            // It is of no use either way.
-        }
     }
 }

@@ -1,0 +1,38 @@
+package io.github.reactivelock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What is said of servers that do not answer. */
+class DiagnosisTest {
+
+    @Test
+    void aServerThatIsSilentUnknownOrNotThereIsNamed() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            int port = silent.getLocalPort();
+
+            assertThat(Diagnosis.of("127.0.0.1:" + port + ",nowhere.invalid:2181,127.0.0.1:1")
+                            .block(ZooKeepers.LIMIT))
+                    .startsWith("127.0.0.1:" + port + " is silent; nowhere.invalid:2181 is")
+                    .contains("127.0.0.1:1 cannot be reached: ", "refused");
+        }
+    }
+
+    @Test
+    void itsThreadsEnd() throws InterruptedException {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+
+        assertThat(Diagnosis.of("127.0.0.1:1").block(ZooKeepers.LIMIT)).isNotNull();
+
+        ZooKeepers.until(
+                "no thread is left but Reactor's, which all share",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread))
+                        .map(Thread::getName)
+                        .allMatch(name -> name.startsWith("parallel-")));
+    }
+}
