@@ -68,8 +68,12 @@ abstract class EtcdFixture {
     }
 
     private EtcdLockBackend patient() {
+        return patient(server.uri());
+    }
+
+    static EtcdLockBackend patient(String... endpoints) {
         return EtcdLockBackend.connect(
-                Client.builder().endpoints(server.uri()),
+                Client.builder().endpoints(endpoints),
                 EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12)));
     }
 

@@ -32,7 +32,7 @@ class EtcdLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        return EtcdLockBackend.connect(server.uri());
+        return EtcdFixture.patient(server.uri());
     }
 
     @Override

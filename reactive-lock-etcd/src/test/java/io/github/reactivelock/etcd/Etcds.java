@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 /** What tests ask etcd itself, and how they wait. */
 final class Etcds {
 
-    static final Duration LIMIT = Duration.ofSeconds(20);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Etcds() {}
 

@@ -33,7 +33,7 @@ class ThreeMembersContractTest extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        return EtcdLockBackend.connect(endpoints);
+        return EtcdFixture.patient(endpoints);
     }
 
     @Override

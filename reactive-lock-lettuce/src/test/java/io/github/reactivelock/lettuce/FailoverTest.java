@@ -32,9 +32,9 @@ import reactor.util.retry.Retry;
 /** What happens to locks when another server becomes the primary. */
 class FailoverTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final RedisLockOptions ONE_REPLICA =
-            RedisLockOptions.defaults().withReplicas(1, Duration.ofMillis(300));
+            RedisLockOptions.defaults().withReplicas(1, Duration.ofSeconds(1));
 
     private final List<LockClient> clients = new ArrayList<>();
     private final List<AutoCloseable> servers = new ArrayList<>();

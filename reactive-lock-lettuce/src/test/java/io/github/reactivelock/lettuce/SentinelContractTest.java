@@ -32,8 +32,8 @@ class SentinelContractTest extends LockBackendContract {
     @Override
     protected LockBackend newBackend() {
         LockBackend backend = LettuceLockBackend.connect(
-                set.uri(), RedisLockOptions.defaults().withReplicas(2, Duration.ofMillis(300)));
-        assertThat(backend.inspect("warm up").block(Duration.ofSeconds(20))).isNotNull();
+                set.uri(), RedisLockOptions.defaults().withReplicas(2, Duration.ofSeconds(5)));
+        assertThat(backend.inspect("warm up").block(Duration.ofSeconds(60))).isNotNull();
         return backend;
     }
 

@@ -19,7 +19,7 @@ import reactor.core.scheduler.Schedulers;
 /** A database for tests and what tests ask it themselves. */
 record Databases(String url, Runnable end) implements AutoCloseable {
 
-    static final Duration LIMIT = Duration.ofSeconds(20);
+    static final Duration LIMIT = Duration.ofSeconds(60);
     static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults()
             .withCommandTimeout(Duration.ofSeconds(12))
             .withConnections(4);

@@ -72,7 +72,7 @@ class FaultTest {
         held.renew().retry(5).block(Databases.LIMIT);
         assertThat(held.isHeld()).isTrue();
         held.release().retry(5).block(Databases.LIMIT);
-        waiting.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS)
+        waiting.orTimeout(60, java.util.concurrent.TimeUnit.SECONDS)
                 .join()
                 .release()
                 .block(Databases.LIMIT);
@@ -164,7 +164,7 @@ class FaultTest {
         taken.release().block(Databases.LIMIT);
         for (CompletableFuture<LockHandle> next : List.of(first, second)) {
             LockHandle served =
-                    next.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
+                    next.orTimeout(60, java.util.concurrent.TimeUnit.SECONDS).join();
             assertThat(served.fencingToken()).isGreaterThan(taken.fencingToken());
             served.release().block(Databases.LIMIT);
         }

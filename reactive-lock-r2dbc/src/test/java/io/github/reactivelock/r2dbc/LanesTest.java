@@ -10,7 +10,7 @@ import reactor.core.publisher.Sinks;
 
 class LanesTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Lanes lanes = new Lanes();
 

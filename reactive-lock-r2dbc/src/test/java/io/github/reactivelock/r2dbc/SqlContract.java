@@ -44,12 +44,6 @@ abstract class SqlContract extends LockBackendContract {
         return Duration.ofMillis(1_500);
     }
 
-    /** A release with waiters is seven statements, and the first ones of a client open connections before. */
-    @Override
-    protected Duration commandTimeout() {
-        return Duration.ofSeconds(4);
-    }
-
     @Override
     protected Optional<Lent> lent() {
         lent = database.pool(2);

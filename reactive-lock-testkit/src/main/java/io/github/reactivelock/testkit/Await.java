@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 final class Await {
 
     /** Far more than anything takes that works, also on a busy machine. */
-    static final Duration LIMIT = Duration.ofSeconds(20);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Await() {}
 

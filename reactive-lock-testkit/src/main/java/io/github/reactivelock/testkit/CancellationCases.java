@@ -78,7 +78,8 @@ abstract class CancellationCases extends Cases {
         Sinks.Empty<Void> gate = Sinks.empty();
         backend.onClaim(answeredAfter(gate.asMono()));
         CompletableFuture<LockHandle> cancelled = client(backend).acquire(key).toFuture();
-        Await.until("the store has granted", () -> !isFree(client(), key));
+        LockClient observer = client();
+        Await.until("the store has granted", () -> !isFree(observer, key));
 
         cancelled.cancel(false);
         gate.tryEmitEmpty().orThrow();
@@ -109,7 +110,8 @@ abstract class CancellationCases extends Cases {
         FaultyBackend backend = faulty();
         backend.onClaim(FaultyBackend::answerLost);
         CompletableFuture<LockHandle> cancelled = client(backend).acquire(key).toFuture();
-        Await.until("the store has granted", () -> !isFree(client(), key));
+        LockClient observer = client();
+        Await.until("the store has granted", () -> !isFree(observer, key));
 
         cancelled.cancel(false);
 
@@ -242,11 +244,11 @@ abstract class CancellationCases extends Cases {
     @Test
     void whileTheReleaseIsNeverAnswered() {
         FaultyBackend backend = faulty();
-        LockClient client = client(backend);
+        LockClient client = impatient(backend);
         backend.onRelease(FaultyBackend::answerLost);
         CompletableFuture<String> cancelled =
                 client.withLock(key, Mono.just("done")).toFuture();
-        Await.until("the release is on its way", () -> backend.releases() == 1);
+        Await.until("the release is on its way", () -> backend.releases() >= 1);
 
         cancelled.cancel(false);
 
@@ -255,11 +257,11 @@ abstract class CancellationCases extends Cases {
     }
 
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void atARandomMomentOverAndOver() {
         CancelRaces races = new CancelRaces(List.of(client(), client(), client()), List.of(key, key("b"), key("c")));
 
-        Await.run(races.run(contract.cancelRaces()), Duration.ofSeconds(100));
+        Await.run(races.run(contract.cancelRaces()), Duration.ofMinutes(4));
 
         races.verify();
         LockClient observer = client();

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -19,12 +21,15 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.util.retry.Retry;
 
 /** What the groups of the contract share: clients that are closed, keys nobody else uses, and a look at what is left. */
 abstract class Cases {
 
     static final LockOptions DEFAULTS = LockOptions.defaults();
     static final LockOptions FIFO = DEFAULTS.withFairness(Fairness.FIFO);
+
+    private static final Duration IMPATIENCE = Duration.ofMillis(500);
 
     final LockBackendContract contract;
     private final String unique = UUID.randomUUID().toString();
@@ -50,6 +55,18 @@ abstract class Cases {
                 .build();
         clients.add(made);
         return made;
+    }
+
+    /** For a backend that is or will be silent: waits for its answers no longer than a case can wait. */
+    final LockClient impatient(LockBackend backend) {
+        return client(backend, settings -> settings.commandTimeout(IMPATIENCE));
+    }
+
+    /** Acquires through an impatient client, which may have to ask a busy store again. */
+    final LockHandle acquired(LockClient impatient) {
+        return Await.get(impatient
+                .acquire(key)
+                .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockUnavailableException)));
     }
 
     /** For a backend that is used without a client. */

@@ -119,8 +119,8 @@ abstract class ClosingCases extends Cases {
     @Test
     void closeIsBoundedWhenTheStoreIsSilent() {
         FaultyBackend backend = faulty();
-        LockClient closing = client(backend);
-        Await.get(closing.acquire(key));
+        LockClient closing = impatient(backend);
+        var unused = acquired(closing);
         backend.onRelease(FaultyBackend::answerLost);
 
         Await.run(closing.close());

@@ -18,14 +18,8 @@ import reactor.core.publisher.Sinks;
 /** Answers that are lost, stores that refuse, listeners that throw. */
 abstract class FailureCases extends Cases {
 
-    private static final Duration SOON = Duration.ofMillis(200);
-
     FailureCases(LockBackendContract contract) {
         super(contract);
-    }
-
-    private LockClient impatient(FaultyBackend backend) {
-        return client(backend, settings -> settings.commandTimeout(SOON));
     }
 
     @Test
@@ -87,7 +81,7 @@ abstract class FailureCases extends Cases {
     void aReleaseRepeatedAfterALostAnswerDoesNotFreeTheSuccessor() {
         FaultyBackend backend = faulty();
         LockClient client = impatient(backend);
-        LockHandle held = Await.get(client.acquire(key));
+        LockHandle held = acquired(client);
         LockClient other = client();
         CompletableFuture<LockHandle> successor = other.acquire(key).toFuture();
         untilQueued(other, key, 1);

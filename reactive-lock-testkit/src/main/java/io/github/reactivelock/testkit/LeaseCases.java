@@ -133,8 +133,7 @@ abstract class LeaseCases extends Cases {
     void renewalsThatAreNeverAnsweredLoseTheHold() {
         FaultyBackend backend = faulty();
         backend.onRenewal(FaultyBackend::silent);
-        LockClient client = client(backend, settings -> settings.commandTimeout(Duration.ofMillis(100)));
-        LockHandle held = Await.get(client.with(shortLease()).acquire(key));
+        LockHandle held = acquired(impatient(backend).with(shortLease()));
 
         assertThat(Await.get(held.lost()).reason()).isEqualTo(LossReason.UNREACHABLE);
     }

@@ -43,12 +43,13 @@ public abstract class LockBackendContract {
     }
 
     /**
-     * How long clients wait for an answer of the store before they call it silent.
+     * How long clients wait for an answer of the store before they call it silent. Cases in which it is silent have
+     * clients with less patience.
      *
-     * @return two seconds; longer for a store that is slow to answer on a busy machine
+     * @return twenty seconds, so that a busy machine is not taken for a silent store
      */
     protected Duration commandTimeout() {
-        return Duration.ofSeconds(2);
+        return Duration.ofSeconds(20);
     }
 
     /**

@@ -16,7 +16,7 @@ import java.util.List;
  */
 public final class MariaDbServer implements AutoCloseable {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(30);
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final String IMAGE = System.getProperty("reactivelock.mariadb.image", "mariadb:11.4");
     private static final int GREETING = 10;
 

@@ -71,7 +71,8 @@ abstract class OrderCases extends Cases {
     @Test
     void flowsOfOneClientThatAreNextToEachOtherPassTheLockOnWithoutTheStore() {
         needs(Feature.NEIGHBOURS);
-        LockClient client = client().with(FIFO);
+        LockClient client = client(contract.newBackend(), settings -> settings.passBudget(3, Duration.ofMinutes(1)))
+                .with(FIFO);
         LockHandle held = Await.get(client.acquire(key));
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         List<CompletableFuture<Void>> flows = new ArrayList<>();

@@ -17,7 +17,7 @@ import java.util.List;
  */
 public final class PostgresServer implements AutoCloseable {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(30);
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final String IMAGE = System.getProperty("reactivelock.postgres.image", "postgres:17-alpine");
     private static final int PROTOCOL_3 = 196_608;
 

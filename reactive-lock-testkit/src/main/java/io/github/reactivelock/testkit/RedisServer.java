@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisServer implements AutoCloseable {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(20);
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
 
     private final Path directory;
     private final int port;

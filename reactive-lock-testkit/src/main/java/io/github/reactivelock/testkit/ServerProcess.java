@@ -20,8 +20,8 @@ import java.util.stream.Stream;
  */
 final class ServerProcess implements Running {
 
-    private static final Duration START_LIMIT = Duration.ofSeconds(20);
-    private static final Duration PAUSE_LIMIT = Duration.ofSeconds(10);
+    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
     private final String name;
     private final Path log;

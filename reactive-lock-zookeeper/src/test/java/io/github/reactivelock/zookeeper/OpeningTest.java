@@ -49,7 +49,7 @@ class OpeningTest {
                     .hasRootCauseInstanceOf(NoClassDefFoundError.class);
             works.set(true);
             ZooKeepers.get(ZooKeepers.get(client.acquire("k")).release());
-            client.close().block(Duration.ofSeconds(20));
+            client.close().block(Duration.ofSeconds(60));
         }
     }
 

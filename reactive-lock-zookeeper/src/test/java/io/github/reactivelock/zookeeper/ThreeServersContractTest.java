@@ -34,7 +34,7 @@ class ThreeServersContractTest extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(cluster.getConnectString());
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(cluster.getConnectString(), Fixture.patient());
         // Making a session takes longer than the shortest patience in the contract.
         ZooKeepers.get(backend.inspect("k"));
         return backend;

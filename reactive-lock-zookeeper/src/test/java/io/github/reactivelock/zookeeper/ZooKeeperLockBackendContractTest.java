@@ -28,7 +28,7 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(server.getConnectString());
+        ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(server.getConnectString(), Fixture.patient());
         // Making a session takes longer than the shortest patience in the contract.
         ZooKeepers.get(backend.inspect("k"));
         return backend;

@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
 /** What tests ask ZooKeeper itself, and how they wait. */
 final class ZooKeepers {
 
-    static final Duration LIMIT = Duration.ofSeconds(30);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     private ZooKeepers() {}
 

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
 class RecordedFaultTest {
 
     private static final LockOptions OPTIONS = LockOptions.defaults().withLease(Duration.ofSeconds(5));
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final Queue<HistoryEvent> events = new ConcurrentLinkedQueue<>();
