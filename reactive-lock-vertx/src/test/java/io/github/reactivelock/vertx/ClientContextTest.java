@@ -75,8 +75,8 @@ class ClientContextTest extends ClientFixture {
                         .onComplete(done -> seen.add(Context.isOnWorkerThread()))),
                 options));
 
-        assertThat(seen.poll(5, TimeUnit.SECONDS)).isTrue();
-        assertThat(seen.poll(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(seen.poll(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(seen.poll(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -66,7 +66,7 @@ class CrossClientTest {
         awaitWaiters(1);
         assertThat(again).isNotDone();
         get(second.release());
-        LockHandle third = again.get(5, TimeUnit.SECONDS);
+        LockHandle third = again.get(60, TimeUnit.SECONDS);
         assertThat(third.fencingToken()).isGreaterThan(second.fencingToken());
         get(third.release());
     }
@@ -87,7 +87,7 @@ class CrossClientTest {
                                         .toCompletionStage()),
                         4);
 
-        Mono.when(throughLettuce, throughVertx).block(Duration.ofSeconds(30));
+        Mono.when(throughLettuce, throughVertx).block(Duration.ofSeconds(60));
 
         assertThat(most).hasValue(1);
     }

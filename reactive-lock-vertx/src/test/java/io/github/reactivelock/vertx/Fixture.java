@@ -24,7 +24,7 @@ final class Fixture implements AutoCloseable {
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     final RedisServer server;
     final Vertx vertx = Vertx.vertx();

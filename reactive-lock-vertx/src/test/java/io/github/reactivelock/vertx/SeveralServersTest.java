@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 /** Locks through Vert.x when one of several servers dies, or a slot moves to another. */
 class SeveralServersTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Vertx vertx = Vertx.vertx();
     private final List<LockClient> clients = new ArrayList<>();

@@ -23,7 +23,7 @@ class VertxFencingGuardTest extends GuardContract {
 
     @AfterAll
     static void stop() {
-        backend.close().block(Duration.ofSeconds(20));
+        backend.close().block(Duration.ofSeconds(60));
         vertx.close().await();
         server.close();
     }

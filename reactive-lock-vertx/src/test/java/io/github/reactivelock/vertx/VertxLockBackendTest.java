@@ -64,7 +64,7 @@ class VertxLockBackendTest {
         assertThat(get(claim)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(fixture.connections()).hasSize(1);
 
-        assertThat(backend.signals().blockFirst(Duration.ofSeconds(5))).isInstanceOf(Signal.Reconnected.class);
+        assertThat(backend.signals().blockFirst(Duration.ofSeconds(60))).isInstanceOf(Signal.Reconnected.class);
         assertThat(fixture.connections()).hasSize(2);
     }
 
@@ -102,7 +102,7 @@ class VertxLockBackendTest {
         for (int i = 0; i < 10_000; i++) {
             claims.add(backend.claim(claim("k" + i)));
         }
-        assertThat(Mono.zip(claims, results -> results.length).block(Duration.ofSeconds(30)))
+        assertThat(Mono.zip(claims, results -> results.length).block(Duration.ofSeconds(60)))
                 .isEqualTo(10_000);
     }
 
@@ -118,7 +118,7 @@ class VertxLockBackendTest {
                 .hasMessageContaining("cannot be reached")
                 .hasStackTraceContaining("refused")
                 .satisfies(error -> assertThat(Fixture.stackTrace(error)).doesNotContain("secret"));
-        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(60)))
                 .hasMessageContaining("cannot be reached");
         assertThat(backend).asString().doesNotContain("secret");
 
@@ -148,12 +148,12 @@ class VertxLockBackendTest {
         LockBackend right = fixture.keep(VertxLockBackend.connect(fixture.vertx, "redis://default:right" + at));
 
         assertThatThrownBy(() -> get(none.claim(claim("a")))).hasMessageContaining("NOAUTH");
-        assertThatThrownBy(() -> none.signals().blockFirst(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> none.signals().blockFirst(Duration.ofSeconds(60)))
                 .hasMessageContaining("NOAUTH");
         assertThatThrownBy(() -> get(wrong.claim(claim("a"))))
                 .hasMessageContaining("WRONGPASS")
                 .satisfies(error -> assertThat(Fixture.stackTrace(error)).doesNotContain("wrong-secret"));
-        assertThatThrownBy(() -> wrong.signals().blockFirst(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> wrong.signals().blockFirst(Duration.ofSeconds(60)))
                 .hasMessageContaining("WRONGPASS");
         assertThat(get(right.claim(claim("a")))).isInstanceOf(ClaimResult.Granted.class);
         secured.close();
@@ -169,7 +169,7 @@ class VertxLockBackendTest {
         LockBackend backend = VertxLockBackend.using(fixture.vertx, client, options);
         BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
         var listening = backend.signals().subscribe(signals::add, error -> {});
-        assertThat(signals.poll(5, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
+        assertThat(signals.poll(60, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
         Claim owner = claim("a");
         Claim waiter = claim("a");
         get(backend.claim(owner));
@@ -177,7 +177,7 @@ class VertxLockBackendTest {
 
         assertThat(get(backend.release(owner))).isTrue();
 
-        assertThat(signals.poll(5, TimeUnit.SECONDS)).isInstanceOf(Signal.Grant.class);
+        assertThat(signals.poll(60, TimeUnit.SECONDS)).isInstanceOf(Signal.Grant.class);
         assertThat((List<?>) fixture.server.command("PUBSUB", "CHANNELS", "reactivelock:3:*"))
                 .hasSize(1);
         listening.dispose();

@@ -65,7 +65,7 @@ class VertxLockClientTest extends ClientFixture {
 
         assertThat(get(lock.forceRelease("a"))).isTrue();
 
-        assertThat(told.poll(5, TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+        assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
         assertThatThrownBy(() -> get(work)).isInstanceOf(LockLostException.class);
     }
 

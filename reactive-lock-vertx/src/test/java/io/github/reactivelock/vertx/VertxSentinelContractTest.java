@@ -41,7 +41,7 @@ class VertxSentinelContractTest extends LockBackendContract {
     @Override
     protected LockBackend newBackend() {
         LockBackend backend = VertxLockBackend.connect(vertx, options());
-        assertThat(backend.inspect("warm up").block(Duration.ofSeconds(20))).isNotNull();
+        assertThat(backend.inspect("warm up").block(Duration.ofSeconds(60))).isNotNull();
         return backend;
     }
 
