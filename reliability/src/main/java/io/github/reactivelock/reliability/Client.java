@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * A process with one lock client, told on standard input what to do, one line a command, answering on standard output:
@@ -37,7 +38,7 @@ public final class Client {
     static final Duration LEASE = Duration.ofSeconds(4);
     static final String NUMBERS = "numbers";
     private static final int FLOWS = 12;
-    private static final Duration THREADS_END = Duration.ofSeconds(8);
+    private static final Duration THREADS_END = Duration.ofSeconds(30);
     /** Threads of the JVM, of Reactor, of its Netty, of this program and of all clients, which are there for everybody. */
     private static final List<String> SHARED = List.of(
             "parallel-",
@@ -92,8 +93,9 @@ public final class Client {
 
     private void obeyAll(BufferedReader in) throws IOException {
         // Connects, and loads what has to be loaded, before anybody counts the seconds.
-        Object unusedWarmUp =
-                lock.withLock("warm-up/" + name, Mono.empty()).retry(5).block();
+        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty())
+                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(200)))
+                .block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
             sink = single;
             say("ready");

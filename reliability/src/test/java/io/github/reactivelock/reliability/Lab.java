@@ -33,7 +33,7 @@ import reactor.util.retry.Retry;
 final class Lab implements AutoCloseable {
 
     static final Duration LEASE = Client.LEASE;
-    static final Duration LIMIT = Duration.ofSeconds(20);
+    static final Duration LIMIT = Duration.ofSeconds(60);
     private static final double MARGIN = 0.01;
 
     /** Of a lab for one Redis. */
@@ -140,6 +140,7 @@ final class Lab implements AutoCloseable {
         LockClient lock = LockClient.builder(history.observe(backend))
                 .options(LockOptions.defaults().withLease(LEASE))
                 .clockMargin(margin, Duration.ofMillis(2))
+                .commandTimeout(LEASE)
                 .build();
         clients.add(lock);
         return new Person(history, lock);

@@ -20,8 +20,7 @@ import reactor.core.publisher.Mono;
 /** Everything a backend ever asks of Redis, as one user. */
 final class Permissions {
 
-    private static final Duration LIMIT = Duration.ofSeconds(10);
-    private static final Duration SHORT = Duration.ofMillis(700);
+    private static final Duration LIMIT = Duration.ofSeconds(20);
 
     private final LockBackend backend;
     private final RedisServer server;
@@ -46,9 +45,9 @@ final class Permissions {
     }
 
     private void useEverything() throws InterruptedException {
-        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
-        Disposable listening = backend.signals().subscribe(signals::add, error -> {});
-        need("signals", signals.poll(1, TimeUnit.SECONDS) instanceof Signal.Reconnected);
+        BlockingQueue<Object> signals = new LinkedBlockingQueue<>();
+        Disposable listening = backend.signals().subscribe(signals::add, signals::add);
+        need("signals", next(signals) instanceof Signal.Reconnected);
         Claim owner = claim(Claim.Mode.QUEUE);
         Claim waiter = claim(Claim.Mode.QUEUE);
         Claim leaver = claim(Claim.Mode.QUEUE);
@@ -60,13 +59,13 @@ final class Permissions {
         need("leave", !ask(backend.release(leaver)));
         need("renew", ask(backend.renew(List.of(owner))).renewed().contains(owner.id()));
         need("inspect", ask(backend.inspect("a")) instanceof LockInfo.Held held && held.waiters() == 1);
-        BlockingQueue<LockEvent> events = new LinkedBlockingQueue<>();
-        Disposable watching = backend.events("a").subscribe(events::add, error -> {});
-        need("watch", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Snapshot);
+        BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+        Disposable watching = backend.events("a").subscribe(events::add, events::add);
+        need("watch", next(events) instanceof LockEvent.Snapshot);
         need("release", ask(backend.release(owner)));
-        Signal pushed = signals.poll(1, TimeUnit.SECONDS);
+        Object pushed = next(signals);
         need("push", pushed instanceof Signal.Grant);
-        need("event", events.poll(1, TimeUnit.SECONDS) instanceof LockEvent.Released);
+        need("event", next(events) instanceof LockEvent.Released);
         watching.dispose();
         need("no longer watch", quiet("reactivelock:0:events:*"));
         server.command("SCRIPT", "FLUSH");
@@ -81,13 +80,18 @@ final class Permissions {
     }
 
     private boolean quiet(String channels) throws InterruptedException {
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 200; i++) {
             if (((List<?>) server.command("PUBSUB", "CHANNELS", channels)).isEmpty()) {
                 return true;
             }
-            Thread.sleep(SHORT.toMillis() / 50);
+            Thread.sleep(20);
         }
         return false;
+    }
+
+    /** The next signal or event, or the error that ends them. */
+    private static Object next(BlockingQueue<Object> queue) throws InterruptedException {
+        return queue.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static Claim claim(Claim.Mode mode) {

@@ -13,7 +13,7 @@ import java.util.List;
 record Processes(Path directory, ClientProcess holder, ClientProcess waiter) implements AutoCloseable {
 
     static final long FOR_LONG = Duration.ofMinutes(5).toMillis();
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     Processes(Store store) {
         this(newDirectory(), store.address(store.ports()));

@@ -125,17 +125,22 @@ class SecurityTest {
             int port = Integer.parseInt(
                     server.command("CONFIG", "GET", "tls-port").toString().replaceAll("\\D", ""));
             String uri = "rediss://:" + MARKER + "@127.0.0.1:" + port;
-            LockClient lock = LockClient.create(LettuceLockBackend.using(trusting.client, RedisURI.create(uri)));
+            LockClient lock = patient(LettuceLockBackend.using(trusting.client, RedisURI.create(uri)));
             assertThat(lock.withLock("a", Mono.just("done")).block(Lab.LIMIT)).isEqualTo("done");
             lock.close().block(Lab.LIMIT);
 
-            LockClient strange = LockClient.create(LettuceLockBackend.connect(uri));
+            LockClient strange = patient(LettuceLockBackend.connect(uri));
             assertThatThrownBy(() -> strange.acquire("a").block(Lab.LIMIT))
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining("TLS")
                     .satisfies(error -> assertThat(Texts.everything(error)).doesNotContain(MARKER));
             strange.close().block(Lab.LIMIT);
         }
+    }
+
+    /** The first use of TLS loads a great many classes. */
+    private static LockClient patient(LettuceLockBackend backend) {
+        return LockClient.builder(backend).commandTimeout(Lab.LIMIT).build();
     }
 
     private static RedisServer tls(Path directory, Path certificate) throws Exception {
