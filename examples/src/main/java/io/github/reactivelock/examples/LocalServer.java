@@ -18,7 +18,7 @@ import reactor.core.scheduler.Schedulers;
  */
 final class LocalServer {
 
-    private static final Duration START_LIMIT = Duration.ofSeconds(10);
+    private static final Duration START_LIMIT = Duration.ofSeconds(60);
 
     private final Path directory;
     private final Path log;

@@ -3,7 +3,6 @@ package io.github.reactivelock.examples;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockEvent;
@@ -46,7 +45,7 @@ public final class Tour implements Callable<Integer> {
     private static LockClient client(String name, String uri) {
         return LockClient.builder(LettuceLockBackend.connect(uri))
                 .name(name)
-                .options(LockOptions.defaults().withLease(Duration.ofSeconds(2)))
+                .commandTimeout(Duration.ofSeconds(10))
                 .build();
     }
 

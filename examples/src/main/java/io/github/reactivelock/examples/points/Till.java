@@ -22,6 +22,9 @@ final class Till {
     /** Between reading and writing, for what a real one would do there. */
     private static final Duration THINKING = Duration.ofMillis(5);
 
+    /** A booking may be late; it may not be left out because the machine is busy. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
     private final Sql bank;
     private final @Nullable LockClient lock;
     private final long change;
@@ -41,7 +44,9 @@ final class Till {
     public static void main(String[] args) throws IOException {
         LockClient lock = args[1].equals(WITHOUT)
                 ? null
-                : LockClient.create(Store.valueOf(args[1]).backend(args[2]));
+                : LockClient.builder(Store.valueOf(args[1]).backend(args[2]))
+                        .commandTimeout(PATIENCE)
+                        .build();
         Till till = new Till(new Sql(args[0]), lock, Long.parseLong(args[3]));
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try {
