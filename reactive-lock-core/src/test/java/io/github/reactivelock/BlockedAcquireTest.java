@@ -19,7 +19,7 @@ import reactor.core.scheduler.Schedulers;
 /** {@code block()} where Reactor refuses it: a lock that is taken all the same would be nobody's. */
 class BlockedAcquireTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final LockClient client = LockClient.create(store.connect());

@@ -24,7 +24,7 @@ import reactor.test.subscriber.TestSubscriber;
 /** How the work scheduler is used for a lock that goes from one flow of a process to the next. */
 class DeliveryTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Bench bench = new Bench(settings -> settings.passBudget(4_000, Duration.ofDays(1)));
     private final List<Integer> taskOfEach = new ArrayList<>();

@@ -255,7 +255,7 @@ class FifoPassTest {
         }
 
         first.release().block();
-        Mono.when(done).block(Duration.ofSeconds(30));
+        Mono.when(done).block(Duration.ofSeconds(60));
 
         assertThat(served).hasSize(flows).isSorted();
         client.close().block();

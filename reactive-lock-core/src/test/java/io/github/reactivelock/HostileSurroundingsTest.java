@@ -301,7 +301,7 @@ class HostileSurroundingsTest {
 
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
 
-        flow.block(Duration.ofSeconds(20));
+        flow.block(Duration.ofSeconds(60));
         assertThat(flow.getReceivedOnNext()).containsExactly("v");
         bare.assertNothingIsLeft();
     }
@@ -313,6 +313,6 @@ class HostileSurroundingsTest {
                         .delayUntil(token -> client.close()))
                 .subscribeOn(Schedulers.parallel());
 
-        StepVerifier.create(tokens).expectNextCount(1).expectComplete().verify(Duration.ofSeconds(30));
+        StepVerifier.create(tokens).expectNextCount(1).expectComplete().verify(Duration.ofSeconds(60));
     }
 }

@@ -120,7 +120,7 @@ class PropagationTest {
                         64)
                 .then();
 
-        all.then(real.close()).block(Duration.ofSeconds(20));
+        all.then(real.close()).block(Duration.ofSeconds(60));
 
         assertThat(wrong).isEmpty();
     }

@@ -20,7 +20,7 @@ import reactor.test.StepVerifier;
 class StressTest {
 
     private static final int KEYS = 5;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final Engine first = engine();

@@ -264,7 +264,7 @@ class WithLockMonoTest {
 
         private static void await(CountDownLatch latch) {
             try {
-                assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }

@@ -35,7 +35,7 @@ import reactor.test.subscriber.TestSubscriber;
 /** A work scheduler that refuses: what it was to run runs on threads of the library, never where it arises. */
 class WorkSchedulerTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Logger logger = (Logger) LoggerFactory.getLogger(WorkScheduler.class);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
@@ -165,7 +165,7 @@ class WorkSchedulerTest {
                         Mono.never().doOnSubscribe(s -> working.countDown()).doOnCancel(this::note)));
         Asked<ClaimResult> asked = bench.store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
-        assertThat(Mono.fromCallable(() -> working.await(20, TimeUnit.SECONDS)).block())
+        assertThat(Mono.fromCallable(() -> working.await(60, TimeUnit.SECONDS)).block())
                 .isTrue();
         fill();
 

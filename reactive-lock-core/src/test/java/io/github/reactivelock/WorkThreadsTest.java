@@ -26,7 +26,7 @@ import reactor.core.scheduler.Schedulers;
 /** Threads that the library makes: whom they serve, what they have, and when they end. */
 class WorkThreadsTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int MANY = 4 * Runtime.getRuntime().availableProcessors();
     private static final InheritableThreadLocal<String> INHERITED = new InheritableThreadLocal<>();
 

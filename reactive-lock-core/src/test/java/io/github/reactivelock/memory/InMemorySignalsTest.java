@@ -112,7 +112,7 @@ class InMemorySignalsTest extends InMemoryFixture {
         store.close().block();
         store.close().block();
 
-        signals.verify(Duration.ofSeconds(5));
+        signals.verify(Duration.ofSeconds(60));
         assertThatThrownBy(() -> claim(held)).isInstanceOf(IllegalStateException.class);
         StepVerifier.create(store.events("k")).verifyError(IllegalStateException.class);
         StepVerifier.create(store.signals()).verifyError(IllegalStateException.class);
@@ -152,7 +152,7 @@ class InMemorySignalsTest extends InMemoryFixture {
                 .collectList()
                 .block();
 
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
 
         assertThat(events).hasSize(2 * threads * rounds);
         long last = 0;

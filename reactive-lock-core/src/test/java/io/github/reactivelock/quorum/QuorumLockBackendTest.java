@@ -25,7 +25,7 @@ import reactor.core.publisher.Sinks;
 class QuorumLockBackendTest {
 
     private static final Duration LEASE = Duration.ofMinutes(10);
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<String> log = new CopyOnWriteArrayList<>();
     private final List<Node> nodes = List.of(new Node(0), new Node(1), new Node(2));

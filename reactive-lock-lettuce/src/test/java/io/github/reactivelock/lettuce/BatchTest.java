@@ -38,7 +38,7 @@ class BatchTest {
                         .flatMapSequential(
                                 question -> question.cast(Object.class).materialize(), questions.size()))
                 .collectList()
-                .blockOptional(Duration.ofSeconds(10))
+                .blockOptional(Duration.ofSeconds(60))
                 .orElseThrow();
     }
 

@@ -38,9 +38,9 @@ class ClusterContractTest extends LockBackendContract {
         LockBackend backend = LettuceLockBackend.using(client);
         assertThat(Flux.range(0, 12)
                         .flatMap(i -> backend.inspect("warm up " + i))
-                        .blockLast(Duration.ofSeconds(20)))
+                        .blockLast(Duration.ofSeconds(60)))
                 .isNotNull();
-        assertThat(backend.signals().blockFirst(Duration.ofSeconds(20))).isNotNull();
+        assertThat(backend.signals().blockFirst(Duration.ofSeconds(60))).isNotNull();
         return backend;
     }
 

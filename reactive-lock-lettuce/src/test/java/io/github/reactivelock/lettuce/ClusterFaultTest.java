@@ -28,7 +28,7 @@ import reactor.core.publisher.Mono;
 
 class ClusterFaultTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<LockClient> clients = new ArrayList<>();
     private RedisCluster cluster;

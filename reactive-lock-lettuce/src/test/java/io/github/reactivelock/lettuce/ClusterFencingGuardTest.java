@@ -27,7 +27,7 @@ class ClusterFencingGuardTest extends GuardContract {
 
     @AfterAll
     static void stop() {
-        backend.close().block(Duration.ofSeconds(20));
+        backend.close().block(Duration.ofSeconds(60));
         cluster.close();
     }
 

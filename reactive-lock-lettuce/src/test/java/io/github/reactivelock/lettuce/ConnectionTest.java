@@ -58,12 +58,12 @@ class ConnectionTest {
             RedisClient outside = RedisClient.create(replica.uri());
             LockClient client = LockClient.create(LettuceLockBackend.connect(replica.uri()));
 
-            assertThatThrownBy(() -> client.acquire("a").block(Duration.ofSeconds(20)))
+            assertThatThrownBy(() -> client.acquire("a").block(Duration.ofSeconds(60)))
                     .hasMessageContaining("connect to the primary");
 
             assertThat(outside.connect().sync().info("stats"))
                     .containsPattern("total_connections_received:([0-9]|1[0-9])\\s");
-            client.close().block(Duration.ofSeconds(20));
+            client.close().block(Duration.ofSeconds(60));
             outside.shutdown(Duration.ZERO, Duration.ofSeconds(1));
         }
     }
@@ -125,7 +125,7 @@ class ConnectionTest {
                 .hasMessageNotContaining("secret")
                 .hasStackTraceContaining("refused")
                 .satisfies(error -> assertThat(stackTrace(error)).doesNotContain("secret"));
-        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(60)))
                 .hasMessageContaining("cannot be reached");
         assertThat(backend).asString().doesNotContain("secret");
     }
@@ -156,7 +156,7 @@ class ConnectionTest {
         LockBackend backend = fixture.backend(uri("deaf", "pw"));
 
         take(backend, claim("a"));
-        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> backend.signals().blockFirst(Duration.ofSeconds(60)))
                 .hasMessageContaining("'reactivelock:0:grants:")
                 .hasMessageContaining("&reactivelock:*");
     }
@@ -228,8 +228,8 @@ class ConnectionTest {
         fixture.keep(backend.signals().subscribe(signal -> {}, error -> {}, () -> signals.add("completed")));
         take(backend, claim("a"));
 
-        backend.close().block(Duration.ofSeconds(5));
-        backend.close().block(Duration.ofSeconds(5));
+        backend.close().block(Duration.ofSeconds(60));
+        backend.close().block(Duration.ofSeconds(60));
 
         assertThat(signals).containsExactly("completed");
         assertThatThrownBy(() -> ask(backend, claim("a"))).hasMessageContaining("closed");
@@ -239,7 +239,7 @@ class ConnectionTest {
     @Test
     void closingWhatWasNeverOpenedCompletes() {
         LockBackend backend = LettuceLockBackend.connect(fixture.server.uri());
-        backend.close().block(Duration.ofSeconds(5));
+        backend.close().block(Duration.ofSeconds(60));
         assertThatThrownBy(() -> ask(backend, claim("a"))).hasMessageContaining("closed");
     }
 
@@ -249,7 +249,7 @@ class ConnectionTest {
         LockBackend backend = LettuceLockBackend.connect(fixture.server.uri());
         assertThat(backend.signals().blockFirst()).isInstanceOf(Signal.Reconnected.class);
         take(backend, claim("a"));
-        backend.close().block(Duration.ofSeconds(5));
+        backend.close().block(Duration.ofSeconds(60));
 
         eventually(
                 "no new Lettuce thread is left",

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** A connection that is reset, as a firewall does it, while a question is under way. */
 class LostAnswerTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @RegisterExtension
     static final RedisFixture fixture = new RedisFixture();

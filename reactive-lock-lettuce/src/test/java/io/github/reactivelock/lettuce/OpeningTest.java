@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 
 class OpeningTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     static final class Opener implements Function<String, LockBackend> {
         @Override

@@ -27,7 +27,7 @@ import reactor.util.retry.Retry;
 final class QuorumFixture implements AutoCloseable {
 
     static final Duration LONGEST_LEASE = Duration.ofSeconds(3);
-    static final Duration LIMIT = Duration.ofSeconds(30);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     final List<RedisServer> servers =
             Stream.generate(RedisServer::start).limit(5).toList();

@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisFencingGuardTest extends GuardContract {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @RegisterExtension
     static final RedisFixture redis = new RedisFixture();

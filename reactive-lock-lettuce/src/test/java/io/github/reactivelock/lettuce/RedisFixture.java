@@ -36,7 +36,7 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
     @interface CanIgnoreReturnValue {}
 
     static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     RedisServer server;
     RedisCommands<String, String> redis;
