@@ -80,10 +80,10 @@ class LeaderLossTest {
     }
 
     private static LockClient client(String... endpoints) {
-        EtcdLockOptions patient = EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(8));
+        EtcdLockOptions patient = EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(40));
         EtcdLockBackend backend = EtcdLockBackend.connect(Client.builder().endpoints(endpoints), patient);
         return LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(10))
+                .commandTimeout(Duration.ofSeconds(50))
                 .options(LockOptions.defaults().withFairness(Fairness.FIFO).withLease(LEASE))
                 .build();
     }
