@@ -74,7 +74,7 @@ abstract class EtcdFixture {
     static EtcdLockBackend patient(String... endpoints) {
         return EtcdLockBackend.connect(
                 Client.builder().endpoints(endpoints),
-                EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12)));
+                EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(30)));
     }
 
     EtcdLockBackend opened(EtcdLockBackend backend) {
@@ -88,7 +88,7 @@ abstract class EtcdFixture {
 
     LockClient client(EtcdLockBackend backend) {
         return added(LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build());
     }
 

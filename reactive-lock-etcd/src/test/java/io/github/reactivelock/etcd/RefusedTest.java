@@ -27,11 +27,11 @@ import reactor.core.publisher.Mono;
 class RefusedTest {
 
     private static final EtcdLockOptions OPTIONS =
-            EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
+            EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
 
     private static Throwable refusal(EtcdLockBackend backend) {
         LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build();
         try {
             return Etcds.error(client.tryAcquire("k"));
@@ -43,7 +43,7 @@ class RefusedTest {
     private static void assertWorks(EtcdLockBackend backend) {
         // The first use of TLS loads a great many classes.
         LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build();
         LockHandle held = Etcds.get(client.acquire("k"));
         CompletableFuture<LockHandle> next = client.acquire("k").toFuture();

@@ -21,7 +21,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
     static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults()
-            .withCommandTimeout(Duration.ofSeconds(12))
+            .withCommandTimeout(Duration.ofSeconds(30))
             .withConnections(4);
 
     static Databases postgres() {
@@ -56,8 +56,9 @@ record Databases(String url, Runnable end) implements AutoCloseable {
                 .build());
     }
 
+    /** Comes first: it loads the driver, and H2's engine, for which a busy machine takes its time. */
     void createTables() {
-        R2dbcLockBackend backend = backend();
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(factory(), PATIENT.withCommandTimeout(LIMIT));
         backend.createTables().block(LIMIT);
         backend.close().block(LIMIT);
     }

@@ -53,7 +53,7 @@ class FaultTest {
 
     private LockClient client(R2dbcLockBackend backend) {
         LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build();
         clients.add(client);
         return client;

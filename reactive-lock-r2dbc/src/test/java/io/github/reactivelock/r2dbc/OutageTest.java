@@ -89,7 +89,7 @@ class OutageTest {
 
     private LockClient client(R2dbcLockBackend backend) {
         LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build();
         clients.add(client);
         return client;

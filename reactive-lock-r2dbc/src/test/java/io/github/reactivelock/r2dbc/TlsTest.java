@@ -89,7 +89,7 @@ class TlsTest {
     private LockClient client(String password, String parameters) {
         String address = "r2dbc:postgresql://locks:" + password + "@127.0.0.1:" + port + "/postgres" + parameters;
         return LockClient.builder(R2dbcLockBackend.connect(ConnectionFactories.get(address), Databases.PATIENT))
-                .commandTimeout(Duration.ofSeconds(15))
+                .commandTimeout(Duration.ofSeconds(40))
                 .build();
     }
 
