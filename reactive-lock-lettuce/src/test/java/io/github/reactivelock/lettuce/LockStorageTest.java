@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
 import static io.github.reactivelock.lettuce.RedisFixture.claim;
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
 import static io.github.reactivelock.lettuce.RedisFixture.next;
 import static io.github.reactivelock.lettuce.RedisFixture.queue;
 import static io.github.reactivelock.lettuce.RedisFixture.release;
@@ -106,6 +107,18 @@ class LockStorageTest {
         assertThat(backend.renew(held).block().renewed()).hasSize(1_000);
 
         assertThat(fixture.calls()).containsEntry("evalsha", 2L);
+    }
+
+    @Test
+    void theServerIsAskedOnceAClientWhatItDoesWhenItsMemoryIsFull() {
+        fixture.signals(backend);
+        eventually("it was asked", () -> fixture.calls().getOrDefault("info", 0L) > 1);
+        fixture.redis.configResetstat();
+
+        fixture.signals(backend);
+        takeAndRelease();
+
+        assertThat(fixture.calls()).doesNotContainKey("info");
     }
 
     @Test

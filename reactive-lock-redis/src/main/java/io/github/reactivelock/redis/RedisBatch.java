@@ -14,7 +14,7 @@ public final class RedisBatch {
     /** How many calls a batch may have, so that one of them keeps a server busy for less than a millisecond. */
     public static final int MOST_CALLS = 64;
 
-    private static final Set<String> SEVERAL_LOCKS = Set.of("renew", "foreign");
+    private static final Set<String> NOT_OF_ONE_LOCK = Set.of("renew", "foreign", "memory");
 
     private final List<String> keys = new ArrayList<>();
     private final List<String> args = new ArrayList<>();
@@ -30,7 +30,7 @@ public final class RedisBatch {
      * @return false if it has to be sent by itself
      */
     public static boolean takes(RedisScript script, List<String> args) {
-        return script.sha1().equals(RedisScript.LOCK.sha1()) && !SEVERAL_LOCKS.contains(args.get(0));
+        return script.sha1().equals(RedisScript.LOCK.sha1()) && !NOT_OF_ONE_LOCK.contains(args.get(0));
     }
 
     /**

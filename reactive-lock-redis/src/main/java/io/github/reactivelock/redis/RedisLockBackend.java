@@ -73,6 +73,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final String client = RandomId.next();
     private final String grants;
     private final RedisChannels channels;
+    private final Eviction eviction = new Eviction();
     private final RedisLockOptions options;
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
@@ -179,12 +180,17 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Flux<Signal> signals() {
         Flux<Signal> signals = channels.listen(grants)
-                .mapNotNull(
-                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Reconnected());
+                .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed());
         if (shards != null) {
             return signals.mergeWith(shards.signals());
         }
         return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
+    }
+
+    private Signal confirmed() {
+        // On a cluster one node is asked, any of them.
+        eviction.look(connection.eval(script, List.of(names.owner(client)), arguments("memory")), connection.server());
+        return new Signal.Reconnected();
     }
 
     @Override

@@ -41,6 +41,14 @@ if ARGV[1] == 'foreign' then
   return {}
 end
 
+if ARGV[1] == 'memory' then -- what becomes of keys when it is full, and how much there may be
+  local memory = call('INFO', 'memory')
+  return {
+    string.match(memory, 'maxmemory_policy:([^\r\n]+)') or '',
+    tonumber(string.match(memory, 'maxmemory:(%d+)') or 0),
+  }
+end
+
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
