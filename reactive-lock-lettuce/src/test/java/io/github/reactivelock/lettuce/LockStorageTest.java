@@ -1,6 +1,7 @@
 package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
+import static io.github.reactivelock.lettuce.RedisFixture.ask;
 import static io.github.reactivelock.lettuce.RedisFixture.claim;
 import static io.github.reactivelock.lettuce.RedisFixture.eventually;
 import static io.github.reactivelock.lettuce.RedisFixture.next;
@@ -10,6 +11,7 @@ import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -65,15 +67,51 @@ class LockStorageTest {
     }
 
     @Test
-    void aCounterThatTheClockHasPassedMayExpireAndOneAheadOfItMayNot() {
+    void aCounterIsKeptForTenMinutesAndLongerWhereTheClockHasYetToComeToItsToken() {
         takeAndRelease();
+        assertThat(keptSeconds()).isBetween(590L, 600L);
         fixture.redis.expire("{reactivelock:a}:token", 100);
         takeAndRelease();
-        assertThat(fixture.redis.ttl("{reactivelock:a}:token")).isBetween(0L, 100L);
+        assertThat(keptSeconds()).as("from the last grant").isBetween(590L, 600L);
 
-        fixture.redis.set("{reactivelock:a}:token", Long.toString(1L << 50), SetArgs.Builder.ex(100));
+        aheadBy(3_600);
         takeAndRelease();
-        assertThat(fixture.redis.ttl("{reactivelock:a}:token")).isGreaterThan(100L);
+        assertThat(keptSeconds()).isBetween(4_190L, 4_200L);
+        assertThat(backend.events("a").blockFirst()).isInstanceOf(LockEvent.Snapshot.class);
+        assertThat(keptSeconds()).as("while somebody watches").isBetween(4_190L, 4_200L);
+        Claim owner = claim("a");
+        take(backend, owner);
+        queue(backend, claim("a"));
+        assertThat(ask(backend, claim("a", LEASE, Claim.Mode.TRY))).isInstanceOf(ClaimResult.Busy.class);
+        release(backend, owner);
+        assertThat(keptSeconds()).as("granted from the queue").isBetween(4_190L, 4_200L);
+    }
+
+    @Test
+    void aHoldThatOutlastsTheCounterIsStillBelowTheNextOne() {
+        aheadBy(3_600);
+        Claim owner = claim("a");
+        Claim waiter = claim("a");
+        long token = take(backend, owner);
+        fixture.redis.del("{reactivelock:a}:token");
+
+        assertThat(ask(backend, waiter))
+                .isInstanceOfSatisfying(
+                        ClaimResult.Queued.class,
+                        queued -> assertThat(queued.newestToken()).isEqualTo(token));
+        release(backend, owner);
+
+        assertThat(take(backend, waiter)).isGreaterThan(token);
+    }
+
+    private long keptSeconds() {
+        return fixture.redis.ttl("{reactivelock:a}:token");
+    }
+
+    private void aheadBy(long seconds) {
+        long now = Long.parseLong(fixture.redis.time().get(0)) - 1_577_836_800;
+        fixture.redis.set(
+                "{reactivelock:a}:token", Long.toString((now + seconds) * 1_000_000), SetArgs.Builder.ex(100));
     }
 
     @Test

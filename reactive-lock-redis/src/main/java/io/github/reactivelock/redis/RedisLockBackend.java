@@ -27,8 +27,8 @@ import reactor.util.retry.Retry;
  *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
  *       expire with the last of them; {@code :token} holds the last fencing token and, while somebody watches, the channel
- *       for changes. It expires after two days, when the clock is past every token that it gave; whatever puts it ahead
- *       of the clock starts the two days anew. Nothing is without an expiry. The first and the last of these have a plus
+ *       for changes. It expires ten minutes after the last grant, or after the clock has come to a token that is ahead
+ *       of it. Nothing is without an expiry. The first and the last of these have a plus
  *       sign while there may be a queue or a watcher, so that a claim and a release that find none look at nothing else.
  *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim starts its lease anew and is answered with its old token. A
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
@@ -52,7 +52,8 @@ import reactor.util.retry.Retry;
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds on one Redis that keeps its data: a crash costs what its persistence
  * loses, and a fail-over what was not yet replicated. The server must not evict keys that have an expiry. <b>Fencing
- * tokens</b> rise strictly; they could only fall if the counter were lost and the clock were behind at once. <b>Order</b>
+ * tokens</b> rise strictly; they could only fall if the counter were lost, or expired, and the clock were then set back to
+ * before the last grant. <b>Order</b>
  * is that of arrival, among clients that stay alive. All times are the <b>server's clock</b>; if it jumps ahead, leases
  * end early.
  */

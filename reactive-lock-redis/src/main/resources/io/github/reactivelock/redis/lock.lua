@@ -4,14 +4,20 @@
 -- ARGV: verb, and what the verb needs
 --
 -- owner    "id channel label token" of the claim that has the lock; expires with its lease
--- token    the last fencing token, without the engine's low bits; expires when the clock is certain to be past it. While
---          somebody wants to hear of changes it is "+token deadline channel"
+-- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
+--          time or after its last use. While somebody wants to hear of changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival
 -- waiters  "lease deadline channel label" of each of them
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
 -- watcher. While there is one, both have the sign, if they exist.
 local call = redis.call
+local KEPT_MS = '600000'
+
+-- For how long a counter is kept: longer where the clock has yet to come to its token.
+local function kept(token, now)
+  return string.format('%.0f', math.max(token - now, 0) / 1000 + KEPT_MS)
+end
 
 if ARGV[1] == 'renew' then
   local RENEWED, MISSING, OTHER = 1, 2, 3
@@ -52,7 +58,7 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, TWO_DAYS_MS, WATCH_MICROS, MOST_DEAD = 43, '172800000', 60000000, 100
+  local PLUS, WATCH_MICROS, MOST_DEAD = 43, 60000000, 100
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
@@ -63,7 +69,7 @@ local function answer(verb, k, at)
     local text = string.format('%d', now) -- Lua's tostring keeps only 14 digits
     local taken = redis.pcall('SET', OWNER, me .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
-      local last = redis.pcall('SET', TOKEN, text, 'KEEPTTL', 'GET')
+      local last = redis.pcall('SET', TOKEN, text, 'PX', KEPT_MS, 'GET')
       if last and last.err then
         call('DEL', OWNER)
         return last
@@ -75,7 +81,7 @@ local function answer(verb, k, at)
       -- It has to be looked at more closely, as if nothing had been done.
       call('DEL', OWNER)
       if last then
-        call('SET', TOKEN, last, 'KEEPTTL')
+        call('SET', TOKEN, last, 'PX', kept(string.match(last, '%d+') or 0, now))
       else
         call('DEL', TOKEN)
       end
@@ -129,6 +135,9 @@ local function answer(verb, k, at)
   if not mark_ends or tonumber(mark_ends) <= now then
     mark, watched = '', nil
   end
+  if token then -- the counter may be gone: it does not outlast a long hold
+    known = math.max(known, token)
+  end
 
   -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
   local function grant(to, lease, plus)
@@ -137,7 +146,7 @@ local function answer(verb, k, at)
     end
     known = math.max(known + 1, now)
     local text = string.format('%.0f', known)
-    call('SET', TOKEN, plus .. text .. mark, 'PX', TWO_DAYS_MS)
+    call('SET', TOKEN, plus .. text .. mark, 'PX', kept(known, now))
     call('SET', OWNER, to .. ' ' .. text .. plus, 'PX', lease)
     return text
   end
@@ -256,7 +265,7 @@ local function answer(verb, k, at)
   end
   if verb == 'claim' then
     local granted, left, before = claim(true)
-    return granted or { 0, left, known, before }
+    return granted or { 0, left, known > 0 and known or now - 1, before } -- whatever is granted from now on is above that
   end
 
   -- For a quorum, with a place in the queue that is given, so that all servers agree on the order: the answer, how long this
@@ -278,7 +287,7 @@ local function answer(verb, k, at)
   if verb == 'raise' then
     local wanted = ARGV[at + 2]
     if known < tonumber(wanted) then
-      call('SET', TOKEN, '+' .. wanted .. mark, 'PX', TWO_DAYS_MS)
+      call('SET', TOKEN, '+' .. wanted .. mark, 'PX', kept(wanted, now))
     end
     if id == me then
       call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
@@ -307,7 +316,7 @@ local function answer(verb, k, at)
   if verb == 'watch' then
     missing = watched and 0 or 1
     put_sign()
-    call('SET', TOKEN, string.format('+%.0f %.0f ', known, now + WATCH_MICROS) .. me, 'PX', TWO_DAYS_MS)
+    call('SET', TOKEN, string.format('+%.0f %.0f ', known, now + WATCH_MICROS) .. me, 'PX', kept(known, now))
   end
   if not owner then
     return { missing }
