@@ -106,6 +106,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     @Override
+    public boolean knowsListeners() {
+        return !(source instanceof Cluster);
+    }
+
+    @Override
     public void listen(RedisListener listener) {
         this.listener = listener;
     }

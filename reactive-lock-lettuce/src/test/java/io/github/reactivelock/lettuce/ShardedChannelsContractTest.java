@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testkit.RedisCluster;
@@ -14,8 +16,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 
 /** Three primaries, whose messages stay in the shard of their lock. */
@@ -65,6 +72,50 @@ class ShardedChannelsContractTest extends LockBackendContract {
         return Optional.of(new Lent(
                 LettuceLockBackend.using(client, SHARDED),
                 () -> client.connect().sync().ping().equals("PONG")));
+    }
+
+    @Test
+    void aWaiterWhoseProcessEndedIsPassedOver() {
+        LockBackend ending = LettuceLockBackend.using(client, SHARDED);
+        LockBackend backend = LettuceLockBackend.using(client, SHARDED);
+        BlockingQueue<Signal> theirs = new LinkedBlockingQueue<>();
+        BlockingQueue<Signal> ours = new LinkedBlockingQueue<>();
+        Disposable listening = Disposables.composite(
+                ending.signals().subscribe(theirs::add, error -> {}),
+                backend.signals().subscribe(ours::add));
+        Claim owner = RedisFixture.claim("a");
+        Claim dead = RedisFixture.claim("a");
+        Claim alive = RedisFixture.claim("a");
+        RedisFixture.take(backend, owner);
+        queueAndBeHeard(ending, dead, theirs);
+        queueAndBeHeard(backend, alive, ours);
+
+        ending.close().block(Duration.ofSeconds(5));
+        RedisFixture.eventually("its connections are gone", () -> shardChannels() == 1);
+        RedisFixture.release(backend, owner);
+
+        assertThat(RedisFixture.next(ours))
+                .isInstanceOfSatisfying(
+                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(alive.id()));
+        RedisFixture.release(backend, alive);
+        RedisFixture.release(backend, dead); // its place would be there until its lease is over
+        listening.dispose();
+        backend.close().block(Duration.ofSeconds(5));
+    }
+
+    /** Asks again when the lock's channel begins to be heard, as a client does. */
+    private static void queueAndBeHeard(LockBackend backend, Claim claim, BlockingQueue<Signal> signals) {
+        RedisFixture.queue(backend, claim);
+        while (!(RedisFixture.next(signals) instanceof Signal.Recheck)) {
+            // that is the client's own channel
+        }
+        RedisFixture.queue(backend, claim);
+    }
+
+    private static int shardChannels() {
+        return cluster.nodes().stream()
+                .mapToInt(node -> ((List<?>) node.command("PUBSUB", "SHARDCHANNELS", "*}")).size())
+                .sum();
     }
 
     @Override

@@ -103,6 +103,16 @@ public interface RedisConnection {
     }
 
     /**
+     * Whether the server that runs the scripts of a lock also has the connections of those who listen to its channels, so
+     * that it can tell that nobody does. Not so in a cluster, whose nodes pass messages on.
+     *
+     * @return false unless overridden
+     */
+    default boolean knowsListeners() {
+        return false;
+    }
+
+    /**
      * Sets the one receiver of everything that arrives on channels. Called once, before any {@link #subscribe}.
      *
      * @param listener called on any thread, which it never blocks

@@ -37,8 +37,13 @@ import reactor.util.retry.Retry;
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
  *       the last one was lost.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
- *       within its lease becomes the owner with its own lease and the next token, and the grant is published on the
- *       channel of its client. Whoever is not the owner leaves the queue.
+ *       within its lease, and can be told, becomes the owner with its own lease and the next token, and the grant is
+ *       published on the channel of its client. Whoever is not the owner leaves the queue.
+ *   <li><b>Nobody there.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
+ *       of a cluster's that hears by way of other nodes. If nobody listens there now, its process has ended or is
+ *       reconnecting: its claims keep their places and are passed over. If nobody is left, the lock is free, and goes to
+ *       whoever asks first, as each does on {@link Signal.Reconnected}. They are told to ask; never is a grant sent to
+ *       somebody who is not there.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
@@ -79,6 +84,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
+    private volatile boolean heard;
 
     /**
      * A backend over a connection, which it closes with itself.
@@ -123,7 +129,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<ClaimResult> claim(Claim claim) {
-        String verb = claim.mode() == Claim.Mode.TRY ? "try" : "claim";
+        String verb = claim.mode() == Claim.Mode.TRY ? "try" : isHeard(claim.key()) ? "await" : "claim";
         Mono<ClaimResult> answer =
                 run(claim.key(), verb, who(claim), millis(claim)).map(reply -> RedisReplies.claim(claim, reply));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
@@ -188,7 +194,13 @@ public abstract class RedisLockBackend implements QuorumNode {
         return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
     }
 
+    /** Whether the server knows that somebody listens where a grant of the key is pushed to. */
+    private boolean isHeard(String key) {
+        return shards == null ? heard : shards.isHeard(key);
+    }
+
     private Signal confirmed() {
+        heard = connection.knowsListeners();
         // On a cluster one node is asked, any of them.
         eviction.look(connection.eval(script, List.of(names.owner(client)), arguments("memory")), connection.server());
         return new Signal.Reconnected();

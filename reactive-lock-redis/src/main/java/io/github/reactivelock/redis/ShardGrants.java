@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +25,7 @@ import reactor.util.retry.Retry;
  */
 final class ShardGrants {
 
-    private record Listening(Set<String> claims, Disposable.Swap subscription) {}
+    private record Listening(Set<String> claims, Disposable.Swap subscription, AtomicBoolean heard) {}
 
     private static final Logger log = LoggerFactory.getLogger(ShardGrants.class);
 
@@ -55,13 +56,14 @@ final class ShardGrants {
             if (!asked.contains(claim.id())) {
                 return present;
             }
-            Listening joined =
-                    present == null ? new Listening(ConcurrentHashMap.newKeySet(), Disposables.swap()) : present;
+            Listening joined = present == null
+                    ? new Listening(ConcurrentHashMap.newKeySet(), Disposables.swap(), new AtomicBoolean())
+                    : present;
             joined.claims.add(claim.id());
             return joined;
         });
         if (listening != null && listening.subscription.get() == null) {
-            listening.subscription.update(listen(claim.key()));
+            listening.subscription.update(listen(claim.key(), listening.heard));
         }
     }
 
@@ -81,15 +83,25 @@ final class ShardGrants {
         }
     }
 
-    private Disposable listen(String key) {
+    /** Whether the channel of a lock was confirmed. */
+    boolean isHeard(String key) {
+        Listening listening = byKey.get(key);
+        return listening != null && listening.heard.get();
+    }
+
+    private Disposable listen(String key, AtomicBoolean heard) {
         return channels.listen(names.grants(key, client))
-                .mapNotNull(
-                        push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : new Signal.Recheck(key))
+                .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed(key, heard))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(Duration.ofSeconds(1))
                         .transientErrors(true))
                 .subscribe(this::emit, error -> log.warn("grants of '{}' are not heard of any more", key, error));
+    }
+
+    private static Signal confirmed(String key, AtomicBoolean heard) {
+        heard.set(true);
+        return new Signal.Recheck(key);
     }
 
     private void emit(Signal signal) {

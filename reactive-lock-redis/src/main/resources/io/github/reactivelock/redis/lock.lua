@@ -7,7 +7,8 @@
 -- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
 --          time or after its last use. While somebody wants to hear of changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival
--- waiters  "lease deadline channel label" of each of them
+-- waiters  "lease deadline channel label" of each of them; the deadline begins with a zero if this server had confirmed
+--          the channel, so that it knows whether somebody is there
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
 -- watcher. While there is one, both have the sign, if they exist.
@@ -58,12 +59,12 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, WATCH_MICROS, MOST_DEAD = 43, 60000000, 100
+  local PLUS, ZERO, WATCH_MICROS, MOST = 43, 48, 60000000, 100
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
   -- Most claims find nobody before them and most releases nobody behind them: they end here.
-  if verb == 'claim' or verb == 'try' then
+  if verb == 'await' or verb == 'claim' or verb == 'try' then
     local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
     local text = string.format('%d', now) -- Lua's tostring keeps only 14 digits
@@ -172,28 +173,61 @@ local function answer(verb, k, at)
     end
   end
 
-  -- Takes the first waiter that is alive out of the queue, and the dead ones before it; false if they are so many that
-  -- the server would be kept from others.
-  local function next_waiter()
-    for _ = 1, MOST_DEAD do
-      local head = call('ZPOPMIN', QUEUE)[1]
-      if not head then
-        return nil
-      end
-      local lease, deadline, who = string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%d+) (%S+ .*)$')
-      call('HDEL', WAITERS, head)
-      if lease and tonumber(deadline) * 1000 > now then
-        return { id = head, lease = lease, who = who, channel = string.match(who, '^%S+') }
-      end
+  -- Whether somebody listens there now; not asked where it cannot be known.
+  local function is_deaf(to, deadline)
+    if string.byte(deadline) ~= ZERO then
+      return false
     end
-    return false
+    local sharded = string.find(to, '^[^:]*:shard:')
+    local count = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', sharded and to .. ':' .. OWNER or to)
+    return type(count) == 'table' and count[2] == 0 -- an error has no such field
   end
 
-  -- Has the client of the newest waiter ask for the lock, who is the likeliest to be alive.
-  local function rouse()
+  -- Takes the first waiter out of the queue that is alive and either asks now or hears of it, and the dead ones before
+  -- it. Those that are alive and deaf keep their places. Nil if there is none, with the channel of the first deaf one;
+  -- false if so many are dead that the server would be kept from others.
+  local function next_waiter(asking)
+    local deaf, passed, dead, first_deaf = {}, 0, 0, nil
+    while passed < MOST do
+      local head = call('ZREVRANGE', QUEUE, -1 - passed, -1 - passed)[1]
+      if not head then
+        break
+      end
+      local lease, deadline, who = string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%d+) (%S+ .*)$')
+      local alive = lease and tonumber(deadline) * 1000 > now
+      local to = alive and string.match(who, '^%S+')
+      if alive and head ~= asking and deaf[to] == nil then
+        deaf[to] = is_deaf(to, deadline)
+      end
+      if alive and head ~= asking and deaf[to] then
+        passed, first_deaf = passed + 1, first_deaf or to
+      else
+        if passed == 0 then
+          call('ZPOPMIN', QUEUE)
+        else
+          call('ZREM', QUEUE, head)
+        end
+        call('HDEL', WAITERS, head)
+        if alive then
+          return { id = head, lease = lease, who = who, channel = to }
+        end
+        dead = dead + 1
+        if dead == MOST then
+          return false
+        end
+      end
+    end
+    return nil, first_deaf
+  end
+
+  -- Nobody was found who hears of it: the first is told all the same, and the newest, who is the likeliest to be there.
+  local function rouse(first_deaf)
+    if first_deaf then
+      tell(first_deaf, 'recheck ' .. OWNER)
+    end
     local newest = call('ZREVRANGE', QUEUE, 0, 0)[1]
     local to = newest and string.match(call('HGET', WAITERS, newest) or '', '^%d+ %d+ (%S+)')
-    if to then
+    if to and to ~= first_deaf then
       tell(to, 'recheck ' .. OWNER)
     end
   end
@@ -223,9 +257,12 @@ local function answer(verb, k, at)
       end
     else
       local heeded = watched or call('EXISTS', QUEUE) == 1
-      local first
+      local first, first_deaf
       if heeded then
-        first = next_waiter()
+        first, first_deaf = next_waiter(my_id)
+      end
+      if first_deaf and call('ZREM', QUEUE, my_id) == 1 then -- its place was behind more deaf ones than were looked at
+        call('HDEL', WAITERS, my_id)
       end
       if first == nil or first and first.id == my_id then
         local text = grant(me, lease, heeded and '+' or '')
@@ -250,7 +287,7 @@ local function answer(verb, k, at)
       last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
       ticket = string.format('%d', (last[2] or 0) + 1)
     end
-    local deadline = string.format('%d', math.floor(now / 1000) + lease)
+    local deadline = string.format(verb == 'await' and '0%d' or '%d', math.floor(now / 1000) + lease)
     local added = call('ZADD', QUEUE, 'NX', ticket, my_id)
     call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who)
     if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
@@ -263,7 +300,7 @@ local function answer(verb, k, at)
   if verb == 'try' then
     return claim(false) or 0
   end
-  if verb == 'claim' then
+  if verb == 'claim' or verb == 'await' then
     local granted, left, before = claim(true)
     return granted or { 0, left, known > 0 and known or now - 1, before } -- whatever is granted from now on is above that
   end
@@ -296,14 +333,14 @@ local function answer(verb, k, at)
   end
 
   if verb == 'release' or verb == 'force' then
-    local first = next_waiter()
+    local first, first_deaf = next_waiter()
     if watched then
       publish(watched, 'released ' .. token)
     end
     if first and not pcall(serve, first) then
       tell(first.channel, 'recheck ' .. OWNER)
-    elseif first == false then
-      rouse()
+    elseif first == false or first_deaf then
+      rouse(first_deaf)
     end
     if verb == 'force' then
       tell(channel, 'forced ' .. id)

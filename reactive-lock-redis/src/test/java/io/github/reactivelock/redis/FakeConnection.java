@@ -10,6 +10,7 @@ final class FakeConnection implements RedisConnection {
     final List<String> asked = new ArrayList<>();
     Mono<List<Object>> reply = Mono.just(List.of(0L));
     RedisListener listener;
+    boolean knowsListeners;
     Runnable beforeLeaving = () -> {};
 
     @Override
@@ -28,6 +29,11 @@ final class FakeConnection implements RedisConnection {
             asked.add(args.get(0));
             return reply;
         });
+    }
+
+    @Override
+    public boolean knowsListeners() {
+        return knowsListeners;
     }
 
     @Override

@@ -11,6 +11,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
@@ -49,6 +52,25 @@ class RedisLockBackendTest {
         second.signals().subscribe().dispose();
 
         assertThat(other.asked).doesNotContainAnyElementsOf(connection.asked);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,await", "false,claim"})
+    void aClaimSaysThatItsClientIsHeardWhereTheServerCanTell(boolean known, String verb) {
+        connection.knowsListeners = known;
+        Claim claim = new Claim("k", "id", "me", Duration.ofMinutes(1), Claim.Mode.QUEUE);
+        Disposable listening = backend.signals().subscribe();
+        backend.claim(claim).subscribe().dispose();
+        connection.listener.subscribed(channel());
+        backend.claim(claim).subscribe().dispose();
+        backend.claim(new Claim("k", "id2", "me", Duration.ofMinutes(1), Claim.Mode.TRY))
+                .subscribe()
+                .dispose();
+        listening.dispose();
+
+        assertThat(connection.asked)
+                .filteredOn(asked -> asked.matches("claim|await|try"))
+                .containsExactly("claim", verb, "try");
     }
 
     @Test

@@ -73,6 +73,11 @@ final class VertxRedisConnection implements RedisConnection {
     }
 
     @Override
+    public boolean knowsListeners() {
+        return !endpoint.isCluster();
+    }
+
+    @Override
     public void listen(RedisListener listener) {
         channels = new Channels(context, opener, listener);
     }

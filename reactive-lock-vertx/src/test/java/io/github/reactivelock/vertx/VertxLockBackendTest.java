@@ -69,6 +69,54 @@ class VertxLockBackendTest {
     }
 
     @Test
+    void aWaiterWhoseProcessEndedIsPassedOverAndOneThatCanBeToldIsServed() throws InterruptedException {
+        LockBackend ending = fixture.backend();
+        LockBackend backend = fixture.backend();
+        Claim owner = claim("a");
+        Claim alive = claim("a");
+        BlockingQueue<Signal> theirs = new LinkedBlockingQueue<>();
+        BlockingQueue<Signal> ours = new LinkedBlockingQueue<>();
+        var listening = List.of(
+                ending.signals().subscribe(theirs::add, error -> {}),
+                backend.signals().subscribe(ours::add));
+        assertThat(theirs.poll(10, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
+        assertThat(ours.poll(10, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
+        get(backend.claim(owner));
+        get(ending.claim(claim("a")));
+        get(backend.claim(alive));
+        get(ending.close());
+        eventually("its connection is gone", () -> listeners() == 1);
+
+        assertThat(get(backend.release(owner))).isTrue();
+
+        assertThat(ours.poll(10, TimeUnit.SECONDS))
+                .isInstanceOfSatisfying(
+                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(alive.id()));
+        listening.forEach(reactor.core.Disposable::dispose);
+    }
+
+    private static int listeners() {
+        return ((List<?>) fixture.server.command("PUBSUB", "CHANNELS", "reactivelock:0:grants:*")).size();
+    }
+
+    @Test
+    void theServerIsAskedOnceAClientWhatItDoesWhenItsMemoryIsFull() {
+        fixture.server.command("CONFIG", "RESETSTAT");
+        LockBackend backend = fixture.backend();
+
+        get(backend.signals().next());
+        get(backend.signals().next());
+
+        eventually("it was asked", () -> commandStats().contains("cmdstat_evalsha:calls=1,"));
+        get(backend.claim(claim("a")));
+        assertThat(commandStats()).contains("cmdstat_evalsha:calls=2,");
+    }
+
+    private static String commandStats() {
+        return String.valueOf(fixture.server.command("INFO", "commandstats"));
+    }
+
+    @Test
     void commandsGivenBeforeTheConnectionIsThereKeepTheirOrder() {
         LockBackend backend = fixture.backend();
         Claim claim = claim("a");

@@ -36,9 +36,12 @@ interface NetworkCases {
         Holding third = lab().person().hold("queued");
         lab().untilWaiting("queued", 2);
 
+        int listeners = lab().store.listeners();
+
         lab().broken(way::cut, LEASE.dividedBy(6), way::mend);
 
         first.untilRenewed();
+        Lab.eventually("it can be told", () -> lab().store.listeners() >= listeners);
         assertThat(first.held().fencingToken()).isEqualTo(token);
         first.release();
         before.release();

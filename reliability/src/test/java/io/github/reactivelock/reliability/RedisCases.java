@@ -40,6 +40,41 @@ interface RedisCases {
         lab().report().verify();
     }
 
+    /** So is one whose process was killed: to the server that is the same. */
+    @Test
+    default void aWaiterThatIsCutOffAtTheHeadOfTheQueueIsPassedOverAndServedWhenItIsBack() {
+        Way way = lab().way();
+        Holding first = lab().person().hold("a");
+        first.held();
+        Holding gone = lab().person(way).hold("a");
+        lab().untilWaiting("a", 1);
+        Holding alive = lab().person().hold("a");
+        lab().untilWaiting("a", 2);
+        Lab.eventually("both are known to listen", () -> waitersThatListen("a") == 2);
+        int listeners = lab().store.listeners();
+
+        lab().faults.faultBegan("cut off");
+        way.cut();
+        Lab.eventually("the server knows", () -> lab().store.listeners() < listeners);
+        first.release();
+        assertThat(alive.granted).as("well before a lease").succeedsWithin(LEASE.dividedBy(2));
+        assertThat(gone.granted).isNotDone();
+        way.mend();
+        lab().faults.faultEnded("cut off");
+
+        alive.release();
+        gone.held();
+        gone.release();
+        lab().report().verify();
+    }
+
+    private long waitersThatListen(String key) {
+        List<?> waiters = (List<?>) server().command("HVALS", "{reactivelock:" + key + "}:waiters");
+        return waiters.stream()
+                .filter(waiter -> String.valueOf(waiter).matches("\\d+ 0.*"))
+                .count();
+    }
+
     @Test
     default void aStoreThatIsFlushedIsALossSoonAndTheWaiterAcquires() {
         Holding holding = lab().person().hold("a");

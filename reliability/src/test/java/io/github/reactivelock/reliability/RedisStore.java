@@ -59,6 +59,11 @@ final class RedisStore extends Store {
     }
 
     @Override
+    int listeners() {
+        return ((List<?>) server.command("PUBSUB", "CHANNELS", "reactivelock:0:grants:*")).size();
+    }
+
+    @Override
     public void close() {
         super.close();
         server.close();

@@ -32,6 +32,11 @@ abstract class Store implements AutoCloseable {
         waiter.reset();
     }
 
+    /** How many clients it could tell something now, where it passes over those that it cannot; else nothing is said. */
+    int listeners() {
+        return 0;
+    }
+
     /** Whether it has carried out a claim on a lock that was free, be it that nobody heard of it. */
     boolean hasActed(String key, Lab lab) {
         return !lab.isFree(key);
