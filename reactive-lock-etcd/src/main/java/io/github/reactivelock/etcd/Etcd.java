@@ -66,6 +66,19 @@ final class Etcd {
         return ask(client -> client.getKVClient().get(key, option));
     }
 
+    /** How many changes there have been if the first of them can still be read, or zero. Asked with a key of ours. */
+    Mono<Long> wholeHistory(ByteSequence key) {
+        GetOption now = GetOption.builder().withCountOnly(true).build();
+        GetOption first =
+                GetOption.builder().withCountOnly(true).withRevision(1).build();
+        return ask(client -> client.getKVClient()
+                .get(key, now)
+                .thenCompose(present -> client.getKVClient()
+                        .get(key, first)
+                        .handle((past, error) ->
+                                error == null ? present.getHeader().getRevision() : 0L)));
+    }
+
     Mono<LeaseGrantResponse> grantLease(long seconds) {
         return ask(client -> client.getLeaseClient().grant(seconds));
     }
@@ -206,6 +219,10 @@ final class Etcd {
             Disposable unused =
                     Detached.run("closing a client that lost its connection", used.client.flatMap(source::close));
         }
+    }
+
+    String server() {
+        return source.server;
     }
 
     boolean isClosed() {

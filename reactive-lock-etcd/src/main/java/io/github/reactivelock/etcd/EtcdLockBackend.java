@@ -67,6 +67,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final Observer observer;
     private final Pushes pushes;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
+    private final Compaction compaction;
 
     EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
         String session = RandomId.next();
@@ -75,6 +76,7 @@ public final class EtcdLockBackend implements LockBackend {
         this.pushes = new Pushes(etcd, names.notice(session));
         this.queue = new Queue(etcd, new ClaimKeys(etcd, names, session), pushes);
         this.observer = new Observer(etcd, names);
+        this.compaction = new Compaction(etcd, names, Compaction.MANY);
     }
 
     /**
@@ -173,7 +175,11 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue::forced, queue::deleted);
+        return pushes.signals(queue::forced, queue::deleted).doOnNext(signal -> {
+            if (signal instanceof Signal.Reconnected) {
+                compaction.lookOnce();
+            }
+        });
     }
 
     @Override
