@@ -157,7 +157,16 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
             watch(connection, source.scripts(connection));
-            presence.begin(connection);
+            // Holds come over this connection, so from now on no move may be missed. A channel confirmed again makes
+            // everybody who listens look again at what they wait for and hold.
+            watches.add(source.moves()
+                    .subscribe(
+                            move -> {
+                                listener.replaced();
+                                wanted.forEach(this::ask);
+                            },
+                            failure -> log.warn("changes of the cluster are not heard of any more", failure)));
+            presence.begin(connection, () -> listener.replaced());
             return connection;
         });
     }
@@ -194,11 +203,6 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             }
         });
         watch(connection, connection.async());
-        // A channel confirmed again makes everybody who listens look again at what they wait for and hold.
-        watches.add(source.moves()
-                .subscribe(
-                        move -> wanted.forEach(this::ask),
-                        error -> log.warn("changes of the cluster are not heard of any more", error)));
         return connection;
     }
 
@@ -227,5 +231,8 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
         @Override
         public void failed(String channel, Throwable error) {}
+
+        @Override
+        public void replaced() {}
     }
 }

@@ -16,13 +16,19 @@ final class Presence implements RedisConnectionStateListener {
 
     private final Queue<MonoSink<Void>> awaiting = new ConcurrentLinkedQueue<>();
     private volatile boolean present;
+    private volatile Runnable replaced = () -> {};
 
     boolean isPresent() {
         return present;
     }
 
-    /** The connection was opened for the first time. */
-    void begin(StatefulConnection<?, ?> connection) {
+    /**
+     * The connection was opened for the first time.
+     *
+     * @param again told each time when another one has taken its place
+     */
+    void begin(StatefulConnection<?, ?> connection, Runnable again) {
+        replaced = again;
         connection.addListener(this);
         arrived();
     }
@@ -37,6 +43,7 @@ final class Presence implements RedisConnectionStateListener {
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress server) {
+        replaced.run();
         arrived();
     }
 

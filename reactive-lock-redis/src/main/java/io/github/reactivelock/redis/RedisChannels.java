@@ -20,7 +20,13 @@ final class RedisChannels implements RedisListener {
     private static final int BACKLOG = 4096;
     private static final Push CONFIRMED = new Push(false, "");
 
-    private final ConcurrentHashMap<String, List<FluxSink<Push>>> listeners = new ConcurrentHashMap<>();
+    /** Who listens, and how often the channel was confirmed. */
+    private record Listeners(List<FluxSink<Push>> sinks, int confirmations) {}
+
+    private static final Listeners NOBODY = new Listeners(List.of(), 0);
+
+    private final ConcurrentHashMap<String, Listeners> listeners = new ConcurrentHashMap<>();
+    private volatile boolean replaced;
     private final RedisConnection connection;
     private final BiFunction<String, Throwable, Throwable> explain;
 
@@ -38,12 +44,31 @@ final class RedisChannels implements RedisListener {
     }
 
     void complete() {
-        listeners.values().forEach(sinks -> sinks.forEach(FluxSink::complete));
+        listeners.values().forEach(all -> all.sinks().forEach(FluxSink::complete));
     }
 
     @Override
     public void subscribed(String channel) {
+        Listeners heard = listeners.computeIfPresent(
+                channel, (name, all) -> new Listeners(all.sinks(), all.confirmations() + 1));
         emit(channel, CONFIRMED);
+        if (replaced && heard != null && heard.confirmations() == 1) {
+            emit(channel, CONFIRMED);
+        }
+    }
+
+    /**
+     * A first confirmation says that pushes begin, and only a later one that something may have been missed. So where
+     * commands went elsewhere before the channel's own connection could break, that first one is followed by another.
+     */
+    @Override
+    public void replaced() {
+        replaced = true;
+        listeners.forEach((channel, all) -> {
+            if (all.confirmations() == 1) {
+                emit(channel, CONFIRMED);
+            }
+        });
     }
 
     @Override
@@ -54,29 +79,30 @@ final class RedisChannels implements RedisListener {
     @Override
     public void failed(String channel, Throwable error) {
         Throwable explained = explain.apply(channel, error);
-        listeners.getOrDefault(channel, List.of()).forEach(sink -> sink.error(explained));
+        listeners.getOrDefault(channel, NOBODY).sinks().forEach(sink -> sink.error(explained));
     }
 
     private void emit(String channel, Push push) {
-        for (FluxSink<Push> sink : listeners.getOrDefault(channel, List.of())) {
+        for (FluxSink<Push> sink : listeners.getOrDefault(channel, NOBODY).sinks()) {
             var unused = sink.next(push);
         }
     }
 
     private void join(String channel, FluxSink<Push> sink) {
-        listeners.compute(channel, (name, sinks) -> {
-            List<FluxSink<Push>> more = sinks == null ? new ArrayList<>() : new ArrayList<>(sinks);
+        listeners.compute(channel, (name, present) -> {
+            Listeners all = present == null ? NOBODY : present;
+            List<FluxSink<Push>> more = new ArrayList<>(all.sinks());
             more.add(sink);
-            return List.copyOf(more);
+            return new Listeners(List.copyOf(more), all.confirmations());
         });
         connection.subscribe(channel);
     }
 
     private void leave(String channel, FluxSink<Push> sink) {
-        List<FluxSink<Push>> left = listeners.computeIfPresent(channel, (name, sinks) -> {
-            List<FluxSink<Push>> fewer = new ArrayList<>(sinks);
+        Listeners left = listeners.computeIfPresent(channel, (name, all) -> {
+            List<FluxSink<Push>> fewer = new ArrayList<>(all.sinks());
             fewer.remove(sink);
-            return fewer.isEmpty() ? null : List.copyOf(fewer);
+            return fewer.isEmpty() ? null : new Listeners(List.copyOf(fewer), all.confirmations());
         });
         if (left == null) {
             connection.unsubscribe(channel);

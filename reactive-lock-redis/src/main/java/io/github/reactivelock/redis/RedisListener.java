@@ -25,4 +25,10 @@ public interface RedisListener {
      * @param error the client library's error
      */
     void failed(String channel, Throwable error);
+
+    /**
+     * Commands go over another connection than before, and perhaps to another server: what was granted over the one that
+     * is gone may be unknown there.
+     */
+    void replaced();
 }

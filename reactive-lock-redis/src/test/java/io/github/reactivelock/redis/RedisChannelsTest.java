@@ -71,4 +71,34 @@ class RedisChannelsTest {
         assertThat(connection.asked).containsExactly("+c", "+c", "-c", "+c");
         late.forEach(Disposable::dispose);
     }
+
+    @Test
+    void aChannelFirstConfirmedAfterCommandsWentElsewhereIsConfirmedTwice() {
+        List<Object> heard = new ArrayList<>();
+        channels.replaced();
+        Disposable listening = channels.listen("c").subscribe(heard::add);
+
+        channels.subscribed("c");
+        assertThat(heard).hasSize(2);
+
+        channels.replaced();
+        channels.subscribed("c");
+        assertThat(heard).hasSize(4);
+        channels.subscribed("c");
+        channels.replaced();
+        assertThat(heard).hasSize(5);
+        listening.dispose();
+    }
+
+    @Test
+    void commandsThatGoElsewhereAfterTheFirstConfirmationAreAnInterruption() {
+        List<Object> heard = new ArrayList<>();
+        Disposable listening = channels.listen("c").subscribe(heard::add);
+
+        channels.subscribed("c");
+        channels.replaced();
+
+        assertThat(heard).hasSize(2);
+        listening.dispose();
+    }
 }
