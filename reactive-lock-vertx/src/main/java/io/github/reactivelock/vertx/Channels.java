@@ -58,6 +58,18 @@ final class Channels implements Link.User {
         }
     }
 
+    /** Commands go over another connection than before. */
+    void replaced() {
+        listener.replaced();
+    }
+
+    /** As {@link Commands#reopen}; on the link's event loop. */
+    void reopen() {
+        if (connection != null) {
+            link.broken(connection);
+        }
+    }
+
     Future<Void> close() {
         closed = true;
         interrupted();

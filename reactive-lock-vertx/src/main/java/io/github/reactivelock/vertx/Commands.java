@@ -42,6 +42,8 @@ final class Commands implements Link.User {
     private final ContextInternal context;
     private final Link link;
     private final int window;
+    private final Runnable demoted;
+    private final Runnable replaced;
     private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awaited = new AtomicBoolean();
     private final AtomicInteger unanswered = new AtomicInteger();
@@ -50,15 +52,25 @@ final class Commands implements Link.User {
     private final Set<Evaluation> sent = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private volatile @Nullable RedisConnection connection;
+    private boolean openedBefore;
     private boolean closed;
 
     /**
      * Opens nothing yet.
      *
      * @param mostWaiting how many unanswered commands the client's connections hold at most
+     * @param demoted called when the server says that it is a read-only replica
+     * @param replaced called when there is another connection than before
      */
-    Commands(ContextInternal context, Supplier<Opening> opener, int mostWaiting) {
+    Commands(
+            ContextInternal context,
+            Supplier<Opening> opener,
+            int mostWaiting,
+            Runnable demoted,
+            Runnable replaced) {
         this.context = context;
+        this.demoted = demoted;
+        this.replaced = replaced;
         this.link = new Link(context, opener, PATIENCE, this);
         this.window = Math.max(1, Math.min(MOST_IN_FLIGHT, mostWaiting - 1));
     }
@@ -108,6 +120,14 @@ final class Commands implements Link.User {
         told.forEach(news);
     }
 
+    /** Ends the connection so that another one is opened, which may lead to another server. */
+    void reopen() {
+        RedisConnection open = connection;
+        if (open != null) {
+            link.broken(open);
+        }
+    }
+
     Future<Void> close() {
         closed = true;
         interrupted();
@@ -133,6 +153,10 @@ final class Commands implements Link.User {
         var unused = opened.send(
                 Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body()));
         send();
+        if (openedBefore) {
+            replaced.run();
+        }
+        openedBefore = true;
         tellAwaiting(MonoSink::success);
     }
 
@@ -206,6 +230,9 @@ final class Commands implements Link.User {
                 send(evaluation, on);
             } else {
                 done(evaluation);
+                if (isReadOnly(error)) {
+                    demoted.run();
+                }
                 evaluation.refuse(error);
                 send();
             }
@@ -217,6 +244,10 @@ final class Commands implements Link.User {
         return error instanceof IOException
                 || "CONNECTION_CLOSED".equals(error.getMessage())
                 || "Connection is closed".equals(error.getMessage());
+    }
+
+    private static boolean isReadOnly(Throwable error) {
+        return RedisScript.errorCode(String.valueOf(error.getMessage())).equals("READONLY");
     }
 
     private void done(Evaluation evaluation) {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.HashSlot;
+import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;
@@ -23,6 +24,7 @@ final class VertxRedisConnection implements RedisConnection {
     private final Supplier<Opening> opener;
     private final Endpoint endpoint;
     private final Commands commands;
+    private final Patience patience = new Patience();
     private volatile @Nullable Channels channels;
 
     /**
@@ -35,7 +37,7 @@ final class VertxRedisConnection implements RedisConnection {
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;
-        this.commands = new Commands(context, opener, mostWaiting);
+        this.commands = new Commands(context, opener, mostWaiting, this::demoted, this::replaced);
     }
 
     @Override
@@ -102,6 +104,25 @@ final class VertxRedisConnection implements RedisConnection {
                 sink.success();
             }
         });
+    }
+
+    /** The server has become a replica, and does not end its connections by itself. */
+    private void demoted() {
+        if (!patience.isOver(System.nanoTime())) {
+            return;
+        }
+        commands.reopen();
+        Channels listening = channels;
+        if (listening != null) {
+            listening.reopen();
+        }
+    }
+
+    private void replaced() {
+        Channels listening = channels;
+        if (listening != null) {
+            listening.replaced();
+        }
     }
 
     private void close(MonoSink<Void> sink) {

@@ -77,6 +77,38 @@ class SeveralServersTest {
     }
 
     @Test
+    void aPrimaryThatBecomesAReplicaWithoutEndingItsConnectionsIsLeft() {
+        RedisServer first = closing(RedisServer.start());
+        RedisServer second = closing(RedisServer.start(
+                "--replicaof", "127.0.0.1", "" + first.port(), "--repl-diskless-sync-delay", "0"));
+        RedisOptions options = new RedisOptions()
+                .setType(RedisClientType.REPLICATION)
+                .addConnectionString(first.uri())
+                .addConnectionString(second.uri());
+        eventually("the replica is in step", () -> inStep(first, second));
+        LockClient holder = client(options);
+        LockClient waiter = client(options);
+        LockHandle held = holder.acquire("a").block(PATIENCE);
+        List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        Disposable waiting = waitTwentyTimes(waiter, "a", tokens);
+        eventually("somebody waits", () -> waiters(holder, "a") == 1);
+        eventually("the replica is in step", () -> inStep(first, second));
+
+        second.command("REPLICAOF", "NO", "ONE");
+        first.command("REPLICAOF", "127.0.0.1", Integer.toString(second.port()));
+
+        LockHandle other = holder.acquire("b").block(PATIENCE);
+        assertThat(second.command("EXISTS", "{reactivelock:b}")).isEqualTo(1L);
+        held.release().block(PATIENCE);
+        eventually("all are served", () -> tokens.size() == 20);
+        other.release().block(PATIENCE);
+        eventually(
+                "the last one has released",
+                () -> second.command("EXISTS", "{reactivelock:a}").equals(0L));
+        waiting.dispose();
+    }
+
+    @Test
     void aShardThatFailsOverServesItsWaiters() {
         RedisCluster cluster = cluster(1);
         LockClient holder = client(options(cluster));
@@ -156,6 +188,19 @@ class SeveralServersTest {
         assertThat(wrong).isEmpty();
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
         assertThat(held.isHeld()).isTrue();
+    }
+
+    /** Compares offsets: {@code WAIT} would only tell of what its own connection wrote. */
+    private static boolean inStep(RedisServer primary, RedisServer replica) {
+        List<?> there = (List<?>) replica.command("ROLE");
+        List<?> here = (List<?>) primary.command("ROLE");
+        return there.contains("connected")
+                && String.valueOf(there.get(4)).equals(String.valueOf(here.get(1)));
+    }
+
+    private <T extends AutoCloseable> T closing(T server) {
+        servers.add(0, server);
+        return server;
     }
 
     private RedisCluster cluster(int replicas, String... config) {

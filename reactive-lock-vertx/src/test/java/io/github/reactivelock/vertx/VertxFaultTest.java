@@ -15,6 +15,8 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import io.github.reactivelock.testkit.TcpProxy;
+import io.vertx.redis.client.Redis;
+import io.vertx.redis.client.RedisOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -130,6 +132,27 @@ class VertxFaultTest {
             assertThat(answer.orTimeout(60, TimeUnit.SECONDS).join()).isInstanceOf(ClaimResult.Granted.class);
             assertThat(get(backend.release(claim))).isTrue();
             assertThat(get(backend.release(claim))).isFalse();
+        }
+    }
+
+    @Test
+    void anAnswerThatIsLostOverAClientHandedInIsAskedForAgain() {
+        try (TcpProxy proxy = TcpProxy.to(fixture.server.port())) {
+            RedisOptions options = new RedisOptions().setConnectionString("redis://127.0.0.1:" + proxy.port());
+            Redis application = Redis.createClient(fixture.vertx, options);
+            LockBackend backend = fixture.keep(VertxLockBackend.using(fixture.vertx, application, options));
+            get(backend.claim(claim("warm up")));
+            var claim = claim("a");
+            proxy.dropReplies();
+            var answer = backend.claim(claim).toFuture();
+            eventually(
+                    "the store has acted",
+                    () -> fixture.server.command("EXISTS", "{reactivelock:a}").equals(1L));
+            proxy.mend(); // the connection is reset
+
+            assertThat(answer.orTimeout(5, TimeUnit.SECONDS).join()).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(backend.release(claim))).isTrue();
+            get(application.close());
         }
     }
 
