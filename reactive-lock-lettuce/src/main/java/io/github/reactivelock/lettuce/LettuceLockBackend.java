@@ -5,6 +5,7 @@ import io.github.reactivelock.redis.RedisLockOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.NettyCustomizer;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -89,7 +90,9 @@ public final class LettuceLockBackend extends RedisLockBackend {
 
     /**
      * A backend over a client of the application, with connections of its own. Closing the backend closes the
-     * connections and leaves the client open. How fast they reconnect is up to the client's resources.
+     * connections and leaves the client open. How fast they reconnect is up to the client's resources, and it must
+     * reconnect by itself, as it does by default. Give its resources {@link #nettyCustomizer()}, or a command that is under
+     * way when a connection is reset fails instead of being sent again.
      *
      * @param client the application's client
      * @param uri the server to connect to
@@ -133,5 +136,17 @@ public final class LettuceLockBackend extends RedisLockBackend {
                 new LettuceConnection<>(
                         new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()),
                 options);
+    }
+
+    /**
+     * What a client of the application needs to survive the reset of a connection as one made here does: the reset is
+     * then like any other end of a connection, after which Lettuce sends again what had no answer. Goes into {@code
+     * ClientResources.builder().nettyCustomizer(...)}; it changes nothing for commands of the application but that the
+     * first of those under way is sent again too, as the others are in any case.
+     *
+     * @return a customizer that may be shared by any number of clients
+     */
+    public static NettyCustomizer nettyCustomizer() {
+        return OwnClient.resetAsEnd();
     }
 }

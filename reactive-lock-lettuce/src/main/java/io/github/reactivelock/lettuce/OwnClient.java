@@ -169,9 +169,7 @@ final class OwnClient {
     }
 
     /**
-     * What one turn of the event loop sent leaves with one system call, which saves a quarter of a busy client's work. And
-     * a reset is like any other end of a connection: Lettuce sends again what was not answered, in its order, but would
-     * fail the first of them if it heard of the reset.
+     * What one turn of the event loop sent leaves with one system call, which saves a quarter of a busy client's work.
      */
     private static final class Pipeline implements NettyCustomizer {
         @Override
@@ -182,6 +180,19 @@ final class OwnClient {
                                     FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true),
                             new ResetAsEnd());
         }
+    }
+
+    /**
+     * For clients of the application: a reset is like any other end of a connection. Lettuce sends again what was not
+     * answered, in its order, but would fail the first of them if it heard of the reset.
+     */
+    static NettyCustomizer resetAsEnd() {
+        return new NettyCustomizer() {
+            @Override
+            public void afterChannelInitialized(Channel channel) {
+                var unused = channel.pipeline().addFirst(new ResetAsEnd());
+            }
+        };
     }
 
     /** Also those that Lettuce or Netty make later, from whatever thread. */

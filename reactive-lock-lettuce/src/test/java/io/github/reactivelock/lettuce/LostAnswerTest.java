@@ -13,6 +13,9 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.TcpProxy;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -116,6 +119,28 @@ class LostAnswerTest {
         held.release().block(LIMIT);
         assertThat(fixture.redis.exists("{reactivelock:a}")).isZero();
         client.close().block(LIMIT);
+    }
+
+    @RepeatedTest(5)
+    void aClientHandedInWithOurCustomizerSendsAgainWhatAResetLeftWithoutAnswer() {
+        ClientResources resources = ClientResources.builder()
+                .nettyCustomizer(LettuceLockBackend.nettyCustomizer())
+                .build();
+        RedisClient application = RedisClient.create(resources);
+        LockBackend backend = LettuceLockBackend.using(application, RedisURI.create(uri));
+        take(backend, claim("warm up"));
+        Claim claim = claim("a");
+        proxy.dropReplies();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        eventually("it is granted", () -> fixture.redis.exists("{reactivelock:a}") == 1);
+
+        proxy.mend();
+
+        assertThat(within(answer)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(release(backend, claim)).isTrue();
+        backend.close().block(LIMIT);
+        application.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 
     private static <T> T within(CompletableFuture<T> answer) {
