@@ -29,16 +29,22 @@ public final class RedisSentinel implements AutoCloseable {
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<RedisServer> sentinels = new ArrayList<>();
 
-    private RedisSentinel() {}
+    private final List<String> config;
+
+    private RedisSentinel(List<String> config) {
+        this.config = config;
+    }
 
     /**
      * Starts a primary, its replicas, and three sentinels that agree when two of them do.
      *
      * @param replicas how many replicas
+     * @param config further settings of the servers, as on their command line; the sentinels have those for TLS as well,
+     *     and no password
      * @return servers whose replicas are in step and sentinels which know of all of them
      */
-    public static RedisSentinel start(int replicas) {
-        RedisSentinel set = new RedisSentinel();
+    public static RedisSentinel start(int replicas, String... config) {
+        RedisSentinel set = new RedisSentinel(List.of(config));
         try {
             set.run(replicas);
             return set;
@@ -105,9 +111,9 @@ public final class RedisSentinel implements AutoCloseable {
         servers.add(RedisServer.member(Scratch.directory("redis"), Loopback.freePort(), config()));
         String port = Integer.toString(servers.get(0).port());
         for (int i = 0; i < replicas; i++) {
-            List<String> config = new ArrayList<>(config());
-            config.addAll(List.of("--replicaof", "127.0.0.1", port));
-            servers.add(RedisServer.member(Scratch.directory("redis"), Loopback.freePort(), config));
+            List<String> settings = new ArrayList<>(config());
+            settings.addAll(List.of("--replicaof", "127.0.0.1", port));
+            servers.add(RedisServer.member(Scratch.directory("redis"), Loopback.freePort(), settings));
         }
         Await.until(
                 "the replicas are in step",
@@ -117,8 +123,13 @@ public final class RedisSentinel implements AutoCloseable {
                                 ((List<?>) Objects.requireNonNull(replica.command("ROLE"))).contains("connected")));
         for (int i = 0; i < SENTINELS; i++) {
             Path directory = Scratch.directory("redis-sentinel");
-            sentinels.add(RedisServer.member(
-                    directory, Loopback.freePort(), List.of(sentinelFile(directory, port), "--sentinel")));
+            List<String> settings = new ArrayList<>(List.of(sentinelFile(directory, port), "--sentinel"));
+            for (int at = 0; at < config.size(); at += 2) {
+                if (config.get(at).startsWith("--tls-")) {
+                    settings.addAll(config.subList(at, at + 2));
+                }
+            }
+            sentinels.add(RedisServer.member(directory, Loopback.freePort(), settings));
         }
         Await.until(
                 "every sentinel knows the replicas and the other sentinels",
@@ -128,16 +139,22 @@ public final class RedisSentinel implements AutoCloseable {
                 }));
     }
 
-    private static List<String> config() {
-        return List.of("--repl-diskless-sync", "yes", "--repl-ping-replica-period", "1");
+    private List<String> config() {
+        List<String> all = new ArrayList<>(List.of("--repl-diskless-sync", "yes", "--repl-ping-replica-period", "1"));
+        all.addAll(config);
+        return all;
     }
 
-    private static String sentinelFile(Path directory, String port) {
+    private String sentinelFile(Path directory, String port) {
         Path file = directory.resolve("sentinel.conf");
         String text = "sentinel monitor " + NAME + " 127.0.0.1 " + port + " 2\n"
                 + "sentinel down-after-milliseconds " + NAME + " " + DOWN_AFTER.toMillis() + "\n"
                 + "sentinel failover-timeout " + NAME + " 6000\n"
                 + "sentinel parallel-syncs " + NAME + " 5\n";
+        int password = config.indexOf("--requirepass") + 1;
+        if (password > 0) {
+            text += "sentinel auth-pass " + NAME + " " + config.get(password) + "\n";
+        }
         try {
             return Files.writeString(file, text, StandardCharsets.UTF_8).toString();
         } catch (IOException e) {

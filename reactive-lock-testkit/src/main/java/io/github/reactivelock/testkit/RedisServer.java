@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,8 @@ public final class RedisServer implements AutoCloseable {
      * Starts a server without persistence.
      *
      * @param config further settings as on its command line, such as {@code "--maxmemory", "2mb"}; relative file names
-     *     count from {@link #directory()}
+     *     count from {@link #directory()}. One that has a certificate and no {@code --tls-port} speaks TLS on its port, and
+     *     nothing else
      * @return a server that answers
      */
     public static RedisServer start(String... config) {
@@ -92,7 +94,7 @@ public final class RedisServer implements AutoCloseable {
      */
     @CanIgnoreReturnValue
     public @Nullable Object command(String... words) {
-        try (Resp connection = new Resp(port)) {
+        try (Resp connection = speaksTlsOnly() ? Resp.encrypted(port) : Resp.plain(port)) {
             int password = config.indexOf("--requirepass") + 1;
             if (password > 0) {
                 connection.command("AUTH", config.get(password));
@@ -154,7 +156,15 @@ public final class RedisServer implements AutoCloseable {
 
     private Running run() {
         RedisProgram program = RedisProgram.found();
-        return isMember ? program.startMember(directory, port, config) : program.start(directory, port, config);
+        List<String> settings = new ArrayList<>(config);
+        if (speaksTlsOnly()) {
+            settings.addAll(List.of("--tls-port", Integer.toString(port), "--port", "0"));
+        }
+        return isMember ? program.startMember(directory, port, settings) : program.start(directory, port, settings);
+    }
+
+    private boolean speaksTlsOnly() {
+        return config.contains("--tls-cert-file") && !config.contains("--tls-port");
     }
 
     /** A server that loads its data answers only that. */

@@ -7,20 +7,47 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /** As much of the Redis protocol as it takes to ask a server of the tests something: no library, no pipelining. */
 final class Resp implements AutoCloseable {
 
-    private final Socket socket = new Socket();
+    private final Socket socket;
     private final InputStream in;
 
-    Resp(int port) throws IOException {
-        socket.connect(Loopback.port(port), 2_000);
+    private Resp(Socket socket) throws IOException {
+        this.socket = socket;
         socket.setSoTimeout(20_000);
         in = new BufferedInputStream(socket.getInputStream());
+    }
+
+    static Resp plain(int port) throws IOException {
+        return new Resp(connected(port));
+    }
+
+    /** Trusts whoever answers: which server it is does not matter to the tests. */
+    static Resp encrypted(int port) throws IOException {
+        try {
+            SSLContext trusting = SSLContext.getInstance("TLS");
+            trusting.init(null, new TrustManager[] {new Trusting()}, null);
+            return new Resp(
+                    trusting.getSocketFactory().createSocket(connected(port), "127.0.0.1", port, true));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Socket connected(int port) throws IOException {
+        Socket socket = new Socket();
+        socket.connect(Loopback.port(port), 2_000);
+        return socket;
     }
 
     /** The answer: a String, a Long, a List of answers, or null. An error of the server is thrown. */
@@ -95,5 +122,18 @@ final class Resp implements AutoCloseable {
     @Override
     public void close() throws IOException {
         socket.close();
+    }
+
+    private static final class Trusting implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
     }
 }
