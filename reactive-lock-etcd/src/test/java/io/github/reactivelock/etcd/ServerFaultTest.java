@@ -115,6 +115,35 @@ class ServerFaultTest extends EtcdFixture {
     }
 
     @Test
+    void aFirstQuestionWhoseConnectionBreaksIsAskedAgain() throws InterruptedException {
+        LockClient client = behindProxy();
+        Etcds.get(Etcds.get(client.acquire(key + "before")).release());
+        askedWhileAnswersAreLost(client);
+    }
+
+    @Test
+    void aFirstQuestionOverTheUsersClientWhoseConnectionBreaksIsAskedAgain() throws InterruptedException {
+        try (Client users =
+                Client.builder().endpoints("http://127.0.0.1:" + proxy.port()).build()) {
+            LockClient client = client(EtcdLockBackend.using(users));
+            Etcds.get(Etcds.get(client.acquire(key + "before")).release());
+            askedWhileAnswersAreLost(client);
+            Etcds.get(client.close());
+        }
+    }
+
+    private void askedWhileAnswersAreLost(LockClient client) throws InterruptedException {
+        proxy.dropReplies();
+        CompletableFuture<LockHandle> acquired = client.acquire(key).toFuture();
+        Etcds.until("it is carried out", () -> Etcds.claims(etcd).size() == 1);
+        proxy.mend(); // the connection is reset
+
+        LockHandle held = Etcds.get(acquired);
+        assertThat(held.isHeld()).isTrue();
+        Etcds.get(held.release());
+    }
+
+    @Test
     void aServerThatWasPausedForLessThanTheLeaseCostsNothing() throws InterruptedException {
         LockHandle held =
                 Etcds.get(client().with(SHORT.withLease(Duration.ofSeconds(8))).acquire(key));
