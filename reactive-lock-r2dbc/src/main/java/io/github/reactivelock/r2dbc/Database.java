@@ -8,6 +8,7 @@ import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -37,16 +38,25 @@ final class Database {
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {
-        return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command))
+        return run(command, R2dbcFailure::wasRolledBack);
+    }
+
+    /** Runs a command that may be said twice: it is asked again also when its connection broke under it. */
+    <T> Mono<T> runAgain(Function<Session, Mono<T>> command) {
+        return run(command, error -> R2dbcFailure.wasRolledBack(error) || R2dbcFailure.isBroken(error));
+    }
+
+    private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
+        return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command, passes))
                 .onErrorMap(error -> R2dbcFailure.of(error, sql, timeout));
     }
 
-    private <T> Mono<T> attempted(Function<Session, Mono<T>> command) {
+    private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
         return lent(command)
                 .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
-                        .filter(R2dbcFailure::wasRolledBack)
+                        .filter(passes)
                         .onRetryExhaustedThrow((attempts, last) -> last.failure()))
                 .timeout(timeout, DriverThreads.timer());
     }

@@ -3,9 +3,12 @@ package io.github.reactivelock.r2dbc;
 import io.r2dbc.spi.R2dbcBadGrammarException;
 import io.r2dbc.spi.R2dbcDataIntegrityViolationException;
 import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcPermissionDeniedException;
 import io.r2dbc.spi.R2dbcRollbackException;
 import io.r2dbc.spi.R2dbcTimeoutException;
+import io.r2dbc.spi.R2dbcTransientResourceException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -36,6 +39,13 @@ final class R2dbcFailure extends RuntimeException {
         return error instanceof R2dbcRollbackException
                 || error instanceof R2dbcDataIntegrityViolationException
                 || (error instanceof R2dbcException known && isConflict(known));
+    }
+
+    /** Whether the connection ended, so that nobody knows what became of the command. */
+    static boolean isBroken(Throwable error) {
+        return error instanceof R2dbcNonTransientResourceException
+                || error instanceof R2dbcTransientResourceException
+                || error instanceof IOException;
     }
 
     /** Deadlock in PostgreSQL; lock wait timeout, deadlock and changed record in MariaDB; lock timeout in H2. */

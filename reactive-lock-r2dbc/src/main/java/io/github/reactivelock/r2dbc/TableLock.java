@@ -28,7 +28,7 @@ final class TableLock {
     Mono<ClaimResult> claim(Claim claim) {
         Mono<ClaimResult> answer = Mono.defer(() -> {
             waits.begin(claim);
-            return database.run(session -> quick(session, claim).switchIfEmpty(asked(session, claim)));
+            return database.runAgain(session -> quick(session, claim).switchIfEmpty(asked(session, claim)));
         });
         return lanes.claim(claim, answer.doOnNext(result -> {
             if (result instanceof ClaimResult.Queued) {

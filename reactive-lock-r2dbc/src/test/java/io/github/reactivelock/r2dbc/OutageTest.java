@@ -7,16 +7,20 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.testkit.MariaDbServer;
 import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testkit.TcpProxy;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -38,6 +42,8 @@ class OutageTest {
             return database.toString();
         }
     }
+
+    private static final Pattern PORT = Pattern.compile(":([0-9]+)/");
 
     private final List<LockClient> clients = new ArrayList<>();
     private Restartable postgres;
@@ -77,6 +83,10 @@ class OutageTest {
 
     Stream<Databases> all() {
         return Stream.of(postgres.database(), mariaDb.database(), mySqlDriver, Databases.h2());
+    }
+
+    Stream<Databases> servers() {
+        return Stream.of(postgres.database(), mariaDb.database(), mySqlDriver);
     }
 
     Stream<Databases> driversOfMariaDb() {
@@ -143,6 +153,33 @@ class OutageTest {
                                 .count(),
                         Connection::close)
                 .block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("servers")
+    void aFirstQuestionWhoseConnectionBreaksIsAskedAgain(Databases database) {
+        int port = PORT.matcher(database.url())
+                .results()
+                .findFirst()
+                .map(found -> Integer.parseInt(found.group(1)))
+                .orElseThrow();
+        try (TcpProxy proxy = TcpProxy.to(port)) {
+            String way = database.url().replace(":" + port + "/", ":" + proxy.port() + "/");
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(way), Databases.PATIENT);
+            assertThat(backend.claim(claim("warm up " + database)).block(Databases.LIMIT))
+                    .isInstanceOf(ClaimResult.Granted.class);
+            Claim claim = claim("first question " + database);
+            String owned = "SELECT count(*) FROM reactive_lock WHERE claim_id = '" + claim.id() + "'";
+
+            proxy.dropReplies();
+            CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+            Databases.until("it is carried out", () -> database.select(owned) == 1);
+            proxy.mend(); // the connection is reset
+
+            assertThat(within(answer)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
+            backend.close().block(Databases.LIMIT);
+        }
     }
 
     @ParameterizedTest(autoCloseArguments = false)
