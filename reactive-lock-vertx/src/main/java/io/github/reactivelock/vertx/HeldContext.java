@@ -1,6 +1,5 @@
 package io.github.reactivelock.vertx;
 
-import io.vertx.core.impl.VertxBuilder;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxBootstrap;
 import io.vertx.core.spi.VertxServiceProvider;
@@ -14,7 +13,7 @@ import reactor.util.context.ContextView;
  * keeps them in. Vert.x loads this class before it makes its first context, which is when places for local data are
  * given out. A context that is no duplicate is shared by all that its event loop serves and never gets any.
  */
-public final class HeldContext implements VertxServiceProvider {
+public class HeldContext implements VertxServiceProvider {
 
     private static final ContextLocal<ContextView> HELD = ContextLocal.registerLocal(ContextView.class);
 
@@ -24,15 +23,6 @@ public final class HeldContext implements VertxServiceProvider {
     @Override
     public void init(VertxBootstrap bootstrap) {
         // Loading the class has reserved the place.
-    }
-
-    /**
-     * What Vert.x 4 calls, which would not start without it. There the library does not work, and says so when it is used.
-     *
-     * @param bootstrap not used
-     */
-    public void init(VertxBuilder bootstrap) {
-        // Nothing of the application's may break because this jar is there.
     }
 
     /** The holds that the caller's flow is under. */

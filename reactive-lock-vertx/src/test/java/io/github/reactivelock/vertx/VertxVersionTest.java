@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vertx.core.impl.VertxBuilder;
+import io.vertx.core.spi.VertxServiceProvider;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 
 class VertxVersionTest {
@@ -19,6 +21,10 @@ class VertxVersionTest {
 
     @Test
     void whatVertx4CallsWhenItStartsIsThere() throws NoSuchMethodException {
-        assertThat(HeldContext.class.getMethod("init", VertxBuilder.class)).isNotNull();
+        assertThat(ServiceLoader.load(VertxServiceProvider.class))
+                .singleElement()
+                .isInstanceOf(HeldContextOnClassPath.class);
+        assertThat(HeldContextOnClassPath.class.getMethod("init", VertxBuilder.class))
+                .isNotNull();
     }
 }

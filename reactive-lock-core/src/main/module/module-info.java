@@ -1,0 +1,13 @@
+/** Locks for reactive Java: the API, its engine, what stores implement, and the stores that need no library. */
+module io.github.reactivelock.core {
+    requires transitive org.reactivestreams;
+    requires transitive reactor.core;
+    requires org.slf4j;
+    requires static org.jspecify;
+    requires static reactor.blockhound;
+
+    exports io.github.reactivelock;
+    exports io.github.reactivelock.memory;
+    exports io.github.reactivelock.quorum;
+    exports io.github.reactivelock.spi;
+}
