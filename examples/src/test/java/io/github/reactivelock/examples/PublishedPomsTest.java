@@ -15,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,6 +33,14 @@ class PublishedPomsTest {
             "\\d+ (?<name>[^:]+:[^:]+:jar(:[^:]+)?):(?<version>[^:]+):(?<scope>compile|runtime|test|provided)");
     private static final String COROUTINES =
             dependency("org.jetbrains.kotlinx", "kotlinx-coroutines-reactor", "1.10.2");
+
+    private static final Map<String, String> OLDEST = Map.of(
+            "io.lettuce:lettuce-core:jar", "lettuce",
+            "io.projectreactor:reactor-core:jar", "reactor",
+            "io.netty:netty-common:jar", "netty",
+            "io.netty:netty-transport:jar", "netty",
+            "io.netty:netty-handler:jar", "netty",
+            "io.netty:netty-resolver-dns:jar", "netty");
 
     @TempDir
     private static Path directory;
@@ -54,6 +63,11 @@ class PublishedPomsTest {
             names.add(write("plain-" + module, project("plain-" + module, dependencies(ours))));
             names.add(write("kotlin-" + module, project("kotlin-" + module, dependencies(ours + COROUTINES))));
         }
+        String boot = "<dependencyManagement><dependencies><dependency><groupId>org.springframework.boot</groupId>"
+                + "<artifactId>spring-boot-dependencies</artifactId><version>" + oldest("spring-boot")
+                + "</version><type>pom</type><scope>import</scope></dependency></dependencies></dependencyManagement>";
+        String lettuce = dependency(GROUP, "reactive-lock-lettuce", version);
+        names.add(write("boot", project("boot", boot + dependencies(lettuce))));
         StringBuilder modules = new StringBuilder();
         names.forEach(name -> modules.append("<module>").append(name).append("</module>"));
         Files.writeString(
@@ -91,6 +105,23 @@ class PublishedPomsTest {
         // Its own annotations of Kotlin may be newer.
         alone.keySet().removeIf(name -> name.startsWith("org.jetbrains"));
         assertThat(beside).containsAllEntriesOf(alone);
+    }
+
+    @Test
+    void aUserOfTheOldestSpringBootGetsTheLineThatIsTestedForIt() throws IOException {
+        Map<String, String> users = users("boot");
+
+        for (Map.Entry<String, String> library : OLDEST.entrySet()) {
+            assertThat(users).containsEntry(library.getKey(), oldest(library.getValue()));
+        }
+    }
+
+    /** A version of the oldest line, as the build names it. */
+    private static String oldest(String library) throws IOException {
+        Matcher version = Pattern.compile("<oldest\\." + library + "\\.version>([^<]+)")
+                .matcher(Files.readString(ROOT.resolve("pom.xml")));
+        assertThat(version.find()).as(library).isTrue();
+        return version.group(1);
     }
 
     private static Map<String, String> users(String project) throws IOException {
