@@ -39,7 +39,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
 
     static String name(RedisURI uri) {
         if (uri.getSentinelMasterId() != null) {
-            return "sentinel primary " + uri.getSentinelMasterId();
+            return "sentinel primary " + uri.getSentinelMasterId() + " of " + PrimaryClient.hosts(uri.getSentinels());
         }
         return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
     }

@@ -6,6 +6,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
@@ -113,6 +114,11 @@ final class OwnClient {
                         .connectTimeout(uri.getTimeout())
                         .keepAlive(true)
                         .build())
+                // Before the opening as a whole is given up, which would be told as silence.
+                .sslOptions(SslOptions.builder()
+                        .jdkSslProvider()
+                        .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))
+                        .build())
                 .build();
     }
 
@@ -130,8 +136,8 @@ final class OwnClient {
         } catch (IllegalArgumentException e) {
             // Neither the text nor the cause is passed on: both may contain the password.
             throw new IllegalArgumentException(
-                    "not a Redis URI of the form redis://[user:password@]host[:port][/database]; "
-                            + "the text is not repeated because it may hold a password; special characters in it need %-escapes");
+                    "not a Redis URI of the form redis://[user:password@]host[:port][/database]; the text is not"
+                            + " repeated because it may hold a password; special characters in it need %-escapes");
         }
         if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
                 || parsed.getTimeout().isZero()) {

@@ -7,6 +7,8 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,16 +40,26 @@ final class PrimaryClient extends RedisClient {
     }
 
     private Mono<SocketAddress> find() {
-        return Flux.fromIterable(servers)
-                .filterWhen(this::isPrimary)
-                .collectList()
-                .flatMap(found -> found.size() == 1
-                        ? super.getSocketAddress(found.get(0))
-                        : Mono.error(new RedisConnectionException(
-                                found.isEmpty()
-                                        ? "no primary among " + hosts(servers)
-                                        : "more than one primary: " + hosts(found)
-                                                + "; make all but one of them replicas")));
+        return Mono.defer(() -> {
+            Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+            return Flux.fromIterable(servers)
+                    .filterWhen(
+                            server -> isPrimary(server).doOnError(failures::add).onErrorReturn(false))
+                    .collectList()
+                    .flatMap(found ->
+                            found.size() == 1 ? super.getSocketAddress(found.get(0)) : refuse(found, failures));
+        });
+    }
+
+    private Mono<SocketAddress> refuse(List<RedisURI> found, Queue<Throwable> failures) {
+        RedisConnectionException refusal = new RedisConnectionException(
+                found.isEmpty()
+                        ? "no primary among " + hosts(servers)
+                        : "more than one primary: " + hosts(found) + "; make all but one of them replicas");
+        if (failures.size() == servers.size()) { // none of them said what it is
+            failures.forEach(refusal::addSuppressed);
+        }
+        return Mono.error(refusal);
     }
 
     private Mono<Boolean> isPrimary(RedisURI server) {
@@ -57,8 +69,7 @@ final class PrimaryClient extends RedisClient {
                                         () -> connection.async().role())
                                 .map(role -> "master".equals(role.get(0))),
                         connection -> Mono.fromCompletionStage(connection::closeAsync))
-                .timeout(server.getTimeout(), DriverThreads.timer())
-                .onErrorReturn(false);
+                .timeout(server.getTimeout(), DriverThreads.timer());
     }
 
     static String hosts(List<RedisURI> uris) {

@@ -1,16 +1,127 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.SignalsRefusedException;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** Why Redis could not be asked, in words for the user: what happened and what to do, without any secret. */
+/** Why Redis could not be asked, in one line for the user: where, what happened and what to do, without any secret. */
 final class RedisFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
     private static final Set<String> PASSING = Set.of("TRYAGAIN", "CLUSTERDOWN", "READONLY");
+    private static final int LONGEST_QUOTE = 200;
+
+    /**
+     * What to do about an error that says one of these words, or is of a class whose name has one in it. Drivers are not
+     * known here, and some of them tell what went wrong only among other things.
+     */
+    private record Remedy(String advice, String... signs) {
+        /** What was said, if this is the remedy for it. */
+        Optional<String> quoted(Throwable error) {
+            String said = said(error);
+            String name = classNames(error);
+            return Stream.of(signs)
+                    .filter(sign -> said.contains(sign) || name.contains(sign))
+                    .map(sign -> said.contains(sign) ? line(said, sign) : text(error))
+                    .findFirst();
+        }
+    }
+
+    private static final String AS_A_CLUSTER =
+            "connect to it as to a cluster (connectCluster, in Vert.x RedisClientType.CLUSTER)";
+
+    // The first that fits counts, so what a server said stands before how a connection ended.
+    private static final List<Remedy> REMEDIES = List.of(
+            new Remedy("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
+            new Remedy(
+                    "refuses the user or the password (WRONGPASS): check those in the URI",
+                    "WRONGPASS",
+                    "invalid password"),
+            new Remedy(
+                    "has no password, but was given one ({said}): leave it out of the URI",
+                    "without any password configured",
+                    "no password is set"),
+            new Remedy(
+                    "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{{prefix}:* &{prefix}:*"
+                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time",
+                    "NOPERM",
+                    "The user executing the script"),
+            new Remedy("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
+            new Remedy(
+                    "is moving this lock's slot to another node (TRYAGAIN): it can be taken again when that is over",
+                    "TRYAGAIN"),
+            new Remedy(
+                    "does not serve this lock's slot (CLUSTERDOWN): look whether a primary failed that no replica"
+                            + " replaced",
+                    "CLUSTERDOWN"),
+            new Remedy("is a read-only replica (READONLY): connect to the primary", "READONLY"),
+            new Remedy(
+                    "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right"
+                            + " address",
+                    "DENIED"),
+            new Remedy(
+                    "takes no more connections ({said}): raise maxclients, or look who keeps so many",
+                    "max number of clients"),
+            new Remedy(
+                    "has no database {database} ({said}): choose a lower number in the URI, or raise 'databases' in the"
+                            + " server's configuration",
+                    "DB index is out of range",
+                    "invalid DB index"),
+            new Remedy(
+                    "is a node of a cluster, where there is no database {database} ({said}): leave it out, and "
+                            + AS_A_CLUSTER,
+                    "not allowed in cluster mode"),
+            new Remedy(
+                    "is one node of a cluster, and this lock is another's ({said}): " + AS_A_CLUSTER,
+                    "MOVED ",
+                    "CROSSSLOT"),
+            new Remedy("is no cluster ({said}): connect to it as to a single server", "cluster support disabled"),
+            new Remedy(
+                    "is no sentinel ({said}): name a sentinel's port, or connect to it as to a single server",
+                    "unknown command 'SENTINEL'",
+                    "unknown command `SENTINEL`",
+                    "unknown command 'sentinel'"),
+            new Remedy(
+                    "names no primary with the name that was asked for ({said}): check the name, and ask the sentinels"
+                            + " with SENTINEL MASTERS which there are",
+                    "redisAddress using sentinel",
+                    "No such master with that name"),
+            new Remedy(
+                    "runs no scripts ({said}): if it is a sentinel, connect with redis-sentinel://host:port#name, in"
+                            + " Vert.x RedisClientType.SENTINEL",
+                    "unknown command 'EVAL",
+                    "unknown command `EVAL",
+                    "unknown command 'eval"),
+            new Remedy(
+                    "does not speak TLS on this port ({said}): name its TLS port, or write redis:// for rediss://",
+                    "not an SSL/TLS record",
+                    "handshake timed out"),
+            new Remedy(
+                    "cannot agree on TLS ({said}): does this JVM trust its certificate, and is the certificate for this"
+                            + " host?",
+                    "SSL"),
+            new Remedy(
+                    "cannot be found ({said}): is the host's name spelled right in the URI, and does DNS know it here?",
+                    "UnknownHost"),
+            new Remedy(
+                    "ends the connection without a word ({said}): if it speaks TLS on this port, write rediss:// for"
+                            + " redis://",
+                    "closed prematurely",
+                    "CONNECTION_CLOSED",
+                    "Connection reset"),
+            new Remedy(
+                    "cannot be reached ({said}): is it running there, and is the way to it open?",
+                    "IOException",
+                    "TimeoutException",
+                    "Connect"));
 
     private RedisFailure(String message, Throwable cause) {
         super(message, cause);
@@ -21,8 +132,7 @@ final class RedisFailure extends RuntimeException {
         if (error instanceof RedisFailure || error instanceof SignalsRefusedException) {
             return error;
         }
-        String text = text(error);
-        return new RedisFailure("Redis at " + connection.server() + " " + advice(prefix, error, text), error);
+        return new RedisFailure("Redis at " + connection.server() + " " + advice(connection, prefix, error), error);
     }
 
     static RuntimeException channel(RedisConnection connection, String prefix, String channel, Throwable error) {
@@ -34,7 +144,7 @@ final class RedisFailure extends RuntimeException {
                             + "): allow it with ACL SETUSER <user> &" + prefix + ":* +subscribe +unsubscribe",
                     error);
         }
-        return new RedisFailure(server + advice(prefix, error, text), error);
+        return new RedisFailure(server + advice(connection, prefix, error), error);
     }
 
     static RedisFailure replicas(RedisConnection connection, long have, RedisLockOptions options) {
@@ -56,69 +166,68 @@ final class RedisFailure extends RuntimeException {
 
     /** The key that a script found to hold a value it did not write, or an empty text. */
     static String foreignKey(Throwable error) {
-        String text = text(error);
-        int at = text.indexOf("FOREIGN ");
-        return at < 0 ? "" : text.substring(at + "FOREIGN ".length());
+        String words = words(error);
+        int at = words.indexOf("FOREIGN ");
+        return at < 0 ? "" : words.substring(at + "FOREIGN ".length());
     }
 
     static boolean isWrongType(Throwable error) {
-        return text(error).contains("WRONGTYPE");
+        return words(error).contains("WRONGTYPE");
     }
 
     /** Whether the server said that somebody will serve again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
-        return PASSING.contains(RedisScript.errorCode(text(error)));
+        return PASSING.contains(RedisScript.errorCode(words(error)));
     }
 
-    private static String advice(String prefix, Throwable error, String text) {
-        if (text.contains("NOAUTH")) {
-            return "asks for a password (NOAUTH): put user and password into the URI";
-        }
-        if (text.contains("WRONGPASS") || text.contains("invalid password")) {
-            return "refuses the user or the password (WRONGPASS): check those in the URI";
-        }
-        if (text.contains("NOPERM") || text.contains("The user executing the script")) {
-            return "denies this user a permission (" + text + "): it needs ACL SETUSER <user> ~{" + prefix + ":* &"
-                    + prefix + ":* +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time";
-        }
-        if (text.contains("OOM ")) {
-            return "is out of memory (OOM): raise maxmemory or remove data; nothing was taken";
-        }
-        if (text.contains("TRYAGAIN")) {
-            return "is moving this lock's slot to another node (TRYAGAIN): it can be taken again when that is over";
-        }
-        if (text.contains("CLUSTERDOWN")) {
-            return "does not serve this lock's slot (CLUSTERDOWN): look whether a primary failed that no replica replaced";
-        }
-        if (text.contains("READONLY")) {
-            return "is a read-only replica (READONLY): connect to the primary";
-        }
-        if (text.contains("DENIED")) {
-            return "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right address";
-        }
-        if (hasCause(error, "SSL")) {
-            return "cannot agree on TLS (" + text
-                    + "): does it speak TLS on this port, and does this JVM trust its certificate?";
-        }
-        if (hasCause(error, "IOException", "TimeoutException", "Connect")) {
-            return "cannot be reached (" + text + "): is it running there, and is the way to it open?";
-        }
-        return "refused or failed: " + text;
-    }
-
-    /** Looks for classes of any client library, which this module does not know, by parts of their names. */
-    private static boolean hasCause(Throwable error, String... names) {
-        for (Throwable e = error; e != null; e = e.getCause()) {
-            for (Class<?> type = e.getClass(); type != null; type = type.getSuperclass()) {
-                if (Arrays.stream(names).anyMatch(type.getSimpleName()::contains)) {
-                    return true;
-                }
+    private static String advice(RedisConnection connection, String prefix, Throwable error) {
+        List<Throwable> all = everyCause(error);
+        for (Remedy remedy : REMEDIES) {
+            Optional<String> said =
+                    all.stream().flatMap(cause -> remedy.quoted(cause).stream()).findFirst();
+            if (said.isPresent()) {
+                return remedy.advice
+                        .replace("{database}", Integer.toString(connection.database()))
+                        .replace("{prefix}", prefix)
+                        .replace("{said}", said.get());
             }
         }
-        return false;
+        return "refused or failed: " + text(error);
+    }
+
+    /** The error itself, what it came from, and what drivers tell beside it; the innermost first. */
+    private static List<Throwable> everyCause(Throwable error) {
+        List<Throwable> all = new ArrayList<>();
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        collect(error, seen, all);
+        return all;
+    }
+
+    private static void collect(@Nullable Throwable error, Set<Throwable> seen, List<Throwable> all) {
+        if (error != null && seen.add(error)) {
+            collect(error.getCause(), seen, all);
+            for (Throwable beside : error.getSuppressed()) {
+                collect(beside, seen, all);
+            }
+            all.add(error);
+        }
+    }
+
+    /** Of any client library, which this module does not know: its class and all above it. */
+    private static String classNames(Throwable error) {
+        StringBuilder names = new StringBuilder();
+        for (Class<?> type = error.getClass(); type != Throwable.class && type != null; type = type.getSuperclass()) {
+            names.append(type.getSimpleName()).append(' ');
+        }
+        return names.toString();
     }
 
     private static String text(Throwable error) {
+        return line(words(error), "");
+    }
+
+    /** What the innermost cause that has words said. */
+    private static String words(Throwable error) {
         Throwable deepest = error;
         while (deepest.getCause() != null
                 && (deepest instanceof CompletionException
@@ -127,6 +236,18 @@ final class RedisFailure extends RuntimeException {
             deepest = deepest.getCause();
         }
         return said(deepest).isEmpty() ? deepest.getClass().getSimpleName() : said(deepest);
+    }
+
+    /** The line in which that is said, without what only a driver or the arguments of a command add to it. */
+    private static String line(String said, String sign) {
+        String line = said.lines()
+                .filter(each -> each.contains(sign))
+                .findFirst()
+                .orElse(said)
+                .replaceFirst("^\\s*- (?:[\\w.$]+: )?", "")
+                .replaceFirst(", with args beginning with.*", "")
+                .strip();
+        return line.length() <= LONGEST_QUOTE ? line : line.substring(0, LONGEST_QUOTE) + "…";
     }
 
     private static String said(Throwable error) {

@@ -3,6 +3,8 @@ package io.github.reactivelock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
@@ -22,9 +24,25 @@ class RedisFailureTest {
                 "NOPERM this user has no permissions to run the 'evalsha' command|~mine:* &mine:*",
                 "ERR The user executing the script can't run this command or subcommand script: x|~mine:* &mine:*",
                 "OOM command not allowed when used memory > 'maxmemory'. script: x|raise maxmemory",
-                "ERR Error running script (call to f_1): @user_script:9: -OOM command not allowed when used memory|raise maxmemory",
+                "ERR Error running script (call to f_1): @user_script:9: -OOM command not allowed when used"
+                        + " memory|raise maxmemory",
                 "READONLY You can't write against a read only replica. script: x|connect to the primary",
                 "DENIED Redis is running in protected mode|set a password or bind",
+                "ERR AUTH <password> called without any password configured for the default user.|leave it out of the"
+                        + " URI",
+                "ERR max number of clients reached|raise maxclients",
+                "ERR DB index is out of range|has no database 0",
+                "ERR SELECT is not allowed in cluster mode|connect to it as to a cluster",
+                "MOVED 14539 127.0.0.1:7001|one node of a cluster, and this lock is another's (MOVED 14539"
+                        + " 127.0.0.1:7001)",
+                "CROSSSLOT Keys in request don't hash to the same slot|connect to it as to a cluster",
+                "ERR This instance has cluster support disabled|connect to it as to a single server",
+                "ERR unknown command 'SENTINEL', with args beginning with: 'x'|is no sentinel (ERR unknown command"
+                        + " 'SENTINEL'):",
+                "ERR unknown command 'EVALSHA', with args beginning with: 'x'|runs no scripts (ERR unknown command"
+                        + " 'EVALSHA'):",
+                "Connection closed prematurely|write rediss://",
+                "not an SSL/TLS record: 2d455252|write redis://",
                 "ERR something new|something new",
             })
     void whatTheServerSaidBecomesACauseAndARemedy(String said, String remedy) {
@@ -41,12 +59,14 @@ class RedisFailureTest {
             delimiter = '|',
             value = {
                 "READONLY You can't write against a read only replica. script: x, on @user_script:1.|true",
-                "ERR Error running script (call to f_1): @user_script:56: @user_script: 56: -READONLY You can't write|true",
+                "ERR Error running script (call to f_1): @user_script:56: @user_script: 56: -READONLY You can't"
+                        + " write|true",
                 "@user_script: 56: -READONLY You can't write against a read only replica.|true",
                 "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -TRYAGAIN Multiple keys|true",
                 "CLUSTERDOWN Hash slot not served|true",
                 "CLUSTERDOWN|true",
-                "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not allowed|false",
+                "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not"
+                        + " allowed|false",
                 "ERR Error running script (call to f_1): @user_script:1: attempt to index READONLY|false",
                 "ERR unknown user 'READONLY'|false",
             })
@@ -69,6 +89,31 @@ class RedisFailureTest {
 
         assertThat(RedisFailure.explain(connection, "mine", error))
                 .hasMessageContaining("cannot agree on TLS (unable to find valid path)");
+    }
+
+    @Test
+    void whatADriverSaysInManyLinesOrBesideItsOwnWordsIsFoundAndSaidInOne() {
+        RuntimeException beside = new RuntimeException("none of the nodes answered\n\nDetails:\n");
+        beside.addSuppressed(new RuntimeException("ERR This instance has cluster support disabled"));
+        RuntimeException lines = new RuntimeException(
+                "no endpoint\n- a.driver.ErrorType: ERR This instance has cluster support disabled");
+
+        for (Throwable error : List.of(beside, lines)) {
+            assertThat(RedisFailure.explain(connection, "mine", error))
+                    .hasMessageStartingWith(
+                            "Redis at fake:1 is no cluster (ERR This instance has cluster support disabled): connect")
+                    .hasMessageNotContaining("\n");
+        }
+        assertThat(RedisFailure.explain(connection, "mine", new RuntimeException("odd\nthing")))
+                .hasMessage("Redis at fake:1 refused or failed: odd");
+    }
+
+    @Test
+    void aHostThatNobodyKnowsSaysSo() {
+        Throwable error = new RuntimeException("no way", new UnknownHostException("nowhere.invalid"));
+
+        assertThat(RedisFailure.explain(connection, "mine", error))
+                .hasMessageContaining("cannot be found (nowhere.invalid)");
     }
 
     @Test

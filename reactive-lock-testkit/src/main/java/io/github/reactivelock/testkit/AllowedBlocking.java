@@ -28,5 +28,8 @@ public final class AllowedBlocking implements BlockHoundIntegration {
         builder.allowBlockingCallsInside(connections + "$NodeConnectionPostProcessor", "lambda$apply$4");
         // Its table of method handles, filled when the first connections are opened.
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
+        // The JVM draws random bytes and loads its certificates where a connection with TLS is set up.
+        builder.allowBlockingCallsInside("sun.security.ssl.SSLContextImpl", "engineInit");
+        builder.allowBlockingCallsInside("sun.security.ssl.TrustStoreManager", "getTrustedCerts");
     }
 }

@@ -7,6 +7,7 @@ import java.net.URISyntaxException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Which database of which server, read from a connection string of the Vert.x client.
@@ -25,9 +26,13 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
     static Endpoint of(RedisOptions options) {
         List<Endpoint> all = options.getEndpoints().stream().map(Endpoint::of).toList();
         Endpoint first = all.get(0);
-        String server = options.getType() == RedisClientType.SENTINEL
-                ? "sentinel primary " + options.getMasterName()
-                : first.server;
+        String servers = all.stream().map(Endpoint::server).distinct().collect(Collectors.joining(", "));
+        String server = switch (options.getType()) {
+            case SENTINEL -> "sentinel primary " + options.getMasterName() + " of " + servers;
+            case CLUSTER -> "cluster " + servers;
+            case REPLICATION -> servers;
+            case STANDALONE -> first.server;
+        };
         return new Endpoint(first.database, server, first.isEncrypted, options.getType() == RedisClientType.CLUSTER);
     }
 
@@ -42,8 +47,8 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
             // Neither the text nor the cause is passed on: both may contain the password.
         }
         throw new IllegalArgumentException(
-                "not a Redis connection string of the form redis://[user:password@]host[:port][/database]; "
-                        + "the text is not repeated because it may hold a password; special characters in it need %-escapes");
+                "not a Redis connection string of the form redis://[user:password@]host[:port][/database]; the text is"
+                        + " not repeated because it may hold a password; special characters in it need %-escapes");
     }
 
     private static Endpoint of(URI uri, String scheme) {

@@ -48,7 +48,9 @@ final class Link {
         CLOSED
     }
 
-    private static final long LONGEST_OPENING = 5_000;
+    /** In milliseconds. */
+    static final long LONGEST_OPENING = 5_000;
+
     private static final long LONGEST_CLOSING = 1_000;
     private static final long FIRST_PAUSE = 10;
     private static final long LONGEST_PAUSE = 500;

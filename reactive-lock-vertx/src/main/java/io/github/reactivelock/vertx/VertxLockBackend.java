@@ -1,5 +1,7 @@
 package io.github.reactivelock.vertx;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import io.github.reactivelock.redis.RedisLockBackend;
 import io.github.reactivelock.redis.RedisLockOptions;
 import io.vertx.core.Vertx;
@@ -17,6 +19,8 @@ import io.vertx.redis.client.RedisOptions;
  * replication, a cluster and TLS need is said in {@link RedisOptions}.
  */
 public final class VertxLockBackend extends RedisLockBackend {
+
+    private static final long LONGEST_HANDSHAKE = Link.LONGEST_OPENING * 3 / 4;
 
     private VertxLockBackend(VertxRedisConnection connection, RedisLockOptions options) {
         super(connection, options);
@@ -56,7 +60,11 @@ public final class VertxLockBackend extends RedisLockBackend {
     }
 
     private static RedisOptions copyOf(RedisOptions redis) {
-        return new RedisOptions(redis).setNetClientOptions(new NetClientOptions(redis.getNetClientOptions()));
+        NetClientOptions net = new NetClientOptions(redis.getNetClientOptions());
+        long handshake = net.getSslHandshakeTimeoutUnit().toMillis(net.getSslHandshakeTimeout());
+        // Before the opening as a whole is given up, which would be told as silence.
+        net.setSslHandshakeTimeout(Math.min(handshake, LONGEST_HANDSHAKE)).setSslHandshakeTimeoutUnit(MILLISECONDS);
+        return new RedisOptions(redis).setNetClientOptions(net);
     }
 
     /**
