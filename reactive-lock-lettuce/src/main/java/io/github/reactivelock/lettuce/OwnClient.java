@@ -52,7 +52,7 @@ final class OwnClient {
         return DriverThreads.call(() -> {
             RedisURI parsed = parse(uri);
             ClientResources resources = resources(1);
-            RedisClient client = RedisClient.create(resources);
+            RedisClient client = new AsyncClient(resources, parsed);
             client.setOptions(options(parsed));
             boolean hasOthers = parsed.getSentinelMasterId() != null;
             return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);

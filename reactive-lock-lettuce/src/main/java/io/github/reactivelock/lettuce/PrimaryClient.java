@@ -1,7 +1,6 @@
 package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.spi.DriverThreads;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
@@ -17,7 +16,7 @@ import reactor.core.publisher.Mono;
  * A client that finds out at every connection to {@link #primary} which of several servers is the primary now, by asking
  * all of them. Two that say so are refused, because nobody can tell which of them will keep what it is told.
  */
-final class PrimaryClient extends RedisClient {
+final class PrimaryClient extends AsyncClient {
 
     private final List<RedisURI> servers;
     private final RedisURI primary;
