@@ -52,6 +52,7 @@ final class Scenarios {
                 passing(16, "hot-100-sixteen-clients"),
                 budgets(16, "pass-budgets-sixteen-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(16, "time-budgets-sixteen-clients", List.of(BUSY, BUSY_10, BUSY_200)),
+                new FirstLock(),
                 new Profile(),
                 new Renewal(),
                 new Memory(),

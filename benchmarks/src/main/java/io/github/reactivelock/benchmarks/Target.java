@@ -65,6 +65,7 @@ record Target(String what, String figure, boolean most, double value) {
         fifo(all, "hot-100-sixteen-clients-fifo", 12);
         passing(all, "hot-100-four-clients");
         passing(all, "hot-100-sixteen-clients");
+        all.add(most("first lock of a JVM, in first PINGs of one", "ratio first-lock bare-ping", 1.5));
         all.add(most("commands that renew 10,000 holds", "commands renewal-10000", 100));
         all.add(most("bytes a waiter", "bytes waiter", 300));
         all.add(most("bytes a hold", "bytes hold", 600));
