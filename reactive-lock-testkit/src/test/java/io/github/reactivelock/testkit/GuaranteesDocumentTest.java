@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -69,13 +70,21 @@ class GuaranteesDocumentTest {
         String table = readme.substring(readme.indexOf("### Versions"));
         String pom = Files.readString(ROOT.resolve("pom.xml"));
 
-        VERSIONS.forEach((before, property) -> {
-            Matcher version = Pattern.compile("<" + property + "\\.version>([0-9.]*[0-9])")
-                    .matcher(pom);
-            assertThat(version.find()).as(property).isTrue();
-            assertThat(table).containsPattern(Pattern.quote(before + version.group(1)) + "[^.0-9]");
-        });
+        VERSIONS.forEach((before, property) ->
+                assertThat(table).containsPattern(Pattern.quote(before + version(pom, property)) + "[^.0-9]"));
+        for (String library : List.of("Lettuce", "Reactor", "Netty")) {
+            String oldest = version(pom, "oldest." + library.toLowerCase(Locale.ROOT));
+            assertThat(table).containsPattern("\\| " + library + " \\| [^|]*\\| " + Pattern.quote(oldest) + "[^.0-9]");
+        }
+        assertThat(table).contains("Spring Boot " + version(pom, "oldest.spring-boot"));
         assertThat(table).contains("Reactor | " + Flux.class.getPackage().getImplementationVersion() + " ");
+    }
+
+    private static String version(String pom, String property) {
+        Matcher version = Pattern.compile("<" + Pattern.quote(property) + "\\.version>([0-9.]*[0-9])")
+                .matcher(pom);
+        assertThat(version.find()).as(property).isTrue();
+        return version.group(1);
     }
 
     private static void assertAllExist(String page) throws IOException {
