@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Why Redis could not be asked, in one line for the user: where, what happened and what to do, without any secret. */
@@ -23,12 +22,16 @@ final class RedisFailure extends RuntimeException {
      * What to do about an error that says one of these words, or is of a class whose name has one in it. Drivers are not
      * known here, and some of them tell what went wrong only among other things.
      */
-    private record Remedy(String advice, String... signs) {
+    private record Remedy(String advice, List<String> signs) {
+        static Remedy of(String advice, String... signs) {
+            return new Remedy(advice, List.of(signs));
+        }
+
         /** What was said, if this is the remedy for it. */
         Optional<String> quoted(Throwable error) {
             String said = said(error);
             String name = classNames(error);
-            return Stream.of(signs)
+            return signs.stream()
                     .filter(sign -> said.contains(sign) || name.contains(sign))
                     .map(sign -> said.contains(sign) ? line(said, sign) : text(error))
                     .findFirst();
@@ -40,84 +43,84 @@ final class RedisFailure extends RuntimeException {
 
     // The first that fits counts, so what a server said stands before how a connection ended.
     private static final List<Remedy> REMEDIES = List.of(
-            new Remedy("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
-            new Remedy(
+            Remedy.of("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
+            Remedy.of(
                     "refuses the user or the password (WRONGPASS): check those in the URI",
                     "WRONGPASS",
                     "invalid password"),
-            new Remedy(
+            Remedy.of(
                     "has no password, but was given one ({said}): leave it out of the URI",
                     "without any password configured",
                     "no password is set"),
-            new Remedy(
+            Remedy.of(
                     "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{{prefix}:* &{prefix}:*"
                             + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time",
                     "NOPERM",
                     "The user executing the script"),
-            new Remedy("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
-            new Remedy(
+            Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
+            Remedy.of(
                     "is moving this lock's slot to another node (TRYAGAIN): it can be taken again when that is over",
                     "TRYAGAIN"),
-            new Remedy(
+            Remedy.of(
                     "does not serve this lock's slot (CLUSTERDOWN): look whether a primary failed that no replica"
                             + " replaced",
                     "CLUSTERDOWN"),
-            new Remedy("is a read-only replica (READONLY): connect to the primary", "READONLY"),
-            new Remedy(
+            Remedy.of("is a read-only replica (READONLY): connect to the primary", "READONLY"),
+            Remedy.of(
                     "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right"
                             + " address",
                     "DENIED"),
-            new Remedy(
+            Remedy.of(
                     "takes no more connections ({said}): raise maxclients, or look who keeps so many",
                     "max number of clients"),
-            new Remedy(
+            Remedy.of(
                     "has no database {database} ({said}): choose a lower number in the URI, or raise 'databases' in the"
                             + " server's configuration",
                     "DB index is out of range",
                     "invalid DB index"),
-            new Remedy(
+            Remedy.of(
                     "is a node of a cluster, where there is no database {database} ({said}): leave it out, and "
                             + AS_A_CLUSTER,
                     "not allowed in cluster mode"),
-            new Remedy(
+            Remedy.of(
                     "is one node of a cluster, and this lock is another's ({said}): " + AS_A_CLUSTER,
                     "MOVED ",
                     "CROSSSLOT"),
-            new Remedy("is no cluster ({said}): connect to it as to a single server", "cluster support disabled"),
-            new Remedy(
+            Remedy.of("is no cluster ({said}): connect to it as to a single server", "cluster support disabled"),
+            Remedy.of(
                     "is no sentinel ({said}): name a sentinel's port, or connect to it as to a single server",
                     "unknown command 'SENTINEL'",
                     "unknown command `SENTINEL`",
                     "unknown command 'sentinel'"),
-            new Remedy(
+            Remedy.of(
                     "names no primary with the name that was asked for ({said}): check the name, and ask the sentinels"
                             + " with SENTINEL MASTERS which there are",
                     "redisAddress using sentinel",
                     "No such master with that name"),
-            new Remedy(
+            Remedy.of(
                     "runs no scripts ({said}): if it is a sentinel, connect with redis-sentinel://host:port#name, in"
                             + " Vert.x RedisClientType.SENTINEL",
                     "unknown command 'EVAL",
                     "unknown command `EVAL",
                     "unknown command 'eval"),
-            new Remedy(
+            Remedy.of(
                     "does not speak TLS on this port ({said}): name its TLS port, or write redis:// for rediss://",
                     "not an SSL/TLS record",
                     "handshake timed out"),
-            new Remedy(
+            Remedy.of(
                     "cannot agree on TLS ({said}): does this JVM trust its certificate, and is the certificate for this"
                             + " host?",
                     "SSL"),
-            new Remedy(
+            Remedy.of(
                     "cannot be found ({said}): is the host's name spelled right in the URI, and does DNS know it here?",
                     "UnknownHost"),
-            new Remedy(
+            Remedy.of(
                     "ends the connection without a word ({said}): if it speaks TLS on this port, write rediss:// for"
                             + " redis://",
                     "closed prematurely",
                     "CONNECTION_CLOSED",
                     "Connection reset"),
-            new Remedy(
+            Remedy.of(
                     "cannot be reached ({said}): is it running there, and is the way to it open?",
                     "IOException",
                     "TimeoutException",

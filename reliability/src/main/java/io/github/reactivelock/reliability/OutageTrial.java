@@ -85,7 +85,7 @@ final class OutageTrial {
             LockClient locks = LockClient.builder(backends.connect(server.uri()))
                     .options(LockOptions.defaults().withFairness(Fairness.FIFO))
                     .build();
-            get(locks.ready().thenReturn(true));
+            boolean ready = get(locks.ready().thenReturn(true));
             AtomicInteger failed = new AtomicInteger();
             long began = System.nanoTime();
             long entered = get(Flux.range(0, CROWD)
@@ -97,7 +97,7 @@ final class OutageTrial {
                             CROWD)
                     .count());
             Duration took = Duration.ofNanos(System.nanoTime() - began);
-            boolean unused = get(locks.close().thenReturn(true));
+            boolean closed = get(locks.close().thenReturn(true));
             Object left = server.command("DBSIZE");
             out.printf(
                     Locale.ROOT,
@@ -107,7 +107,7 @@ final class OutageTrial {
                     took.toMillis(),
                     failed.get(),
                     left);
-            return failed.get() == 0;
+            return ready && closed && failed.get() == 0;
         }
     }
 
@@ -122,7 +122,7 @@ final class OutageTrial {
                 Backends backends = new Backends()) {
             LockClient locks = LockClient.builder(backends.connect(client + "://127.0.0.1:" + proxy.port()))
                     .build();
-            get(locks.ready().thenReturn(true));
+            boolean ready = get(locks.ready().thenReturn(true));
             List<LockHandle> holds = get(Flux.range(0, HOLDS)
                     .flatMap(i -> locks.with(LockOptions.defaults().withLease(outage.multipliedBy(3)))
                             .acquire("held:" + i))
@@ -144,10 +144,10 @@ final class OutageTrial {
             Thread.sleep(AFTERWARDS.toMillis());
             traffic.dispose();
             int lost = (int) holds.stream().filter(hold -> !hold.isHeld()).count();
-            boolean unused = get(locks.close().thenReturn(true));
+            boolean closed = get(locks.close().thenReturn(true));
             String what =
                     client + ", " + way + " for " + outage.toSeconds() + " s at " + A_SECOND + " acquisitions a second";
-            return new Outcome(what, first, failedLater.get(), lost, calls, mostWaiting.get());
+            return new Outcome(what, first, failedLater.get(), ready && closed ? lost : HOLDS, calls, mostWaiting.get());
         }
     }
 
