@@ -36,9 +36,12 @@ final class Await {
         Object unused = mono.block(limit);
     }
 
+    /** Longer than a value is waited for, because a test's own blocking ends with it. */
     static void open(CountDownLatch latch) {
         try {
-            latch.await();
+            if (!latch.await(2 * LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("still " + latch.getCount() + " to come");
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
