@@ -41,7 +41,7 @@ abstract class SqlContract extends LockBackendContract {
 
     @Override
     protected Duration shortLease() {
-        return Duration.ofMillis(1_500);
+        return Duration.ofSeconds(3);
     }
 
     @Override

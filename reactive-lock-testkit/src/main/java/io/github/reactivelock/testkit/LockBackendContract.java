@@ -34,12 +34,12 @@ public abstract class LockBackendContract {
     }
 
     /**
-     * The lease of the cases that wait for one to run out.
+     * The lease of the cases that wait for one to run out, or for renewals.
      *
-     * @return one second; a store whose leases cannot be that short overrides it
+     * @return two seconds, so that a renewal comes in time on a busy machine; more for a store of many round trips
      */
     protected Duration shortLease() {
-        return Duration.ofSeconds(1);
+        return Duration.ofSeconds(2);
     }
 
     /**
