@@ -36,9 +36,7 @@ class ModulePathTest {
 
     @Test
     void aLockInTheProcess() throws Exception {
-        String said = run(
-                "core",
-                """
+        String said = run("core", """
                 var lock = io.github.reactivelock.LockClient.create(
                         io.github.reactivelock.memory.InMemoryLockBackend.create());
                 System.out.println(lock.withLock("a", reactor.core.publisher.Mono.just("it was taken")).block());
@@ -51,15 +49,12 @@ class ModulePathTest {
     @Test
     void aLockInRedisThroughLettuce() throws Exception {
         try (RedisServer server = RedisServer.start()) {
-            String said = run(
-                    "lettuce",
-                    """
+            String said = run("lettuce", """
                     var lock = io.github.reactivelock.LockClient.create(
                             io.github.reactivelock.lettuce.LettuceLockBackend.connect("%s"));
                     System.out.println(lock.withLock("a", reactor.core.publisher.Mono.just("it was taken")).retry(3).block());
                     lock.close().block();
-                    """
-                            .formatted(server.uri()));
+                    """.formatted(server.uri()));
 
             assertThat(said).contains("it was taken");
         }
@@ -68,9 +63,7 @@ class ModulePathTest {
     @Test
     void aLockInRedisThroughVertx() throws Exception {
         try (RedisServer server = RedisServer.start()) {
-            String said = run(
-                    "vertx",
-                    """
+            String said = run("vertx", """
                     var vertx = io.vertx.core.Vertx.vertx();
                     var lock = io.github.reactivelock.vertx.VertxLockClient.create(
                             vertx, new io.vertx.redis.client.RedisOptions().setConnectionString("%s"));
@@ -81,8 +74,7 @@ class ModulePathTest {
                             .toCompletionStage().toCompletableFuture().get());
                     lock.close().toCompletionStage().toCompletableFuture().get();
                     vertx.close().toCompletionStage().toCompletableFuture().get();
-                    """
-                            .formatted(server.uri()));
+                    """.formatted(server.uri()));
 
             assertThat(said).contains("it was taken");
         }
@@ -90,9 +82,7 @@ class ModulePathTest {
 
     @Test
     void aLockInADatabase() throws Exception {
-        String said = run(
-                "r2dbc",
-                """
+        String said = run("r2dbc", """
                 var backend = io.github.reactivelock.r2dbc.R2dbcLockBackend.connect("r2dbc:h2:mem:///locks");
                 backend.createTables().block();
                 var lock = io.github.reactivelock.LockClient.create(backend);
@@ -143,7 +133,7 @@ class ModulePathTest {
             Matcher artifact = ARTIFACT.matcher(line);
             boolean isThere = artifact.matches();
             String name = isThere ? artifact.group("name") : "";
-            if (!isThere || artifact.group("scope").equals("test") && !DRIVERS.contains(name)) {
+            if (!isThere || (artifact.group("scope").equals("test") && !DRIVERS.contains(name))) {
                 continue;
             }
             String version = artifact.group("version");
@@ -151,8 +141,12 @@ class ModulePathTest {
             jars.add(
                     artifact.group("group").equals("io.github.reactivelock")
                             ? jar(name)
-                            : String.join("/", repository, artifact.group("group").replace('.', '/'), name, version)
-                                    + "/" + name + "-" + version + classifier + ".jar");
+                            : String.join(
+                                            "/",
+                                            repository,
+                                            artifact.group("group").replace('.', '/'),
+                                            name,
+                                            version) + "/" + name + "-" + version + classifier + ".jar");
         }
         return String.join(File.pathSeparator, jars);
     }

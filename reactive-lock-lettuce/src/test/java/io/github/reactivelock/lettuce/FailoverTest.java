@@ -125,8 +125,9 @@ class FailoverTest {
         // The primary lets it take locks and not listen; the replica lets it do both.
         pair.primary.command("ACL", "SETUSER", "locks", "on", ">pw", "~*", "resetchannels", "+@all");
         pair.replica.command("ACL", "SETUSER", "locks", "on", ">pw", "~*", "&*", "+@all");
-        LockClient lock = client(LettuceLockBackend.connectPrimary(
-                pair.uris().stream().map(uri -> uri.replace("//", "//locks:pw@")).toList()));
+        LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris().stream()
+                .map(uri -> uri.replace("//", "//locks:pw@"))
+                .toList()));
         pair.untilInStep();
         pair.link.cut();
         LockOptions patient = LockOptions.defaults().withLease(PATIENCE.multipliedBy(10));

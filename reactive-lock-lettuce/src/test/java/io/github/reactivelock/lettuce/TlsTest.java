@@ -104,8 +104,8 @@ class TlsTest {
         try (RedisServer first = RedisServer.start(tls.redis(PASSWORD));
                 RedisServer second = RedisServer.start(replicaOf(first))) {
             List<String> uris = encrypted(List.of(first.uri(), second.uri()));
-            eventually("the replica is in step", PATIENCE, () -> ((List<?>) second.command("ROLE"))
-                    .contains("connected"));
+            eventually(
+                    "the replica is in step", PATIENCE, () -> ((List<?>) second.command("ROLE")).contains("connected"));
             LockClient one = client(LettuceLockBackend.connectPrimary(uris));
             LockClient other = client(LettuceLockBackend.connectPrimary(uris));
             oneServesTheOther(one, other);
@@ -146,10 +146,13 @@ class TlsTest {
 
     private LockClient client(LettuceLockBackend backend) {
         // The first handshake of a process loads a thousand classes, which may take longer than a connection may.
-        eventually("the first handshake", PATIENCE, () -> Boolean.TRUE.equals(backend.inspect("warm up")
-                .map(seen -> true)
-                .onErrorReturn(false)
-                .block(PATIENCE)));
+        eventually(
+                "the first handshake",
+                PATIENCE,
+                () -> Boolean.TRUE.equals(backend.inspect("warm up")
+                        .map(seen -> true)
+                        .onErrorReturn(false)
+                        .block(PATIENCE)));
         LockClient made = LockClient.create(backend);
         clients.add(made);
         return made;
@@ -160,8 +163,10 @@ class TlsTest {
         String key = "k" + System.nanoTime();
         LockHandle held = one.acquire(key).retry(3).block(PATIENCE);
         CompletableFuture<LockHandle> next = other.acquire(key).toFuture();
-        eventually("the other waits", PATIENCE, () -> one.inspect(key).block(PATIENCE) instanceof LockInfo.Held now
-                && now.waiters() == 1);
+        eventually(
+                "the other waits",
+                PATIENCE,
+                () -> one.inspect(key).block(PATIENCE) instanceof LockInfo.Held now && now.waiters() == 1);
         held.release().block(PATIENCE);
         next.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join().release().block(PATIENCE);
     }

@@ -49,8 +49,8 @@ final class RedisChannels implements RedisListener {
 
     @Override
     public void subscribed(String channel) {
-        Listeners heard = listeners.computeIfPresent(
-                channel, (name, all) -> new Listeners(all.sinks(), all.confirmations() + 1));
+        Listeners heard =
+                listeners.computeIfPresent(channel, (name, all) -> new Listeners(all.sinks(), all.confirmations() + 1));
         emit(channel, CONFIRMED);
         if (replaced && heard != null && heard.confirmations() == 1) {
             emit(channel, CONFIRMED);

@@ -129,7 +129,8 @@ abstract class ExclusionCases extends Cases {
 
         Duration patience = Duration.ofMillis(200);
         Throwable failure = failureToHave(other, patience, a, b);
-        while (String.valueOf(failure.getMessage()).contains(a) && patience.toSeconds() < 10) { // a busy machine: not even the free one came
+        while (String.valueOf(failure.getMessage()).contains(a)
+                && patience.toSeconds() < 10) { // a busy machine: not even the free one came
             patience = patience.multipliedBy(2);
             failure = failureToHave(other, patience, a, b);
         }

@@ -37,8 +37,7 @@ final class Resp implements AutoCloseable {
         try {
             SSLContext trusting = SSLContext.getInstance("TLS");
             trusting.init(null, new TrustManager[] {new Trusting()}, null);
-            return new Resp(
-                    trusting.getSocketFactory().createSocket(connected(port), "127.0.0.1", port, true));
+            return new Resp(trusting.getSocketFactory().createSocket(connected(port), "127.0.0.1", port, true));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }

@@ -62,12 +62,7 @@ final class Commands implements Link.User {
      * @param demoted called when the server says that it is a read-only replica
      * @param replaced called when there is another connection than before
      */
-    Commands(
-            ContextInternal context,
-            Supplier<Opening> opener,
-            int mostWaiting,
-            Runnable demoted,
-            Runnable replaced) {
+    Commands(ContextInternal context, Supplier<Opening> opener, int mostWaiting, Runnable demoted, Runnable replaced) {
         this.context = context;
         this.demoted = demoted;
         this.replaced = replaced;

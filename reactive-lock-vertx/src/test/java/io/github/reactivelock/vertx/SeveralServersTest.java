@@ -79,8 +79,8 @@ class SeveralServersTest {
     @Test
     void aPrimaryThatBecomesAReplicaWithoutEndingItsConnectionsIsLeft() {
         RedisServer first = closing(RedisServer.start());
-        RedisServer second = closing(RedisServer.start(
-                "--replicaof", "127.0.0.1", "" + first.port(), "--repl-diskless-sync-delay", "0"));
+        RedisServer second = closing(
+                RedisServer.start("--replicaof", "127.0.0.1", "" + first.port(), "--repl-diskless-sync-delay", "0"));
         RedisOptions options = new RedisOptions()
                 .setType(RedisClientType.REPLICATION)
                 .addConnectionString(first.uri())
@@ -194,8 +194,7 @@ class SeveralServersTest {
     private static boolean inStep(RedisServer primary, RedisServer replica) {
         List<?> there = (List<?>) replica.command("ROLE");
         List<?> here = (List<?>) primary.command("ROLE");
-        return there.contains("connected")
-                && String.valueOf(there.get(4)).equals(String.valueOf(here.get(1)));
+        return there.contains("connected") && String.valueOf(there.get(4)).equals(String.valueOf(here.get(1)));
     }
 
     private <T extends AutoCloseable> T closing(T server) {

@@ -2,8 +2,8 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;

@@ -102,7 +102,8 @@ class TlsTest {
         config.setProperty("zookeeper.client.secure", "true");
         config.setProperty("zookeeper.clientCnxnSocket", "org.apache.zookeeper.ClientCnxnSocketNetty");
         if (trusting) {
-            config.setProperty("zookeeper.ssl.trustStore.location", tls.certificate().toString());
+            config.setProperty(
+                    "zookeeper.ssl.trustStore.location", tls.certificate().toString());
             config.setProperty("zookeeper.ssl.trustStore.type", "PEM");
         }
         CuratorFramework client = CuratorFrameworkFactory.builder()

@@ -75,7 +75,8 @@ final class OutageTrial {
             good &= print(out, new OutageTrial().run(client, "connections cut", TcpProxy::cut, outage));
             good &= print(out, new OutageTrial().run(client, "no answers", TcpProxy::freeze, outage));
         }
-        return good & crowd(out);
+        boolean crowdIsServed = crowd(out);
+        return good && crowdIsServed;
     }
 
     /** Very many flows want one lock in strict order; standing in the line of their own process is no silence of the store. */
@@ -147,7 +148,8 @@ final class OutageTrial {
             boolean closed = get(locks.close().thenReturn(true));
             String what =
                     client + ", " + way + " for " + outage.toSeconds() + " s at " + A_SECOND + " acquisitions a second";
-            return new Outcome(what, first, failedLater.get(), ready && closed ? lost : HOLDS, calls, mostWaiting.get());
+            return new Outcome(
+                    what, first, failedLater.get(), ready && closed ? lost : HOLDS, calls, mostWaiting.get());
         }
     }
 
