@@ -20,7 +20,7 @@ import io.vertx.redis.client.RedisOptions;
  */
 public final class VertxLockBackend extends RedisLockBackend {
 
-    private static final long LONGEST_HANDSHAKE = Link.LONGEST_OPENING * 3 / 4;
+    private static final long LONGEST_HANDSHAKE = Link.LONGEST_OPENING / 2;
 
     private VertxLockBackend(VertxRedisConnection connection, RedisLockOptions options) {
         super(connection, options);
