@@ -18,5 +18,9 @@ public final class EventThreads implements BlockHoundIntegration {
         // Curator makes a new handle there when a session has expired, and takes short locks of its own.
         builder.allowBlockingCallsInside("org.apache.curator.ConnectionState", "process");
         builder.allowBlockingCallsInside("org.apache.curator.framework.imps.CuratorFrameworkImpl", "queueOperation");
+        // ZooKeeper reads keys and certificates on its own event loops, for each connection anew.
+        builder.allowBlockingCallsInside(
+                "org.apache.zookeeper.ClientCnxnSocketNetty$ZKClientPipelineFactory", "initChannel");
+        builder.allowBlockingCallsInside("org.apache.zookeeper.server.NettyServerCnxnFactory", "initSSL");
     }
 }
