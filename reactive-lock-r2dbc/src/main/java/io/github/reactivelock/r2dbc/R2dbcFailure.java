@@ -83,8 +83,8 @@ final class R2dbcFailure extends RuntimeException {
             return "rolled the command back several times in a row because of conflicts: " + text;
         }
         if (isTls(error)) {
-            return "cannot be asked over TLS: does it speak TLS on this port, is its certificate trusted here, and was it"
-                    + " made for this host name? (" + text + ")";
+            return "cannot be asked over TLS: does it speak TLS on this port, is its certificate trusted here, and was"
+                    + " it made for this host name? (" + text + ")";
         }
         if (error instanceof R2dbcException known && state(known).startsWith("28")) {
             return "does not let this user in: do user and password fit, and does it want TLS? (" + text + ")";
