@@ -88,8 +88,7 @@ class ModulePathTest {
                 var lock = io.github.reactivelock.LockClient.create(backend);
                 System.out.println(lock.withLock("a", reactor.core.publisher.Mono.just("it was taken")).retry(3).block());
                 lock.close().block();
-                """,
-                "java.sql"); // H2 needs it and, being no module, cannot say so
+                """, "java.sql"); // H2 needs it and, being no module, cannot say so
 
         assertThat(said).contains("it was taken");
     }
