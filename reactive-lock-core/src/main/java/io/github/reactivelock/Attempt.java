@@ -122,6 +122,7 @@ final class Attempt implements Gate.Question {
             } else {
                 engine.gate.settled();
             }
+            engine.gate.gone();
         });
     }
 

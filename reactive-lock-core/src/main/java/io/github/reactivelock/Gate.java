@@ -37,7 +37,7 @@ final class Gate extends Mailbox {
 
     /** A claim or a release that waits here. */
     interface Question {
-        /** It is its turn; it has left, whether or not it is still wanted. */
+        /** It is its turn. A claim says {@link Gate#gone} when it has left, or has found that it is not wanted any more. */
         void leave();
 
         /** There is no connection, and none is being opened. */
@@ -67,7 +67,7 @@ final class Gate extends Mailbox {
     private final Queue<Question> releases = new ArrayDeque<>();
     private final Set<Question> claims = new LinkedHashSet<>();
     private State state = State.OPEN;
-    /** Counted before it is there, so that no later question overtakes it. */
+    /** Counted before it is there and until it has left, so that no later question overtakes it. */
     private final AtomicInteger inLine = new AtomicInteger();
 
     private final AtomicInteger unanswered = new AtomicInteger();
@@ -103,6 +103,11 @@ final class Gate extends Mailbox {
 
     void add(Question claim) {
         add(claim, claims);
+    }
+
+    /** A claim whose turn came has left by now: those that come later may not stand behind it any more. */
+    void gone() {
+        inLine.decrementAndGet();
     }
 
     /** A claim that waits here is not wanted any more. */
@@ -249,14 +254,15 @@ final class Gate extends Mailbox {
 
     private boolean letOneGo() {
         Question next = releases.poll();
-        if (next == null && unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
+        if (next != null) {
+            inLine.decrementAndGet();
+        } else if (unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
             unanswered.incrementAndGet();
             Iterator<Question> first = claims.iterator();
             next = first.next();
             first.remove();
         }
         if (next != null) {
-            inLine.decrementAndGet();
             next.leave();
         }
         return next != null;

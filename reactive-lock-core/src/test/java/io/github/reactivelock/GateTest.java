@@ -12,7 +12,9 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -227,6 +229,38 @@ class GateTest {
 
         assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED + 60);
         assertThat(store.ids).doesNotHaveDuplicates().isEqualTo(inOrder(store.ids));
+    }
+
+    @Test
+    void whoeverComesWhileATurnIsOnItsWayOvertakesNobody() throws Exception {
+        flows(Gate.MOST_UNANSWERED);
+        TestSubscriber<LockHandle> first = flows(1).get(0);
+        Cohort cohort = bench.engine.cohortOf(store.claim().claim().id());
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch seen = new CountDownLatch(1);
+        Thread other = new Thread(() -> cohort.post(() -> {
+            busy.countDown();
+            awaitUnchecked(seen);
+        }));
+        other.start();
+        awaitUnchecked(busy);
+
+        store.claim().answer(ScriptedBackend.queued()); // what follows stands in the mailbox of the lock
+        store.claim().answer(ScriptedBackend.queued());
+        TestSubscriber<LockHandle> second = flows(1).get(0);
+        seen.countDown();
+        other.join();
+
+        assertThat(store.ids).hasSize(Gate.MOST_UNANSWERED + 2).isEqualTo(inOrder(store.ids));
+        assertThat(first.isTerminated() || second.isTerminated()).isFalse();
+    }
+
+    private static void awaitUnchecked(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static List<String> inOrder(List<String> ids) {
