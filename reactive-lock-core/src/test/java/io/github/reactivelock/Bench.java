@@ -102,9 +102,13 @@ final class Bench {
         return store.ids.get(number);
     }
 
-    /** Nothing is held, waited for or being given up, and no timer is armed. */
+    /** Nothing is held, waited for or being given up, and no timer is armed, once threads of their own have come to rest. */
     void assertNothingIsLeft() {
         assertThat(engine.isIdle()).as("the engine is idle").isTrue();
+        long limit = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        while (time.armedTimers() > 0 && System.nanoTime() - limit < 0) {
+            Thread.onSpinWait();
+        }
         assertThat(time.armedTimers()).as("armed timers").isZero();
     }
 
