@@ -32,9 +32,10 @@ final class Grant {
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
-    private long renewalAskedAt;
-    /** When the renewal left for the store; written by the thread that sent it. */
-    private volatile long renewalSentAt = Timing.NEVER;
+    /** When the renewal left for the store, or while it has not, when it was put in line. Also written by who sends it. */
+    private volatile long renewalAskedAt;
+
+    private volatile boolean renewalLeft;
 
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
@@ -125,8 +126,8 @@ final class Grant {
     // ---- renewal
 
     void tick(long now, boolean renewed) {
-        if (renewing && renewalSentAt != Timing.NEVER) {
-            if (now - renewalSentAt >= patience()) {
+        if (renewing && renewalLeft) {
+            if (now - renewalAskedAt >= patience()) {
                 renewalFailed(engine.timing.silence(patience()));
             }
         } else if (renewing && !callers.isEmpty()) {
@@ -182,12 +183,13 @@ final class Grant {
     private void queueRenewal(long now) {
         renewing = true;
         renewalAskedAt = now;
-        renewalSentAt = Timing.NEVER;
+        renewalLeft = false;
         engine.renewals.add(this);
     }
 
     void sent(long at) {
-        renewalSentAt = at;
+        renewalAskedAt = at;
+        renewalLeft = true;
     }
 
     void answered(long sentAt, RenewalResult answer) {
