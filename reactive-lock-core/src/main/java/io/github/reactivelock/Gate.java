@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
  * <pre>
  * state     leaves on
  * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
- * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it
+ * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it; ten seconds -> PAUSING
  * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
  * </pre>
  *
@@ -271,7 +271,9 @@ final class Gate extends Mailbox {
     private void open() {
         state = State.OPENING;
         engine.ask(
-                () -> backend.ready().thenReturn(true),
+                () -> backend.ready()
+                        .thenReturn(true)
+                        .timeout(LONGEST_OPENING, Mono.just(false), engine.timing.timer()), // it may be lost for good
                 ready -> post(this::opened),
                 failure -> post(() -> failed(failure)));
     }
@@ -281,7 +283,7 @@ final class Gate extends Mailbox {
             state = State.OPEN;
             engine.renewals.send();
             goOn();
-        } else { // interrupted already
+        } else { // interrupted already, or not open for so long that another try may do better
             pause();
         }
     }

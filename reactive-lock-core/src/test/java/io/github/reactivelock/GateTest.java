@@ -203,6 +203,22 @@ class GateTest {
     }
 
     @Test
+    void anOpeningThatNeverEndsIsBegunAnew() {
+        store.disconnect();
+        subscribe(fifo.acquire("k"));
+        bench.time.advance(Gate.LONGEST_OPENING.minus(TICK));
+        TestSubscriber<LockHandle> flow = subscribe(fifo.acquire("k"));
+        assertThat(store.openings).isEqualTo(1);
+
+        bench.time.advance(TICK.multipliedBy(3));
+        assertThat(store.openings).isEqualTo(2);
+        store.connect();
+
+        assertThat(flow.isTerminated()).isFalse();
+        assertThat(store.count("claim")).isEqualTo(1);
+    }
+
+    @Test
     void readyMeansThatTheStoreAnsweredAQuestion() {
         store.disconnect();
         TestSubscriber<Void> ready = subscribe(bench.client.ready());
