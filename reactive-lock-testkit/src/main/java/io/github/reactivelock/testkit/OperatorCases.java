@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.Signal;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -116,9 +117,18 @@ abstract class OperatorCases extends Cases {
     void aForcedReleaseServesTheNextAndTheHolderIsToldWhy() {
         needs(Feature.PUSHED_LOSS);
         LockClient operator = client();
-        LockHandle held = Await.get(client().acquire(key));
+        FaultyBackend backend = faulty();
+        CompletableFuture<Boolean> listens = new CompletableFuture<>();
+        backend.onSignal(signal -> {
+            if (signal instanceof Signal.Reconnected) {
+                var unused = listens.complete(true);
+            }
+            return true;
+        });
+        LockHandle held = Await.get(client(backend).acquire(key));
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(operator, key, 1);
+        assertThat(Await.get(listens)).isTrue(); // what is pushed before comes to nobody, and the holder would learn by its next renewal
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();
 
