@@ -128,7 +128,8 @@ abstract class OperatorCases extends Cases {
         LockHandle held = Await.get(client(backend).acquire(key));
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(operator, key, 1);
-        assertThat(Await.get(listens)).isTrue(); // what is pushed before comes to nobody, and the holder would learn by its next renewal
+        // What is pushed before comes to nobody, and the holder would learn of it by its next renewal.
+        assertThat(Await.get(listens)).isTrue();
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();
 
