@@ -222,6 +222,7 @@ final class Engine {
                                 onFailure.accept(failure);
                             });
         } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+            gate.heard();
             onFailure.accept(e);
         }
     }

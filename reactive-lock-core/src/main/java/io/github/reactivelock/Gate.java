@@ -2,13 +2,11 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -64,7 +62,7 @@ final class Gate extends Mailbox {
 
     private final Engine engine;
     private final LockBackend backend;
-    private final Queue<Question> releases = new ArrayDeque<>();
+    private final Set<Question> releases = new LinkedHashSet<>();
     private final Set<Question> claims = new LinkedHashSet<>();
     private State state = State.OPEN;
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
@@ -110,10 +108,10 @@ final class Gate extends Mailbox {
         inLine.decrementAndGet();
     }
 
-    /** A claim that waits here is not wanted any more. */
-    void remove(Question claim) {
+    /** A question that waits here is not wanted any more. */
+    void remove(Question unwanted) {
         post(() -> {
-            if (claims.remove(claim)) {
+            if (claims.remove(unwanted) || releases.remove(unwanted)) {
                 inLine.decrementAndGet();
             }
         });
@@ -253,19 +251,25 @@ final class Gate extends Mailbox {
     }
 
     private boolean letOneGo() {
-        Question next = releases.poll();
-        if (next != null) {
+        Question next = null;
+        if (!releases.isEmpty()) {
+            next = first(releases);
             inLine.decrementAndGet();
         } else if (unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
+            next = first(claims);
             unanswered.incrementAndGet();
-            Iterator<Question> first = claims.iterator();
-            next = first.next();
-            first.remove();
         }
         if (next != null) {
             next.leave();
         }
         return next != null;
+    }
+
+    private static Question first(Set<Question> line) {
+        Iterator<Question> questions = line.iterator();
+        Question first = questions.next();
+        questions.remove();
+        return first;
     }
 
     private void open() {
@@ -289,6 +293,10 @@ final class Gate extends Mailbox {
     }
 
     private void failed(Throwable failure) {
+        if (backend.isReady()) { // by another question than ours
+            opened();
+            return;
+        }
         List<Question> refused = new ArrayList<>(releases);
         refused.addAll(claims);
         releases.clear();

@@ -122,6 +122,7 @@ final class Withdrawal implements Gate.Question {
             inLine = !last;
         }
         if (last) {
+            engine.gate.remove(this);
             end();
         }
         if (told != null) {

@@ -219,6 +219,18 @@ class GateTest {
     }
 
     @Test
+    void anOpeningThatFailsWhereAnotherOneDidNotFailsNobody() {
+        store.disconnect();
+        TestSubscriber<LockHandle> flow = subscribe(fifo.acquire("k"));
+
+        store.connectUnnoticed();
+        store.refuseConnection();
+
+        assertThat(flow.isTerminated()).isFalse();
+        assertThat(store.count("claim")).isEqualTo(1);
+    }
+
+    @Test
     void readyMeansThatTheStoreAnsweredAQuestion() {
         store.disconnect();
         TestSubscriber<Void> ready = subscribe(bench.client.ready());
@@ -336,6 +348,33 @@ class GateTest {
         assertThat(store.count("claim")).isGreaterThanOrEqualTo(10);
         assertThat(store.count("release")).isBetween(900L, 1_300L);
         assertThat(failed(last)).isZero();
+    }
+
+    @Test
+    void releasesWhoseLeaseIsOverKeepNobodyFromAskingASilentStore() {
+        store.confirmsReleases = false;
+        flows(1_000);
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK)); // they fail, and their releases wait
+        bench.time.advance(LEASE.plus(TICK)); // until they are not needed any more
+        store.ignoreAll();
+
+        flows(1);
+        bench.time.advance(Duration.ofSeconds(1));
+
+        assertThat(store.log).hasSize(1);
+        store.claim().answer(ScriptedBackend.queued());
+        assertThat(bench.engine.gate.isOpen()).isTrue();
+    }
+
+    @Test
+    void aStoreThatCannotEvenBeAskedIsNotTakenForASilentOne() {
+        store.broken = new NoClassDefFoundError("of the driver");
+        assertThat(failed(flows(2 * Gate.MOST_IN_SILENCE))).isEqualTo(2 * Gate.MOST_IN_SILENCE);
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
+
+        TestSubscriber<LockHandle> next = subscribe(fifo.acquire("k"));
+
+        assertThat(next.isTerminatedError()).isTrue();
     }
 
     @Test

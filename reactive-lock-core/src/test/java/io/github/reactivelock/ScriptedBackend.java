@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -74,6 +75,10 @@ final class ScriptedBackend implements LockBackend {
 
     Mono<Void> closes = Mono.empty();
 
+    /** Thrown by whoever is to ask, as where a class cannot be loaded. */
+    @Nullable
+    Error broken;
+
     /** There is a connection. */
     private boolean isConnected = true;
 
@@ -98,8 +103,13 @@ final class ScriptedBackend implements LockBackend {
         isConnected = false;
     }
 
-    void connect() {
+    /** There is a connection, and nobody who waits for one was told. */
+    void connectUnnoticed() {
         isConnected = true;
+    }
+
+    void connect() {
+        connectUnnoticed();
         List<MonoSink<Void>> told = List.copyOf(connecting);
         connecting.clear();
         told.forEach(MonoSink::success);
@@ -199,6 +209,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
+        throwIfBroken();
         return Mono.defer(() -> {
             if (!ids.contains(claim.id())) {
                 ids.add(claim.id());
@@ -216,10 +227,18 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<Boolean> release(Claim claim) {
+        throwIfBroken();
         Mono<Boolean> byHand = asked("release", List.of(claim), releases);
         return confirmsReleases && !claim.key().equals(releasedByHand)
                 ? Mono.fromRunnable(() -> note("release", List.of(claim))).thenReturn(true)
                 : byHand;
+    }
+
+    private void throwIfBroken() {
+        Error thrown = broken;
+        if (thrown != null) {
+            throw thrown;
+        }
     }
 
     private <T> Mono<T> asked(String verb, List<Claim> about, List<Asked<T>> into) {

@@ -12,14 +12,18 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.testkit.MariaDbServer;
 import io.github.reactivelock.testkit.PostgresServer;
 import io.github.reactivelock.testkit.TcpProxy;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -43,6 +47,7 @@ class OutageTest {
         }
     }
 
+    private static final int CONNECTIONS = 10;
     private static final Pattern PORT = Pattern.compile(":([0-9]+)/");
 
     private final List<LockClient> clients = new ArrayList<>();
@@ -158,17 +163,31 @@ class OutageTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("servers")
     void aFirstQuestionWhoseConnectionBreaksIsAskedAgain(Databases database) {
-        int port = PORT.matcher(database.url())
-                .results()
-                .findFirst()
-                .map(found -> Integer.parseInt(found.group(1)))
-                .orElseThrow();
-        try (TcpProxy proxy = TcpProxy.to(port)) {
-            String way = database.url().replace(":" + port + "/", ":" + proxy.port() + "/");
-            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(way), Databases.PATIENT);
-            assertThat(backend.claim(claim("warm up " + database)).block(Databases.LIMIT))
-                    .isInstanceOf(ClaimResult.Granted.class);
-            Claim claim = claim("first question " + database);
+        isAskedAgain(database, way -> R2dbcLockBackend.connect(way, Databases.PATIENT));
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("servers")
+    void aFirstQuestionOverAFactoryHandedInWhoseConnectionBreaksIsAskedAgain(Databases database) {
+        isAskedAgain(database, way -> R2dbcLockBackend.using(way, Databases.PATIENT));
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("servers")
+    void aFirstQuestionOverAPoolHandedInWhoseConnectionBreaksIsAskedAgain(Databases database) {
+        List<ConnectionPool> pools = new ArrayList<>();
+        isAskedAgain(database, way -> {
+            pools.add(pool(way));
+            return R2dbcLockBackend.using(pools.get(0), Databases.PATIENT);
+        });
+        pools.get(0).disposeLater().block(Databases.LIMIT);
+    }
+
+    private void isAskedAgain(Databases database, Function<ConnectionFactory, R2dbcLockBackend> opened) {
+        try (TcpProxy proxy = TcpProxy.to(port(database))) {
+            R2dbcLockBackend backend = opened.apply(through(proxy, database));
+            assertThat(backend.claim(claim("warm up " + UUID.randomUUID())).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            Claim claim = claim("first question " + UUID.randomUUID());
             String owned = "SELECT count(*) FROM reactive_lock WHERE claim_id = '" + claim.id() + "'";
 
             proxy.dropReplies();
@@ -180,6 +199,48 @@ class OutageTest {
             assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
             backend.close().block(Databases.LIMIT);
         }
+    }
+
+    /** More than a question tries, should each of them be found broken only by asking. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("servers")
+    void aPoolHandedInWhoseConnectionsWereAllResetServesTheNextQuestion(Databases database) {
+        try (TcpProxy proxy = TcpProxy.to(port(database))) {
+            ConnectionPool pool = pool(through(proxy, database));
+            R2dbcLockBackend backend = R2dbcLockBackend.using(pool, Databases.PATIENT);
+            assertThat(pool.warmup().block(Databases.LIMIT)).isEqualTo(CONNECTIONS);
+            Claim held = claim("held " + UUID.randomUUID());
+            assertThat(backend.claim(held).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+
+            proxy.reset();
+
+            assertThat(backend.claim(claim("next " + UUID.randomUUID())).block(Databases.LIMIT))
+                    .isInstanceOf(ClaimResult.Granted.class);
+            assertThat(backend.renew(List.of(held)).block(Databases.LIMIT).renewed())
+                    .containsExactly(held.id());
+            backend.close().block(Databases.LIMIT);
+            pool.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    /** As an application makes it, with nothing set that has to do with broken connections. */
+    private static ConnectionPool pool(ConnectionFactory factory) {
+        return new ConnectionPool(ConnectionPoolConfiguration.builder(factory)
+                .initialSize(CONNECTIONS)
+                .maxSize(CONNECTIONS)
+                .build());
+    }
+
+    private static int port(Databases database) {
+        return PORT.matcher(database.url())
+                .results()
+                .findFirst()
+                .map(found -> Integer.parseInt(found.group(1)))
+                .orElseThrow();
+    }
+
+    private static ConnectionFactory through(TcpProxy proxy, Databases database) {
+        return ConnectionFactories.get(database.url().replace(":" + port(database) + "/", ":" + proxy.port() + "/"));
     }
 
     @ParameterizedTest(autoCloseArguments = false)

@@ -84,7 +84,10 @@ public final class TcpProxy implements AutoCloseable {
         change(Mode.FREEZE);
     }
 
-    /** Lets requests through and loses the answers. A connection that lost any is reset when the mode ends. */
+    /**
+     * Lets requests through and loses the answers. A connection over which one went is reset when the mode ends, and brings
+     * no answer any more, however late the server gives it.
+     */
     public void dropReplies() {
         change(Mode.DROP_REPLIES);
     }
@@ -117,7 +120,7 @@ public final class TcpProxy implements AutoCloseable {
             modeChanged.notifyAll();
         }
         if (next != Mode.DROP_REPLIES) {
-            links.stream().filter(link -> link.lostSome).forEach(Link::reset);
+            links.stream().filter(link -> link.losesAnswers).forEach(Link::reset);
         }
     }
 
@@ -158,7 +161,7 @@ public final class TcpProxy implements AutoCloseable {
         private final Socket client;
         private final Socket server = new Socket();
         private volatile boolean over;
-        volatile boolean lostSome;
+        volatile boolean losesAnswers;
 
         Link(Socket client) {
             this.client = client;
@@ -231,11 +234,8 @@ public final class TcpProxy implements AutoCloseable {
                         return false;
                     }
                 }
-                if (replies && mode == Mode.DROP_REPLIES) {
-                    lostSome = true;
-                    return false;
-                }
-                return mode != Mode.CUT && !over;
+                losesAnswers |= mode == Mode.DROP_REPLIES;
+                return mode != Mode.CUT && !over && !(replies && losesAnswers);
             }
         }
     }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class TcpProxyTest {
 
     private final ServerSocket echo = new ServerSocket(0, 10, Loopback.address());
+    private final Object replying = new Object();
     private final AtomicInteger received = new AtomicInteger();
     private final TcpProxy proxy = TcpProxy.to(echo.getLocalPort());
 
@@ -45,7 +46,9 @@ class TcpProxyTest {
                     next >= 0;
                     next = client.getInputStream().read()) {
                 received.incrementAndGet();
-                client.getOutputStream().write(next);
+                synchronized (replying) {
+                    client.getOutputStream().write(next);
+                }
             }
         } catch (IOException e) {
             // The test ended it.
@@ -129,12 +132,29 @@ class TcpProxyTest {
 
             assertThatThrownBy(() -> echoed(socket, 8)).isInstanceOf(SocketTimeoutException.class);
             Await.until("the server got the request", () -> received.get() == 2);
-            Await.until("its reply was lost", () -> {
-                proxy.mend();
-                return proxy.connections() == 0;
-            });
+            proxy.mend();
 
             assertThatThrownBy(() -> echoed(socket, 9)).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void aReplyThatComesWhenTheModeHasEndedIsLostToo() throws IOException {
+        try (Socket socket = connect()) {
+            assertThat(echoed(socket, 7)).isEqualTo(7);
+            proxy.dropReplies();
+            synchronized (replying) { // the server has the request and does not answer yet
+                socket.getOutputStream().write(8);
+                Await.until("the server got the request", () -> received.get() == 2);
+                proxy.mend();
+            }
+
+            assertThatThrownBy(() -> {
+                        int read = socket.getInputStream().read();
+                        throw new IOException("read " + read + " instead of being reset");
+                    })
+                    .isInstanceOf(IOException.class)
+                    .hasMessageNotContaining("instead of");
         }
     }
 

@@ -224,6 +224,22 @@ class SessionTest extends Fixture {
         assertThat(ZooKeepers.claims(zookeeper)).hasSize(1);
     }
 
+    /** With a retry policy that repeats a command, as the Javadoc asks for. */
+    @Test
+    void aCreationOverAClientHandedInWhoseAnswerWasLostIsFoundByItsId() throws Exception {
+        try (CuratorFramework users = ZooKeepers.client(proxied())) {
+            ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
+            Claim claim = claim();
+            CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
+
+            proxy.mend();
+
+            assertThat(ZooKeepers.get(answer)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(ZooKeepers.claims(zookeeper)).hasSize(1);
+            assertThat(ZooKeepers.get(backend.release(claim))).isTrue();
+        }
+    }
+
     @Test
     void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
         ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(
