@@ -120,7 +120,8 @@ public final class R2dbcLockBackend implements LockBackend {
 
     /**
      * A backend over a pool of the application, which is never closed here. A command takes one of its connections for
-     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications.
+     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications. Nothing
+     * has to be set on it: a question whose connection is reset is asked again over another one.
      *
      * @param pool a pool, or a factory that makes a connection for every command
      * @return a backend that has not connected yet

@@ -85,8 +85,8 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Lets requests through and loses the answers. A connection over which one went is reset when the mode ends, and brings
-     * no answer any more, however late the server gives it.
+     * Lets requests through and loses the answers. A connection over which anything came meanwhile is reset when the mode
+     * ends, and brings no answer any more, however late the server gives it.
      */
     public void dropReplies() {
         change(Mode.DROP_REPLIES);

@@ -110,8 +110,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     /**
      * A backend over a client of the application, which must be started and is never closed here. Its session timeout,
-     * users, access lists and namespace are those of that client; how often commands are repeated is up to its retry
-     * policy.
+     * users, access lists and namespace are those of that client. So is its retry policy: with one that repeats a command at
+     * least once, as {@code ExponentialBackoffRetry} does, a question survives a reset of its connection.
      *
      * @param client the application's client
      * @return a backend that has sent nothing yet
