@@ -116,7 +116,9 @@ class GateCountsTest {
                 case 2 -> Mono.error(new IllegalStateException("on purpose"));
                 case 3 -> answer.then(Mono.error(new IllegalStateException("after it was done")));
                 case 4 -> throw new IllegalStateException("before it was asked");
-                case 5 -> answer.delayElement(Duration.ofMillis(ThreadLocalRandom.current().nextInt(200)));
+                case 5 ->
+                    answer.delayElement(
+                            Duration.ofMillis(ThreadLocalRandom.current().nextInt(200)));
                 case 6, 7, 8 -> answer.delaySubscription(Duration.ofMillis(1));
                 default -> answer;
             };

@@ -199,7 +199,8 @@ class OutageTest {
     private void isAskedAgain(Databases database, Function<ConnectionFactory, R2dbcLockBackend> opened) {
         try (TcpProxy proxy = TcpProxy.to(port(database))) {
             R2dbcLockBackend backend = opened.apply(through(proxy, database));
-            assertThat(backend.claim(claim("warm up " + UUID.randomUUID())).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(backend.claim(claim("warm up " + UUID.randomUUID())).block(Databases.LIMIT))
+                    .isInstanceOf(ClaimResult.Granted.class);
             Claim claim = claim("first question " + UUID.randomUUID());
             String owned = "SELECT count(*) FROM reactive_lock WHERE claim_id = '" + claim.id() + "'";
 

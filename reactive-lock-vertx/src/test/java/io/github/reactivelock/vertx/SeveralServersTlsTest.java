@@ -76,8 +76,7 @@ class SeveralServersTlsTest {
     void aPrimaryAmongItsReplicasIsReached() {
         try (RedisServer first = RedisServer.start(tls.redis(PASSWORD));
                 RedisServer second = RedisServer.start(replicaOf(first))) {
-            eventually(
-                    "the replica is in step", () -> ((List<?>) second.command("ROLE")).contains("connected"));
+            eventually("the replica is in step", () -> ((List<?>) second.command("ROLE")).contains("connected"));
             RedisOptions options = options(RedisClientType.REPLICATION, List.of(first, second), PASSWORD);
 
             oneServesTheOther(client(options), client(options));
