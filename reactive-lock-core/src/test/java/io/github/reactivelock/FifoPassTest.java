@@ -240,12 +240,13 @@ class FifoPassTest {
     @Test
     void aLongRunOfPassesTakesNoStack() {
         int flows = 10_000;
+        Duration limit = Duration.ofSeconds(60);
         LockClient client = LockClient.builder(InMemoryLockBackend.create())
                 .workScheduler(Schedulers.immediate())
                 .passBudget(4_095, Duration.ofMinutes(1))
                 .options(LockOptions.defaults().withFairness(Fairness.FIFO))
                 .build();
-        LockHandle first = client.acquire("k").block();
+        LockHandle first = client.acquire("k").block(limit);
         List<Integer> served = new ArrayList<>();
         List<Mono<Void>> done = new ArrayList<>();
         for (int i = 0; i < flows; i++) {
@@ -254,10 +255,10 @@ class FifoPassTest {
                     .toFuture()));
         }
 
-        first.release().block();
-        Mono.when(done).block(Duration.ofSeconds(60));
+        first.release().block(limit);
+        Mono.when(done).block(limit);
 
         assertThat(served).hasSize(flows).isSorted();
-        client.close().block();
+        client.close().block(limit);
     }
 }
