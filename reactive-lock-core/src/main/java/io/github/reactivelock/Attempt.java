@@ -35,6 +35,9 @@ final class Attempt implements Gate.Question {
     /** When the question left, or while it is in line, when it came there. */
     private long askedAt;
 
+    /** When the question left, or was last seen in a line of the backend. */
+    private long leftAt;
+
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
     private boolean askAgain;
@@ -141,6 +144,7 @@ final class Attempt implements Gate.Question {
         away = question;
         askAgain = false;
         askedAt = sentAt;
+        leftAt = sentAt;
         if (question == 1) {
             ungrantedAt = sentAt;
         }
@@ -196,7 +200,13 @@ final class Attempt implements Gate.Question {
             if (standstill != null) {
                 refused(questions, standstill);
             }
-        } else if (asking && now - askedAt >= bearable) {
+        } else if (asking && engine.backend.holdsBack(claim)) {
+            leftAt = now;
+            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
+            if (standstill != null) {
+                refused(questions, standstill);
+            }
+        } else if (asking && now - leftAt >= bearable) {
             refused(questions, engine.timing.silence(bearable));
         }
         if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {

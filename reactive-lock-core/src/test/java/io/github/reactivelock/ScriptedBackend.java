@@ -71,6 +71,9 @@ final class ScriptedBackend implements LockBackend {
     /** All but this key's. */
     String releasedByHand = "";
     /** Renewals succeed by themselves. */
+    /** Questions stand in a line of its own. */
+    boolean holdsBack;
+
     boolean confirmsRenewals;
 
     Mono<Void> closes = Mono.empty();
@@ -85,6 +88,11 @@ final class ScriptedBackend implements LockBackend {
     private final List<MonoSink<Void>> connecting = new ArrayList<>();
     int openings;
     int inspections;
+
+    @Override
+    public boolean holdsBack(Claim claim) {
+        return holdsBack;
+    }
 
     @Override
     public boolean isReady() {

@@ -54,6 +54,18 @@ public interface LockBackend {
     Mono<ClaimResult> claim(Claim claim);
 
     /**
+     * Whether a question about a claim still stands in a line of this backend, for a connection say, so that its silence
+     * is not the store's. Asked for now and then until the answer comes; meanwhile the question is waited for as long as the
+     * store answers others. So it only looks.
+     *
+     * @param claim about which {@link #claim} was asked
+     * @return false unless overridden
+     */
+    default boolean holdsBack(Claim claim) {
+        return false;
+    }
+
+    /**
      * Lets the leases of several held claims start anew, in as few commands as the store allows. A claim that the store
      * does not hold is never brought back by this.
      *

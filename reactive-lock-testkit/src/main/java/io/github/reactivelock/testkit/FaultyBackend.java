@@ -180,6 +180,11 @@ public final class FaultyBackend implements LockBackend {
     }
 
     @Override
+    public boolean holdsBack(Claim claim) {
+        return real.holdsBack(claim);
+    }
+
+    @Override
     public Mono<Void> ready() {
         return real.ready();
     }

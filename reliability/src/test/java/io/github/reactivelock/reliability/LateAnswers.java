@@ -52,6 +52,11 @@ final class LateAnswers implements LockBackend {
     }
 
     @Override
+    public boolean holdsBack(Claim claim) {
+        return store.holdsBack(claim);
+    }
+
+    @Override
     public Mono<Void> ready() {
         return store.ready();
     }

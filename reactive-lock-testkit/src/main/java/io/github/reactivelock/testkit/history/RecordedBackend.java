@@ -32,6 +32,11 @@ final class RecordedBackend implements LockBackend {
     }
 
     @Override
+    public boolean holdsBack(Claim claim) {
+        return real.holdsBack(claim);
+    }
+
+    @Override
     public Mono<Void> ready() {
         return real.ready();
     }

@@ -1,0 +1,48 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.subscriber.TestSubscriber;
+
+/** Questions that stand in a line of their backend and have not left. */
+class HeldBackTest {
+
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TICK = Duration.ofMillis(250);
+
+    private final Bench bench = new Bench();
+
+    @Test
+    void theirSilenceIsNotTheStoresAsLongAsItAnswersOthers() {
+        bench.store.holdsBack = true;
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        var unanswered = bench.store.claim();
+        assertThat(unanswered.claim().key()).isEqualTo("k");
+        for (int i = 0; i < 5; i++) {
+            bench.time.advance(COMMAND_TIMEOUT.dividedBy(2));
+            bench.hold("another " + i, i + 1);
+        }
+        assertThat(flow.isTerminated()).isFalse();
+
+        bench.store.holdsBack = false;
+        bench.time.advance(COMMAND_TIMEOUT.minus(TICK.multipliedBy(2)));
+        assertThat(flow.isTerminated()).isFalse();
+        bench.time.advance(TICK.multipliedBy(4));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aStoreThatAnswersNobodyFailsThem() {
+        bench.hold("before", 1);
+        bench.store.holdsBack = true;
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK.multipliedBy(2)));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+}
