@@ -55,6 +55,18 @@ final class DatabaseProgram {
         return found;
     }
 
+    /** Looks for a program that is not run in Docker. */
+    static DatabaseProgram installed(String program, String user, String packageName, Path directory) {
+        List<Path> directories = new ArrayList<>(path());
+        directories.add(directory);
+        DatabaseProgram found = new DatabaseProgram(program, user, directories, false);
+        if (found.file(program).isEmpty()) {
+            throw new IllegalStateException(
+                    "there is no " + program + " on the PATH; install it (Debian: " + packageName + ")");
+        }
+        return found;
+    }
+
     /** The command that runs a program as the user it wants. */
     List<String> command(String program, List<String> options) {
         List<String> command = new ArrayList<>();

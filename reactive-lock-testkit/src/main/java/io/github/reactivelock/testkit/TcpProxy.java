@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A proxy between a client and a server of 127.0.0.1 that can break the network between them. One mode at a time,
@@ -27,6 +28,7 @@ public final class TcpProxy implements AutoCloseable {
     private final int target;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final Object modeChanged = new Object();
+    private final AtomicLong roundTrips = new AtomicLong();
     private volatile Mode mode = Mode.FLOW;
     private volatile Duration delay = Duration.ZERO;
 
@@ -66,6 +68,15 @@ public final class TcpProxy implements AutoCloseable {
      */
     public int connections() {
         return links.size();
+    }
+
+    /**
+     * How often a client asked and had to wait: its first message, and its first after an answer, on any connection.
+     *
+     * @return counted since the proxy listens
+     */
+    public long roundTrips() {
+        return roundTrips.get();
     }
 
     /** Resets all connections, and every new one at once. */
@@ -161,6 +172,7 @@ public final class TcpProxy implements AutoCloseable {
         private final Socket client;
         private final Socket server = new Socket();
         private volatile boolean over;
+        private volatile boolean answered = true;
         volatile boolean losesAnswers;
 
         Link(Socket client) {
@@ -214,6 +226,7 @@ public final class TcpProxy implements AutoCloseable {
                     if (!delay.isZero()) {
                         Pause.of(delay);
                     }
+                    count(replies);
                     if (mayPass(replies)) {
                         to.getOutputStream().write(buffer, 0, read);
                     }
@@ -222,6 +235,13 @@ public final class TcpProxy implements AutoCloseable {
                 // The connection ended, here or there.
             }
             end();
+        }
+
+        private void count(boolean replies) {
+            if (!replies && answered) {
+                roundTrips.incrementAndGet();
+            }
+            answered = replies;
         }
 
         private boolean mayPass(boolean replies) {
