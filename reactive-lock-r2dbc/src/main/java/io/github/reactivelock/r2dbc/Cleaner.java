@@ -2,12 +2,13 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.DriverThreads;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,6 +21,8 @@ final class Cleaner {
     private static final Duration INTERVAL = Duration.ofMinutes(5);
     private static final Duration KEPT = Duration.ofHours(1);
     private static final Duration EVENTS_KEPT = Duration.ofMinutes(2);
+
+    private static final int PAGE = 1_000;
 
     private final Database database;
     private final AtomicBoolean begun = new AtomicBoolean();
@@ -49,15 +52,34 @@ final class Cleaner {
         long age = Keys.micros(kept);
         return changed("clean_waiters", age)
                 .then(changed("clean_events", Keys.micros(EVENTS_KEPT)))
-                .then(database.run(session -> session.alone(session.all(
-                        "outdated", row -> Objects.requireNonNull(row.get("lock_key", byte[].class)), age))))
-                .flatMapMany(Flux::fromIterable)
-                .concatMap(key -> changed("clean", key, age))
+                .then(cleanLocks(age));
+    }
+
+    /** Page by page along the key, until the end of the table: it may have grown by any number of one-time keys. */
+    private Mono<Void> cleanLocks(long age) {
+        return page(new byte[0], age)
+                .expand(keys -> keys.size() < PAGE ? Mono.empty() : page(keys.get(keys.size() - 1), age))
+                .concatMap(keys -> removed(keys, age))
                 .then();
     }
 
+    private Mono<List<byte[]>> page(byte[] after, long age) {
+        return database.run(session -> session.alone(session.all(
+                "outdated", row -> Objects.requireNonNull(row.get("lock_key", byte[].class)), after, age, PAGE)));
+    }
+
+    private Mono<Long> removed(List<byte[]> keys, long age) {
+        if (keys.isEmpty()) {
+            return Mono.empty();
+        }
+        List<Object> parameters = new ArrayList<>(keys);
+        parameters.add(age);
+        return database.run(
+                session -> session.transaction(session.changeListed("clean", keys.size(), parameters.toArray())));
+    }
+
     private Mono<Long> changed(String statement, Object... parameters) {
-        return database.run(session -> session.alone(session.change(statement, parameters)));
+        return database.run(session -> session.transaction(session.change(statement, parameters)));
     }
 
     void stop() {

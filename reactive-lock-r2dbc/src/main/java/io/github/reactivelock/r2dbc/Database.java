@@ -13,9 +13,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The connections: lent to one command each and always given back. A command has a time to end in, waiting for a
- * connection included; one that is late loses its connection, because nobody knows what is still under way on it. A
- * transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
+ * The connections: lent to one command each and always given back. A command has a time to end in, from when it has a
+ * connection; one that is late loses it, because nobody knows what is still under way on it, and that is cancelled at the
+ * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
  */
 final class Database {
 
@@ -27,23 +27,31 @@ final class Database {
     final Sql sql;
     final ConnectionFactory factory;
     private final boolean isOurs;
-    private final Duration timeout;
+    final Duration timeout;
+    final boolean listens;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile long lentAt = System.nanoTime();
 
     Database(ConnectionFactory factory, boolean isOurs, R2dbcLockOptions options) {
         this.factory = factory;
         this.isOurs = isOurs;
         this.timeout = options.commandTimeout();
-        this.sql = new Sql(Dialect.of(factory), options.prefix());
+        this.listens = options.listens();
+        this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {
-        return run(command, R2dbcFailure::wasRolledBack);
+        return run(command, Database::mayPass);
     }
 
     /** Runs a command that may be said twice: it is asked again also when its connection broke under it. */
     <T> Mono<T> runAgain(Function<Session, Mono<T>> command) {
-        return run(command, error -> R2dbcFailure.wasRolledBack(error) || R2dbcFailure.isBroken(error));
+        return run(command, error -> mayPass(error) || R2dbcFailure.isBroken(error));
+    }
+
+    /** A server that gave up waiting for a row has used up the command's time. */
+    private static boolean mayPass(Throwable error) {
+        return R2dbcFailure.wasRolledBack(error) && !R2dbcFailure.isLockTimeout(error);
     }
 
     private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
@@ -52,19 +60,50 @@ final class Database {
     }
 
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
-        return lent(command)
+        Turn turn = new Turn(System.nanoTime());
+        return lent(command, turn)
                 .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .filter(passes)
                         .onRetryExhaustedThrow((attempts, last) -> last.failure()))
-                .timeout(timeout, DriverThreads.timer());
+                .timeout(Mono.defer(() -> late(turn)));
     }
 
-    private <T> Mono<T> lent(Function<Session, Mono<T>> command) {
+    /** When a command is too late: so long after it had a connection, or after the last one was lent to anybody. */
+    private Mono<Boolean> late(Turn turn) {
+        long left =
+                (turn.begun || lentAt - turn.since < 0 ? turn.since : lentAt) + timeout.toNanos() - System.nanoTime();
+        return left <= 0
+                ? Mono.just(true)
+                : Mono.delay(Duration.ofNanos(left), DriverThreads.timer()).flatMap(passed -> late(turn));
+    }
+
+    /** A command in the line for connections: standing there is not the database's silence as long as the line moves. */
+    private static final class Turn {
+        private volatile long since;
+        private volatile boolean begun;
+
+        Turn(long since) {
+            this.since = since;
+        }
+
+        void begin() {
+            if (!begun) {
+                since = System.nanoTime();
+                begun = true;
+            }
+        }
+    }
+
+    private <T> Mono<T> lent(Function<Session, Mono<T>> command, Turn turn) {
         return Mono.usingWhen(
                         borrow(),
-                        connection -> command.apply(new Session(connection, sql)),
+                        connection -> {
+                            turn.begin();
+                            lentAt = System.nanoTime();
+                            return command.apply(new Session(connection, sql));
+                        },
                         Database::giveBack,
                         (connection, error) ->
                                 R2dbcFailure.leavesConnectionWhole(error) ? giveBack(connection) : discard(connection),
@@ -74,7 +113,7 @@ final class Database {
 
     /** A connection that comes after its command was given up goes back at once. */
     Mono<Connection> borrow() {
-        return Mono.create(sink -> {
+        return Mono.deferContextual(context -> Mono.create(sink -> {
             AtomicBoolean settled = new AtomicBoolean();
             var unusedSink = sink.onCancel(() -> settled.set(true));
             var unused = Detached.run(
@@ -91,8 +130,9 @@ final class Database {
                                 if (settled.compareAndSet(false, true)) {
                                     sink.error(error);
                                 }
-                            }));
-        });
+                            })
+                            .contextWrite(context));
+        }));
     }
 
     static Mono<Void> giveBack(Connection connection) {
@@ -101,15 +141,22 @@ final class Database {
 
     /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */
     Mono<Void> discard(Connection connection) {
-        Mono<Void> closing = connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection real
+        Mono<Void> closed = connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection real
                 ? Mono.from(real.close())
                         .timeout(CLOSING, DriverThreads.timer())
                         .onErrorComplete()
                         .then(giveBack(connection))
                 : giveBack(connection);
+        Mono<Void> closing = cancelled(connection).then(closed);
         return sql.dialect
-                .apart(closing.timeout(CLOSING, DriverThreads.timer()).onErrorComplete())
+                .apart(closing.timeout(CLOSING.multipliedBy(3), DriverThreads.timer())
+                        .onErrorComplete())
                 .then();
+    }
+
+    /** What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. */
+    private Mono<Void> cancelled(Connection real) {
+        return sql.dialect == Dialect.POSTGRESQL ? Notices.cancel(real) : Mono.empty();
     }
 
     boolean isClosed() {

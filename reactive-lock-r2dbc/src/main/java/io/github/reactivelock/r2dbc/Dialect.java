@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import java.time.Duration;
 import java.util.Locale;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -46,6 +47,11 @@ enum Dialect {
     /** The name of this dialect in file names and statements. */
     String id() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** How long a statement waits for a row, in the unit that it wants: whole seconds in MariaDB. */
+    long patience(Duration time) {
+        return this == MARIADB ? Math.max(1, time.toSeconds()) : time.toMillis();
     }
 
     /** Whether it tells clients by itself that something happened. */

@@ -1,47 +1,67 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Lets one command at a time go to the database for each key, in the order in which they are subscribed: a release never
- * overtakes its claim on another connection, and one busy key takes one connection. A command that has begun goes on
- * when its subscriber leaves; a claim that has not begun when it is released never begins. Safe for use from any thread;
- * {@code synchronized} guards a map and nothing slower.
+ * Lets one command at a time go to the database for each key: a release never overtakes its claim on another connection,
+ * and one busy key takes one connection. Releases go before claims, because claims may be many and wait for one of them;
+ * each kind goes in the order in which it is subscribed. A command that has begun goes on when its subscriber leaves; a
+ * claim that has not begun when it is released never begins. When a command fails, claims that have stood behind it for
+ * a command's time fail with it. Safe for use from any thread; {@code synchronized} guards a map and nothing slower.
  */
 final class Lanes {
 
     /** A command that waits for its turn; {@code claimId} is empty unless it is a claim. */
-    private record Turn(String claimId, Mono<Void> command, Sinks.One<?> answer) {}
+    private record Turn(String claimId, Mono<Void> command, Sinks.One<?> answer, long since) {}
 
-    private final Map<String, Queue<Turn>> waiting = new HashMap<>();
+    private static final class Lane {
+        private final Queue<Turn> releases = new ArrayDeque<>(2);
+        private final Queue<Turn> claims = new ArrayDeque<>(2);
+
+        @Nullable
+        Turn next() {
+            Turn release = releases.poll();
+            return release == null ? claims.poll() : release;
+        }
+    }
+
+    private final Map<String, Lane> lanes = new HashMap<>();
+    private final long bearable;
+
+    Lanes(Duration commandTimeout) {
+        this.bearable = commandTimeout.toNanos();
+    }
 
     <T> Mono<T> inTurn(String key, Mono<T> command) {
-        return Mono.defer(() -> enqueue(key, "", command));
+        return Mono.deferContextual(context -> enqueue(key, "", command.contextWrite(context)));
     }
 
     <T> Mono<T> claim(Claim claim, Mono<T> command) {
-        return Mono.defer(() -> enqueue(claim.key(), claim.id(), command));
+        return Mono.deferContextual(context -> enqueue(claim.key(), claim.id(), command.contextWrite(context)));
     }
 
     /** Drops what this claim still waits to ask; says whether there was something. */
     boolean drop(Claim claim) {
-        Turn dropped = taken(claim);
-        boolean any = dropped != null;
-        while (dropped != null) {
-            Sinks.EmitResult unused = dropped.answer()
-                    .tryEmitError(new IllegalStateException("the claim was withdrawn before it was made"));
-            dropped = taken(claim);
-        }
-        return any;
+        List<Turn> dropped = taken(claim.key(), turn -> turn.claimId().equals(claim.id()));
+        fail(dropped, new IllegalStateException("the claim was withdrawn before it was made"));
+        return !dropped.isEmpty();
+    }
+
+    private static void fail(List<Turn> turns, Throwable error) {
+        turns.forEach(turn -> {
+            Sinks.EmitResult unused = turn.answer().tryEmitError(error);
+        });
     }
 
     private <T> Mono<T> enqueue(String key, String claimId, Mono<T> command) {
@@ -51,10 +71,12 @@ final class Lanes {
                 })
                 .doOnError(error -> {
                     Sinks.EmitResult unused = answer.tryEmitError(error);
+                    long now = System.nanoTime();
+                    fail(taken(key, turn -> !turn.claimId().isEmpty() && now - turn.since() >= bearable), error);
                 })
                 .onErrorComplete()
                 .then();
-        Turn turn = new Turn(claimId, told, answer);
+        Turn turn = new Turn(claimId, told, answer, System.nanoTime());
         if (isFirst(key, turn)) {
             begin(key, turn);
         }
@@ -62,35 +84,32 @@ final class Lanes {
     }
 
     private synchronized boolean isFirst(String key, Turn turn) {
-        Queue<Turn> behind = waiting.get(key);
-        if (behind == null) {
-            waiting.put(key, new ArrayDeque<>(2));
+        Lane lane = lanes.get(key);
+        if (lane == null) {
+            lanes.put(key, new Lane());
             return true;
         }
-        behind.add(turn);
+        boolean unused = (turn.claimId().isEmpty() ? lane.releases : lane.claims).add(turn);
         return false;
     }
 
     private synchronized @Nullable Turn next(String key) {
-        Queue<Turn> behind = waiting.get(key);
-        Turn next = behind == null ? null : behind.poll();
+        Lane lane = lanes.get(key);
+        Turn next = lane == null ? null : lane.next();
         if (next == null) {
-            waiting.remove(key);
+            lanes.remove(key);
         }
         return next;
     }
 
-    private synchronized @Nullable Turn taken(Claim claim) {
-        Queue<Turn> behind = waiting.get(claim.key());
-        Iterator<Turn> turns = behind == null ? null : behind.iterator();
-        while (turns != null && turns.hasNext()) {
-            Turn turn = turns.next();
-            if (turn.claimId().equals(claim.id())) {
-                turns.remove();
-                return turn;
-            }
+    private synchronized List<Turn> taken(String key, Predicate<Turn> which) {
+        Lane lane = lanes.get(key);
+        if (lane == null) {
+            return List.of();
         }
-        return null;
+        List<Turn> taken = lane.claims.stream().filter(which).toList();
+        lane.claims.removeAll(taken);
+        return taken;
     }
 
     private void begin(String key, Turn turn) {

@@ -16,7 +16,8 @@ record LockRow(
         long watchedUntil,
         long now) {
 
-    static LockRow read(Row row) {
+    /** A row that was locked, and when. */
+    static LockRow read(Row row, long now) {
         return new LockRow(
                 row.get("claim_id", String.class),
                 row.get("owner", String.class),
@@ -26,7 +27,11 @@ record LockRow(
                 number(row, "waiting") != 0,
                 number(row, "places"),
                 number(row, "watched_until"),
-                number(row, "now_is"));
+                now);
+    }
+
+    LockRow at(long later) {
+        return new LockRow(claimId, owner, client, token, leaseEnd, isWaitedFor, places, watchedUntil, later);
     }
 
     static long number(Row row, String column) {

@@ -8,20 +8,29 @@ import io.r2dbc.spi.ValidationDepth;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
  * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener and
- * closed with the last. A connection that breaks, or that does not answer any more, is replaced.
+ * closed with the last. A connection that breaks, or that does not answer any more, is replaced. A pooler that lends a
+ * connection for one transaction takes LISTEN and delivers nothing; so it counts only when a notification, sent over
+ * another connection, has arrived, and until then whoever waits looks for himself.
  */
 final class Notices {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration CHECK = Duration.ofSeconds(5);
+    private static final Duration CANCELLING = Duration.ofMillis(250);
+    private static final Duration SILENCE = Duration.ofSeconds(2);
+    private static final String PROBE = "here";
+    private static final Logger log = LoggerFactory.getLogger(Notices.class);
 
     /** What arrived on a channel; an empty channel means that everything arrives from now on. */
     record Notice(String channel, String text) {
@@ -34,7 +43,8 @@ final class Notices {
     private final ConnectionFactory unpooled;
     private final List<String> channels;
     private final Flux<Notice> shared;
-    private volatile boolean connected;
+    private final AtomicBoolean warned = new AtomicBoolean();
+    private volatile boolean arrive;
 
     Notices(Database database, List<String> channels) {
         this.database = database;
@@ -48,7 +58,7 @@ final class Notices {
                         this::end,
                         (c, error) -> end(c),
                         this::end)
-                .doFinally(signal -> connected = false)
+                .doFinally(signal -> arrive = false)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
@@ -57,10 +67,14 @@ final class Notices {
                 .share();
     }
 
+    /** Whether what is sent arrives. */
+    boolean arrive() {
+        return arrive;
+    }
+
     /** Notices from now on; the first says that they arrive, as does the first after every interruption. */
     Flux<Notice> arriving() {
-        Mono<Notice> already =
-                Mono.fromSupplier(() -> connected).filter(is -> is).map(is -> new Notice("", ""));
+        Mono<Notice> already = Mono.fromSupplier(() -> arrive).filter(is -> is).map(is -> new Notice("", ""));
         return Flux.merge(shared, already);
     }
 
@@ -71,14 +85,32 @@ final class Notices {
         Mono<Notice> begun = own.createStatement(command)
                 .execute()
                 .concatMap(result -> result.getRowsUpdated())
-                .then(Mono.fromSupplier(() -> {
-                    connected = true;
-                    return new Notice("", "");
-                }));
+                .then(database.run(
+                        session -> session.alone(session.all("notify", row -> true, channels.get(0), PROBE))))
+                .then(Mono.delay(SILENCE, DriverThreads.timer()))
+                .filter(passed -> !arrive)
+                .map(passed -> unheard());
         Flux<Notice> noticed = own.getNotifications()
-                .map(notice -> new Notice(notice.getName(), String.valueOf(notice.getParameter())))
+                .map(notice -> heard(notice.getName(), String.valueOf(notice.getParameter())))
                 .concatWith(broken());
         return Flux.merge(noticed, begun, checked(own));
+    }
+
+    private Notice heard(String channel, String text) {
+        boolean isProbe = channel.equals(channels.get(0)) && text.equals(PROBE);
+        arrive |= isProbe;
+        return isProbe ? new Notice("", "") : new Notice(channel, text);
+    }
+
+    /** Who waits asks again, since what he was told before may have been missed, and looks for himself from now on. */
+    private Notice unheard() {
+        if (warned.compareAndSet(false, true)) {
+            log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"
+                    + " transaction: a lock that is given to another process is noticed within 50 ms to a second. Give"
+                    + " R2dbcLockBackend an address that leads to PostgreSQL itself, or turn them off"
+                    + " (R2dbcLockOptions.withoutNotifications())");
+        }
+        return new Notice("", "");
     }
 
     private static Flux<Notice> checked(PostgresqlConnection connection) {
@@ -90,6 +122,13 @@ final class Notices {
 
     private static Mono<Notice> broken() {
         return Mono.error(() -> new IllegalStateException("the connection for notifications broke"));
+    }
+
+    /** Asks the server to end what a connection is doing; here, because the driver may be absent where it is not used. */
+    static Mono<Void> cancel(Connection connection) {
+        return Mono.defer(() -> unwrapped(connection).cancelRequest())
+                .timeout(CANCELLING, DriverThreads.timer())
+                .onErrorComplete();
     }
 
     private static PostgresqlConnection unwrapped(Connection connection) {

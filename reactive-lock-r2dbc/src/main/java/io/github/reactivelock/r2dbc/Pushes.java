@@ -30,14 +30,19 @@ final class Pushes {
 
     Pushes(Database database, String client) {
         this.client = client;
-        this.notifies = database.sql.dialect.notifies();
-        this.watched = database.sql.prefix + ".watched";
+        this.watched = "reactive_lock.watched." + name(database.sql.prefix); // a channel's name has 63 bytes at most
         this.channel = channelOf(client);
-        this.notices = notifies ? new Notices(database, List.of(channel, watched)) : null;
+        this.notifies = database.sql.dialect.notifies();
+        this.notices = notifies && database.listens ? new Notices(database, List.of(channel, watched)) : null;
     }
 
     private static String channelOf(String client) {
         return "reactive_lock." + client;
+    }
+
+    /** Whether other clients' news come by themselves; if not, they have to be looked for. */
+    boolean arrive() {
+        return notices != null && notices.arrive();
     }
 
     String client() {

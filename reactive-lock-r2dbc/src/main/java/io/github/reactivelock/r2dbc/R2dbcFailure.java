@@ -43,9 +43,20 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Whether the connection ended, so that nobody knows what became of the command. */
     static boolean isBroken(Throwable error) {
-        return error instanceof R2dbcNonTransientResourceException
-                || error instanceof R2dbcTransientResourceException
-                || error instanceof IOException;
+        return !isLockTimeout(error)
+                && (error instanceof R2dbcNonTransientResourceException
+                        || error instanceof R2dbcTransientResourceException
+                        || error instanceof IOException);
+    }
+
+    /** The server gave up waiting for a row in PostgreSQL or MariaDB; by then a command's time is over. */
+    static boolean isLockTimeout(Throwable error) {
+        return error instanceof R2dbcException known && (state(known).equals("55P03") || known.getErrorCode() == 1205);
+    }
+
+    /** A syntax error, or a statement that the server does not take in this form. */
+    static boolean isNotUnderstood(Throwable error) {
+        return error instanceof R2dbcException known && (known.getErrorCode() == 1064 || known.getErrorCode() == 1295);
     }
 
     /** Deadlock in PostgreSQL; lock wait timeout, deadlock and changed record in MariaDB; lock timeout in H2. */
@@ -62,9 +73,10 @@ final class R2dbcFailure extends RuntimeException {
     /** Errors that the database sent over a connection that goes on. */
     static boolean leavesConnectionWhole(Throwable error) {
         return wasRolledBack(error)
+                || isLockTimeout(error)
                 || error instanceof R2dbcBadGrammarException
                 || error instanceof R2dbcPermissionDeniedException
-                || !(error instanceof R2dbcException);
+                || !(error instanceof R2dbcException || error instanceof TimeoutException);
     }
 
     private static String advice(Throwable error, Sql sql, Duration timeout) {
@@ -73,6 +85,18 @@ final class R2dbcFailure extends RuntimeException {
             return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), or with the file"
                     + " schema-" + sql.dialect.id() + ".sql of this library's jar, prefix " + sql.prefix + " (" + text
                     + ")";
+        }
+        if (isLockTimeout(error)) {
+            return "let this wait for a row that another transaction holds: end it, and let an application hold rows of "
+                    + sql.prefix + " no longer than for a moment (" + text + ")";
+        }
+        if (error instanceof R2dbcException known && known.getErrorCode() == 1665) {
+            return "keeps its binary log by statements, which takes no transaction at READ COMMITTED: set"
+                    + " binlog_format=MIXED or ROW (" + text + ")";
+        }
+        if (error instanceof R2dbcException known && isForeignStatement(known)) {
+            return "is behind a pooler that lends a connection for one transaction, where prepared statements are not"
+                    + " found again: give the driver the option preparedStatementCacheQueries=0 (" + text + ")";
         }
         if (error instanceof TimeoutException || error instanceof R2dbcTimeoutException) {
             return "did not answer within " + timeout.toMillis() + " ms, or no connection was free: look whether it is"
@@ -94,6 +118,11 @@ final class R2dbcFailure extends RuntimeException {
                     + " and those that begin with " + sql.prefix + "_ (" + text + ")";
         }
         return "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
+    }
+
+    /** A prepared statement that is there though this connection made none, or is not though it did. */
+    private static boolean isForeignStatement(R2dbcException error) {
+        return state(error).equals("42P05") || state(error).equals("26000");
     }
 
     private static String state(R2dbcException error) {

@@ -31,22 +31,30 @@ import reactor.core.scheduler.Schedulers;
  *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; the
  *       waiting claims are rows of a second table. The key is binary. {@link #createTables()} creates them, or the files
  *       {@code schema-postgresql.sql}, {@code schema-mariadb.sql} and {@code schema-h2.sql} beside this class do.
- *   <li><b>Clock.</b> Leases end by the database's clock, in microseconds since 2020.
- *   <li><b>Claim.</b> One statement takes a lock that is free, or whose lease ended with nobody waiting. Otherwise a
- *       transaction locks the row, and serves who has waited longest, or adds the claim to the queue.
+ *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is locked.
+ *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that it is
+ *       held. Only if the owner's lease ended and somebody waits, or somebody watches, a transaction locks the row first.
+ *       A waiting claim that asks again keeps its own row alive and locks no other.
  *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
- *   <li><b>Release.</b> One statement if nobody waits. Otherwise a transaction makes the next live waiting claim the owner.
+ *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
- *       keeps for that. With the others a backend looks for all its waiting claims by one statement, 50 ms after something
- *       happened and then less often, once in a second at last. A claim of the same backend is told at once.
- *   <li><b>Renewal.</b> One statement for all holds of the same lease.
+ *       keeps for that. Where nothing is notified, or does not arrive, as behind a pooler, a backend looks for all its
+ *       waiting claims by one statement, 50 ms after something happened and then less often, once in a second at last. A
+ *       claim of the same backend is told at once.
+ *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that somebody else has locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over to
  * a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the clock is
- * behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ COMMITTED and
- * takes one connection for that time; commands of one key follow one another.
+ * behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ COMMITTED,
+ * whatever the default is, and takes one connection for that time; commands of one key follow one another. MySQL and H2,
+ * which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A transaction that
+ * holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
+ * {@link R2dbcLockOptions#commandTimeout()} and end at the server too.
+ *
+ * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context sees
+ * that of none of them: make a client for each tenant.
  *
  * <p>Nothing is opened before the first use. Safe for use from any thread.
  */
@@ -110,7 +118,7 @@ public final class R2dbcLockBackend implements LockBackend {
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
-                .maxAcquireTime(options.commandTimeout())
+                .maxAcquireTime(options.commandTimeout().multipliedBy(10)) // of commands that were given up in line
                 .maxCreateConnectionTime(options.commandTimeout())
                 .allocatorSubscribeOn(
                         Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
@@ -167,6 +175,11 @@ public final class R2dbcLockBackend implements LockBackend {
     public Mono<ClaimResult> claim(Claim claim) {
         cleaner.begin();
         return locks.claim(claim);
+    }
+
+    @Override
+    public boolean holdsBack(Claim claim) {
+        return locks.holdsBack(claim);
     }
 
     @Override

@@ -7,16 +7,19 @@ public final class R2dbcLockOptions {
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(10);
     private static final String ALLOWED = "([a-z_][a-z0-9_]{0,40}\\.)?[a-z_][a-z0-9_]{0,40}";
-    private static final R2dbcLockOptions DEFAULTS = new R2dbcLockOptions("reactive_lock", Duration.ofMillis(1_800), 8);
+    private static final R2dbcLockOptions DEFAULTS =
+            new R2dbcLockOptions("reactive_lock", Duration.ofMillis(1_800), 8, true);
 
     private final String prefix;
     private final Duration commandTimeout;
     private final int connections;
+    private final boolean listens;
 
-    private R2dbcLockOptions(String prefix, Duration commandTimeout, int connections) {
+    private R2dbcLockOptions(String prefix, Duration commandTimeout, int connections, boolean listens) {
         this.prefix = prefix;
         this.commandTimeout = commandTimeout;
         this.connections = connections;
+        this.listens = listens;
     }
 
     /**
@@ -39,8 +42,8 @@ public final class R2dbcLockOptions {
     }
 
     /**
-     * How long a command may take, waiting for a connection and repetitions included, until it fails with a message
-     * that says why.
+     * How long a command may take from when it has a connection, repetitions included, until it fails with a message that
+     * says why. Four fifths of it a statement waits for a row, and a transaction for its client, in PostgreSQL and MariaDB.
      *
      * @return a positive time
      */
@@ -58,6 +61,25 @@ public final class R2dbcLockOptions {
     }
 
     /**
+     * Whether a backend listens to PostgreSQL's notifications.
+     *
+     * @return true unless {@linkplain #withoutNotifications() turned off}
+     */
+    public boolean listens() {
+        return listens;
+    }
+
+    /**
+     * Looks for grants on PostgreSQL as on the other databases, 50 ms after something happened and at last once a second,
+     * over the pool alone. For a pooler that lends a connection for one transaction, which is noticed without this too.
+     *
+     * @return a copy without a connection for notifications
+     */
+    public R2dbcLockOptions withoutNotifications() {
+        return new R2dbcLockOptions(prefix, commandTimeout, connections, false);
+    }
+
+    /**
      * Keeps locks in other tables. All processes that share a lock need the same.
      *
      * @param prefix lower-case letters, digits and underscores, at most 41 of them, after a schema and a dot if wanted
@@ -68,7 +90,7 @@ public final class R2dbcLockOptions {
             throw new IllegalArgumentException("prefix must be lower-case letters, digits and '_', at most 41 of them"
                     + " and no digit first, after a schema and a dot if wanted, but is '" + prefix + "'");
         }
-        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+        return new R2dbcLockOptions(prefix, commandTimeout, connections, listens);
     }
 
     /**
@@ -82,7 +104,7 @@ public final class R2dbcLockOptions {
         if (commandTimeout.compareTo(SHORTEST_TIMEOUT) < 0) {
             throw new IllegalArgumentException("commandTimeout must be at least 10 ms but is " + commandTimeout);
         }
-        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+        return new R2dbcLockOptions(prefix, commandTimeout, connections, listens);
     }
 
     /**
@@ -95,6 +117,6 @@ public final class R2dbcLockOptions {
         if (connections < 1) {
             throw new IllegalArgumentException("connections must be at least 1 but is " + connections);
         }
-        return new R2dbcLockOptions(prefix, commandTimeout, connections);
+        return new R2dbcLockOptions(prefix, commandTimeout, connections, listens);
     }
 }

@@ -3,8 +3,10 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -14,7 +16,10 @@ import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Renews many holds by one statement for each lease in use, and looks closer only if some of them are gone. */
+/**
+ * Renews many holds at once for each lease in use, and looks closer only if some of them were not renewed. A row that
+ * somebody else has locked is passed over, so that it costs its own hold only.
+ */
 final class Renewal {
 
     private final Database database;
@@ -32,34 +37,53 @@ final class Renewal {
     }
 
     private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {
-        List<Object> parameters = new ArrayList<>();
-        parameters.add(Keys.micros(claims.get(0).lease()));
-        claims.forEach(claim -> parameters.add(Keys.bytes(claim.key())));
-        claims.forEach(claim -> parameters.add(claim.id()));
-        Set<String> all = claims.stream().map(Claim::id).collect(Collectors.toSet());
-        return session.alone(session.changeListed("renew", claims.size(), parameters.toArray()))
-                .flatMap(rows -> rows == claims.size()
-                        ? Mono.just(new RenewalResult(all, Map.of()))
-                        : whatIsLeft(session, claims));
+        long lease = Keys.micros(claims.get(0).lease());
+        return session.inOne("prolong", claims.size(), Renewal::ids, names(claims, lease))
+                .switchIfEmpty(session.transaction(
+                        session.listed("mine", claims.size(), row -> LockRow.text(row, "claim_id"), names(claims))
+                                .flatMap(mine -> prolonged(session, lease, claims, mine))))
+                .flatMap(ids -> ids.size() == claims.size()
+                        ? Mono.just(new RenewalResult(Set.copyOf(ids), Map.of()))
+                        : whatIsLeft(session, claims, Set.copyOf(ids)));
     }
 
-    private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims) {
+    private static List<String> ids(Row row) {
+        return Arrays.stream(LockRow.text(row, "claim_ids").split(" ", -1))
+                .filter(id -> !id.isEmpty())
+                .toList();
+    }
+
+    private static Object[] names(List<Claim> claims, Object... before) {
+        List<Object> names = new ArrayList<>(List.of(before));
+        claims.forEach(claim -> names.add(Keys.bytes(claim.key())));
+        claims.forEach(claim -> names.add(claim.id()));
+        return names.toArray();
+    }
+
+    /** Rows that are locked by now, so nobody is waited for. */
+    private static Mono<List<String>> prolonged(Session session, long lease, List<Claim> claims, List<String> ids) {
+        List<Claim> mine =
+                claims.stream().filter(claim -> ids.contains(claim.id())).toList();
+        return mine.isEmpty()
+                ? Mono.just(ids)
+                : session.changeListed("renew", mine.size(), names(mine, lease)).thenReturn(ids);
+    }
+
+    /** A hold that is there but was not renewed, because somebody has its row locked, is asked about again. */
+    private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims, Set<String> renewed) {
         Object[] keys = claims.stream().map(claim -> Keys.bytes(claim.key())).toArray();
         return session.alone(session.listed("owners", claims.size(), Waits.Owner::read, keys))
                 .map(owners -> {
                     Map<String, String> ownerOf = new HashMap<>();
                     owners.forEach(owner -> ownerOf.put(owner.key(), owner.claimId()));
-                    Set<String> kept = new HashSet<>();
                     Map<String, LossReason> lost = new HashMap<>();
                     for (Claim claim : claims) {
                         String owner = ownerOf.get(claim.key());
-                        if (claim.id().equals(owner)) {
-                            kept.add(claim.id());
-                        } else {
+                        if (!renewed.contains(claim.id()) && !claim.id().equals(owner)) {
                             lost.put(claim.id(), owner == null ? LossReason.EXPIRED : LossReason.TAKEN_OVER);
                         }
                     }
-                    return new RenewalResult(kept, lost);
+                    return new RenewalResult(renewed, lost);
                 });
     }
 

@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
 import io.r2dbc.spi.Row;
 import io.r2dbc.spi.Statement;
@@ -67,8 +68,57 @@ record Session(Connection connection, Sql sql) {
                         .then(Mono.error(error)));
     }
 
-    /** Runs one statement so that it counts at once, also on a connection that commits by hand. */
+    /**
+     * Runs one statement so that it counts at once, also on a connection that commits by hand, and sees what others have
+     * committed, also where PostgreSQL's default is another isolation.
+     */
     <T> Mono<T> alone(Mono<T> work) {
-        return Mono.defer(() -> connection.isAutoCommit() ? work : transaction(work));
+        return Mono.defer(() -> connection.isAutoCommit() && isReadCommitted() ? work : transaction(work));
+    }
+
+    private boolean isReadCommitted() {
+        return sql.dialect != Dialect.POSTGRESQL
+                || IsolationLevel.READ_COMMITTED.equals(connection.getTransactionIsolationLevel());
+    }
+
+    /**
+     * Runs a statement that does all that a command needs, if this database has one; empty if not, or if more has to be
+     * known. A compound statement is a transaction of its own.
+     */
+    <T> Mono<T> inOne(String statement, Function<Row, T> read, Object... parameters) {
+        return inOne(statement, 1, read, parameters);
+    }
+
+    <T> Mono<T> inOne(String statement, int length, Function<Row, T> read, Object... parameters) {
+        if (!sql.knows(statement)) {
+            return Mono.empty();
+        }
+        Mono<List<T>> answer = listed(statement, length, read, parameters);
+        return (sql.dialect == Dialect.POSTGRESQL
+                        ? alone(answer)
+                        : answer.onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
+                            sql.forgetCompounds();
+                            return Mono.empty();
+                        }))
+                .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
+    }
+
+    /**
+     * Runs a transaction of several statements in which nobody waits for a row, nor a server for this client, longer than
+     * for a command. PostgreSQL is told so by the first of these statements.
+     */
+    <T> Mono<T> bounded(Mono<T> transaction) {
+        if (!sql.knows("bound")) {
+            return transaction;
+        }
+        return change("bound")
+                .thenReturn(true)
+                .onErrorResume(R2dbcException.class, unknownVariable -> Mono.just(false))
+                .flatMap(isBound -> isBound
+                        ? transaction
+                                .flatMap(value -> change("unbound").thenReturn(value))
+                                .onErrorResume(error ->
+                                        change("unbound").onErrorComplete().then(Mono.error(error)))
+                        : transaction);
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -14,30 +15,50 @@ import java.util.stream.Collectors;
 final class Sql {
 
     private static final String MARK = "-- name: ";
+    private static final String LIST = "${list}";
 
     final Dialect dialect;
     final String prefix;
+    private final Duration patience;
     private final Map<String, String> statements = new HashMap<>();
+    private volatile boolean compounds = true;
 
     Sql(Dialect dialect, String prefix) {
+        this(dialect, prefix, R2dbcLockOptions.defaults().commandTimeout());
+    }
+
+    /** Statements that wait for a locked row, and for a client in the middle of a transaction, no longer than a command. */
+    Sql(Dialect dialect, String prefix, Duration commandTimeout) {
         this.dialect = dialect;
         this.prefix = prefix;
+        this.patience = commandTimeout.multipliedBy(4).dividedBy(5);
         for (String section : resource("statements.sql").split("(?m)^" + MARK, -1)) {
             String[] name = section.lines().findFirst().orElse("").split(" ", -1);
             if (name.length == 1 || name[1].equals(dialect.id())) {
-                statements.put(name[0], complete(withoutComments(section.substring(section.indexOf('\n') + 1))));
+                String text = complete(withoutComments(section.substring(section.indexOf('\n') + 1)));
+                statements.put(name[0], text.contains(LIST) ? text : dialect.numbered(text));
             }
         }
     }
 
+    /** Whether this dialect has a statement for something, and the server understands it. */
+    boolean knows(String name) {
+        return statements.containsKey(name) && (compounds || dialect != Dialect.MARIADB);
+    }
+
+    /** It is MySQL, which knows compound statements only in procedures. */
+    void forgetCompounds() {
+        compounds = false;
+    }
+
     String text(String name) {
-        return dialect.numbered(template(name));
+        return template(name);
     }
 
     /** A statement in which every list has as many parameters. */
     String text(String name, int length) {
         String list = "?" + ", ?".repeat(length - 1);
-        return dialect.numbered(template(name).replace("${list}", list));
+        return dialect.numbered(template(name).replace(LIST, list));
     }
 
     /** The statements that create the tables. */
@@ -67,6 +88,8 @@ final class Sql {
                 .replace("${row}", prefix + "_row")
                 .replace("${once}", prefix + "_once")
                 .replace("${now}", dialect.now)
+                .replace("${patience}", Long.toString(dialect.patience(patience)))
+                .replace("${idle}", Long.toString(patience.toMillis()))
                 .strip();
     }
 

@@ -4,33 +4,45 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.Signal;
 import io.r2dbc.spi.Row;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Claims and releases as transactions on the lock's row. A lock that is free, or that nobody else wants, changes hands by
- * one statement that says under which condition; everything else locks the row first.
+ * Claims and releases. Where the database has a statement for all that a command needs, that is one round trip. What it
+ * leaves open, and every command elsewhere, is a {@link Transfer}. When the answer to a release is lost nobody knows whom
+ * it served, so whoever waits here asks again.
  */
 final class TableLock {
 
     private final Database database;
     private final Pushes pushes;
     private final Waits waits;
-    private final Lanes lanes = new Lanes();
+    private final Lanes lanes;
+    /** Claims with a question that stands in a line of ours, for its turn or for a connection. */
+    private final Set<String> standing = ConcurrentHashMap.newKeySet();
 
     TableLock(Database database, Pushes pushes, Waits waits) {
         this.database = database;
         this.pushes = pushes;
         this.waits = waits;
+        this.lanes = new Lanes(database.timeout);
+    }
+
+    boolean holdsBack(Claim claim) {
+        return standing.contains(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {
-        Mono<ClaimResult> answer = Mono.defer(() -> {
+        Mono<ClaimResult> answer = Mono.defer(() -> database.runAgain(session -> {
             waits.begin(claim);
-            return database.runAgain(session -> quick(session, claim).switchIfEmpty(asked(session, claim)));
-        });
-        return lanes.claim(claim, answer.doOnNext(result -> {
+            standing.remove(claim.id());
+            return quick(session, claim).switchIfEmpty(asked(session, claim));
+        }));
+        Mono<ClaimResult> inTurn = lanes.claim(claim, answer.doOnNext(result -> {
             if (result instanceof ClaimResult.Queued) {
                 waits.add(claim);
             } else {
@@ -40,54 +52,63 @@ final class TableLock {
                 waits.end(claim);
             }
         }));
+        return Mono.defer(() -> {
+            standing.add(claim.id());
+            return inTurn.doFinally(signal -> standing.remove(claim.id()));
+        });
     }
 
-    /** What one statement can answer; a lock for which others of this backend wait is not free. */
+    /** What one statement can answer. */
     private Mono<ClaimResult> quick(Session session, Claim claim) {
         if (waits.contains(claim)) {
-            return glanced(session, claim);
+            return kept(session, claim).flatMap(seen -> seen.queued(claim));
         }
-        return waits.isWaitedFor(claim.key()) ? Mono.empty() : taken(session, claim);
-    }
-
-    /** The lock if it is free, by one statement. */
-    private Mono<ClaimResult> taken(Session session, Claim claim) {
         byte[] key = Keys.bytes(claim.key());
-        Object[] parameters = {key, claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease())};
-        Mono<Taken> taken = session.sql().dialect.notifies()
-                ? session.alone(session.one("take", Taken::read, parameters))
-                : session.alone(session.change("take", parameters))
-                        .then(session.alone(session.one("look", Taken::read, key)));
-        return taken.filter(row -> row.claimId().equals(claim.id())).map(row -> granted(row.token(), claim));
-    }
-
-    private record Taken(String claimId, long token) {
-        static Taken read(Row row) {
-            return new Taken(String.valueOf(row.get("claim_id", String.class)), LockRow.number(row, "token"));
+        long lease = Keys.micros(claim.lease());
+        if (session.sql().knows("claim")) {
+            long waits = claim.mode() == Claim.Mode.TRY ? 0 : 1;
+            Object[] question = {key, claim.id(), claim.owner(), pushes.client(), lease, waits};
+            return session.inOne("claim", Seen::read, question).map(seen -> seen.answer(claim));
         }
+        // A lock for which others of this backend wait is not free.
+        return waits.isWaitedFor(claim.key())
+                ? Mono.empty()
+                : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
+                        .then(session.alone(session.one("look", Seen::read, key)))
+                        .filter(seen -> claim.id().equals(seen.claimId()))
+                        .map(seen -> seen.answer(claim));
     }
 
-    /** The answer to a waiting claim for which nothing has changed, by one look. */
-    private Mono<ClaimResult> glanced(Session session, Claim claim) {
-        long half = Keys.micros(claim.lease()) / 2;
-        return session.alone(session.all("glance", Glance::read, claim.id(), Keys.bytes(claim.key())))
-                .flatMapIterable(seen -> seen)
-                .filter(seen -> seen.claimId() != null
-                        && seen.left() > 0
-                        && seen.alive() > half
-                        && !claim.id().equals(seen.claimId()))
-                .next()
-                .map(seen -> queued(seen.left(), seen.token()));
+    /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */
+    private Mono<Seen> kept(Session session, Claim claim) {
+        return switch (session.sql().dialect) {
+            case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());
+            case MARIADB ->
+                session.alone(session.change("keep", claim.id()))
+                        .filter(rows -> rows > 0)
+                        .flatMap(rows ->
+                                session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
+            case H2 -> Mono.empty();
+        };
     }
 
-    private record Glance(@Nullable String claimId, long token, long left, long alive) {
-        static Glance read(Row row) {
-            long now = LockRow.number(row, "now_is");
-            return new Glance(
-                    row.get("claim_id", String.class),
-                    LockRow.number(row, "token"),
-                    LockRow.number(row, "lease_end") - now,
-                    LockRow.number(row, "alive_until") - now);
+    private record Seen(@Nullable String claimId, long token, long remaining) {
+        static Seen read(Row row) {
+            return new Seen(
+                    row.get("claim_id", String.class), LockRow.number(row, "token"), LockRow.number(row, "remaining"));
+        }
+
+        ClaimResult answer(Claim claim) {
+            if (claim.id().equals(claimId)) {
+                return granted(token, claim);
+            }
+            return claim.mode() == Claim.Mode.TRY ? new ClaimResult.Busy() : TableLock.queued(remaining, token);
+        }
+
+        /** What a claim that waits wants to know, if it goes on waiting. */
+        Mono<ClaimResult> queued(Claim claim) {
+            boolean isHeld = claimId != null && remaining > 0 && !claim.id().equals(claimId);
+            return isHeld ? Mono.just(TableLock.queued(remaining, token)) : Mono.empty();
         }
     }
 
@@ -153,14 +174,42 @@ final class TableLock {
                                 ? session.alone(session.change("leave", claim.id()))
                                         .flatMap(rows -> rows > 0 ? Mono.just(false) : released(session, claim))
                                 : released(session, claim))
-                        .doOnNext(owned -> waits.end(claim));
+                        .doOnNext(owned -> waits.end(claim))
+                        .doOnError(error -> pushes.push(new Signal.Recheck(claim.key())));
             }));
         });
     }
 
     private Mono<Boolean> released(Session session, Claim claim) {
-        return session.alone(session.change("release", Keys.bytes(claim.key()), claim.id()))
-                .flatMap(rows -> rows > 0 ? Mono.just(true) : ended(session, claim));
+        byte[] key = Keys.bytes(claim.key());
+        Mono<Boolean> quick = session.sql().knows("hand")
+                ? handed(session, key, claim).map(next -> next.tell(pushes))
+                : session.alone(session.change("release", key, claim.id()))
+                        .flatMap(rows -> rows > 0 ? Mono.just(true) : Mono.empty());
+        return quick.switchIfEmpty(ended(session, claim));
+    }
+
+    private Mono<Handed> handed(Session session, byte[] key, Claim claim) {
+        return session.sql().dialect == Dialect.POSTGRESQL
+                ? session.inOne("hand", Handed::read, key, claim.id(), pushes.client())
+                : session.inOne("hand", Handed::read, key, claim.id());
+    }
+
+    /** Who owns the lock after it was released. */
+    private record Handed(
+            @Nullable String claimId, @Nullable String client, long token) {
+        static Handed read(Row row) {
+            return new Handed(
+                    row.get("claim_id", String.class), row.get("client", String.class), LockRow.number(row, "token"));
+        }
+
+        /** Tells a claim of this backend; the release was one of an owner. */
+        boolean tell(Pushes pushes) {
+            if (claimId != null && client != null && pushes.isFor(client)) {
+                pushes.push(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
+            }
+            return true;
+        }
     }
 
     private Mono<Boolean> ended(Session session, Claim claim) {
@@ -174,20 +223,22 @@ final class TableLock {
         return lanes.inTurn(
                 key,
                 database.run(session -> Transfer.of(
-                        session,
-                        pushes,
-                        key,
-                        (transfer, row) -> row.isHeld() && row.token() == fencingToken >> LockBackend.PASS_BITS
-                                ? transfer.tellLoss(row)
-                                        .then(transfer.passOn(row))
-                                        .thenReturn(true)
-                                : Mono.just(false))));
+                                session,
+                                pushes,
+                                key,
+                                (transfer, row) -> row.isHeld() && row.token() == fencingToken >> LockBackend.PASS_BITS
+                                        ? transfer.tellLoss(row)
+                                                .then(transfer.passOn(row))
+                                                .thenReturn(true)
+                                        : Mono.just(false)))
+                        .doOnError(error -> pushes.push(new Signal.Recheck(key))));
     }
 
     Mono<LockInfo> inspect(String key) {
         return database.run(session -> session.alone(session.one(
                         "inspect",
-                        row -> info(key, LockRow.read(row), LockRow.number(row, "waiters")),
+                        row -> info(
+                                key, LockRow.read(row, LockRow.number(row, "now_is")), LockRow.number(row, "waiters")),
                         Keys.bytes(key))))
                 .defaultIfEmpty(new LockInfo.Free(key));
     }

@@ -28,7 +28,7 @@ final class Transfer {
     static <T> Mono<T> of(Session session, Pushes pushes, String key, Work<T> work) {
         return Mono.defer(() -> {
             Transfer transfer = new Transfer(session, pushes, key);
-            return session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row)))
+            return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
                     .doOnNext(done -> transfer.ours.forEach(pushes::push));
         });
     }
@@ -40,9 +40,15 @@ final class Transfer {
 
     /** Locks the lock's row for this transaction; a lock that nobody used yet gets one. */
     private Mono<LockRow> locked() {
-        Mono<LockRow> row = session.one("lock", LockRow::read, Keys.bytes(key));
-        return row.switchIfEmpty(
-                Mono.defer(() -> session.change("ensure", Keys.bytes(key)).then(row)));
+        Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), Keys.bytes(key));
+        return row.switchIfEmpty(Mono.defer(
+                        () -> session.change("ensure", Keys.bytes(key)).then(row)))
+                .flatMap(this::now);
+    }
+
+    /** The row with the time after it was locked, or after whatever else was waited for: a lease must not begin before. */
+    private Mono<LockRow> now(LockRow row) {
+        return session.one("clock", found -> row.at(LockRow.number(found, "now_is")));
     }
 
     /** The claims that have waited longest and are alive, two at most. */
@@ -69,7 +75,8 @@ final class Transfer {
         return next.place() == 0
                 ? granted(row, next, othersWait)
                 : session.change("leave", next.claimId())
-                        .flatMap(left -> left == 0 ? Mono.empty() : granted(row, next, othersWait));
+                        .flatMap(left ->
+                                left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, next, othersWait)));
     }
 
     private Mono<Long> granted(LockRow row, Successor next, boolean othersWait) {

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The claims of this backend that wait in a queue. Where the database does not tell that one of them was served, all of
+ * The claims of this backend that wait in a queue. Where nobody tells that one of them was served, all of
  * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
  * from any thread.
  */
@@ -68,7 +68,7 @@ final class Waits {
 
     void add(Claim claim) {
         boolean isNew = keys.put(claim.id(), claim.key()) == null;
-        if (isNew && !database.sql.dialect.notifies()) {
+        if (isNew && !pushes.arrive()) {
             pause = SHORTEST_PAUSE;
             Sinks.EmitResult unused = newcomers.tryEmitNext(true);
             look();
@@ -84,16 +84,19 @@ final class Waits {
     }
 
     private void look() {
-        if (keys.isEmpty() || !looking.compareAndSet(false, true)) {
+        if (keys.isEmpty() || pushes.arrive() || !looking.compareAndSet(false, true)) {
             return;
         }
         try {
             var unused = Detached.run(
                     "looking for grants",
-                    Mono.defer(this::round).repeat(() -> !keys.isEmpty()).then().doFinally(signal -> {
-                        looking.set(false);
-                        look();
-                    }));
+                    Mono.defer(this::round)
+                            .repeat(() -> !keys.isEmpty() && !pushes.arrive())
+                            .then()
+                            .doFinally(signal -> {
+                                looking.set(false);
+                                look();
+                            }));
         } catch (Throwable e) { // a fatal one, which is not signalled: the next claim that waits tries again
             looking.set(false);
             throw e;

@@ -71,9 +71,7 @@ final class Watch {
 
         /** When it is worth looking. */
         private Flux<?> occasions() {
-            return database.sql.dialect.notifies()
-                    ? Flux.merge(pushes.changes(key), Flux.interval(REFRESH, DriverThreads.timer()))
-                    : Flux.defer(this::nextTime).repeat();
+            return Flux.merge(pushes.changes(key), Flux.defer(this::nextTime).repeat());
         }
 
         private Mono<LockEvent> snapshot() {
@@ -115,8 +113,8 @@ final class Watch {
         }
 
         private Mono<Long> nextTime() {
-            long now = pause;
-            pause = Math.min(2 * now, LONGEST_PAUSE);
+            long now = pushes.arrive() ? REFRESH.toMillis() : pause;
+            pause = Math.min(2 * pause, LONGEST_PAUSE);
             return Mono.delay(
                     Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)),
                     DriverThreads.timer());

@@ -1,14 +1,208 @@
 -- What is asked of the database. A statement with a dialect behind its name replaces the one without. ${...} stands for a
--- table, for the time by the database's clock in microseconds since 2020, or for a list of parameters.
+-- table, for the time by the database's clock in microseconds since 2020, for how long a statement waits for a row (in
+-- PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters.
+--
+-- The clock is read when the row is locked: PostgreSQL's where it stands, MariaDB's at the start of a statement, H2's when
+-- a transaction first asks for it.
 
--- name: take postgresql
-INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
-VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
-ON CONFLICT (lock_key) DO UPDATE SET
-    claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
-    token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
-WHERE (l.claim_id IS NULL OR (l.lease_end <= excluded.token AND l.waiting = 0)) AND l.watched_until < excluded.token
-RETURNING claim_id, token
+-- name: claim postgresql
+-- Takes a lock that is free, joins the queue of one that is held, or finds out that it is held: all of it by what the row
+-- says when it is locked. No row comes back if more has to be known: an owner's lease ended and somebody waits, or a
+-- watcher wants a record. A busy lock is tried without locking anything.
+WITH asked AS MATERIALIZED (
+    SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS owner,
+        CAST(? AS VARCHAR) AS client, CAST(? AS BIGINT) AS lease, CAST(? AS BIGINT) AS waits,
+        set_config('lock_timeout', '${patience}', true) AS patience
+), busy AS MATERIALIZED (
+    SELECT l.claim_id, l.token, l.lease_end - ${now} AS remaining FROM ${lock} l JOIN asked a ON l.lock_key = a.lock_key
+    WHERE a.waits = 0 AND l.claim_id <> a.claim_id AND l.lease_end > ${now}
+), locked AS (
+    INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+    SELECT lock_key, claim_id, owner, client, ${now}, ${now} + lease, 0, 0, 0 FROM asked
+    WHERE patience IS NOT NULL AND NOT EXISTS (SELECT 1 FROM busy)
+    ON CONFLICT (lock_key) DO UPDATE SET (claim_id, owner, client, token, lease_end, waiting, places) = (
+        SELECT
+            CASE WHEN f.free THEN excluded.claim_id ELSE l.claim_id END,
+            CASE WHEN f.free THEN excluded.owner ELSE l.owner END,
+            CASE WHEN f.free THEN excluded.client ELSE l.client END,
+            CASE WHEN f.free THEN greatest(l.token + 1, n.now_is) ELSE l.token END,
+            CASE WHEN f.free OR f.own THEN n.now_is + a.lease ELSE l.lease_end END,
+            CASE WHEN f.free THEN 0 WHEN f.own THEN l.waiting ELSE greatest(l.waiting, a.waits) END,
+            CASE WHEN f.free OR f.own OR a.waits = 0 THEN l.places WHEN l.waiting = 1 THEN l.places + 1
+                ELSE greatest(l.places,
+                    (SELECT coalesce(max(w.place), 0) FROM ${waiter} w WHERE w.lock_key = a.lock_key)) + 1 END
+        FROM asked a, (SELECT ${now} AS now_is) n, LATERAL (SELECT
+            l.watched_until < n.now_is AND (l.claim_id IS NULL OR (l.lease_end <= n.now_is AND l.waiting = 0)) AS free,
+            l.claim_id = a.claim_id AND l.lease_end > n.now_is AS own) f)
+    WHERE CASE
+        WHEN l.claim_id IS NULL THEN l.watched_until < ${now}
+        WHEN l.lease_end > ${now} THEN true
+        ELSE l.waiting = 0 AND l.watched_until < ${now} END
+    RETURNING claim_id, token, lease_end - ${now} AS remaining, places
+), queued AS (
+    INSERT INTO ${waiter} AS w (claim_id, lock_key, place, owner, client, lease, alive_until)
+    SELECT a.claim_id, a.lock_key, l.places, a.owner, a.client, a.lease, ${now} + a.lease FROM asked a, locked l
+    WHERE a.waits = 1 AND l.claim_id <> a.claim_id
+    ON CONFLICT (claim_id) DO UPDATE SET alive_until = excluded.alive_until
+)
+SELECT claim_id, token, remaining FROM locked UNION ALL SELECT claim_id, token, remaining FROM busy
+
+-- name: claim mariadb
+-- The same as a compound statement, which MariaDB knows and MySQL does not.
+BEGIN NOT ATOMIC
+    DECLARE asked_key VARBINARY(512) DEFAULT ?;
+    DECLARE asked_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE asked_owner VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE asked_client VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE asked_lease, asked_waits BIGINT;
+    DECLARE row_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE now_is, row_token, row_end, row_waiting, row_places, row_watched BIGINT;
+    DECLARE answered BIGINT DEFAULT 0;
+    DECLARE patience_before BIGINT DEFAULT @@SESSION.innodb_lock_wait_timeout;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        SET SESSION innodb_lock_wait_timeout = patience_before;
+        RESIGNAL;
+    END;
+    SET asked_lease = ?, asked_waits = ?;
+    SET SESSION innodb_lock_wait_timeout = ${patience};
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION;
+    SET now_is = ${now};
+    IF asked_waits = 0 THEN
+        SELECT claim_id, token, lease_end INTO row_claim, row_token, row_end FROM ${lock} WHERE lock_key = asked_key;
+        SET answered = coalesce(row_claim <> asked_claim AND row_end > now_is, 0);
+    END IF;
+    IF answered = 0 THEN
+        INSERT INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (asked_key, 0, 0, 0, 0, 0)
+        ON DUPLICATE KEY UPDATE lock_key = VALUES(lock_key);
+        SELECT claim_id, token, lease_end, waiting, places, watched_until
+        INTO row_claim, row_token, row_end, row_waiting, row_places, row_watched FROM ${lock} WHERE lock_key = asked_key;
+        SET now_is = ${now};
+        IF row_claim = asked_claim AND row_end > now_is THEN
+            SET row_end = now_is + asked_lease;
+            UPDATE ${lock} SET lease_end = row_end WHERE lock_key = asked_key;
+            SET answered = 1;
+        ELSEIF row_claim IS NOT NULL AND row_end > now_is THEN
+            IF asked_waits = 1 THEN
+                IF row_waiting = 0 THEN
+                    SELECT greatest(row_places, coalesce(max(place), 0)) INTO row_places
+                    FROM ${waiter} WHERE lock_key = asked_key;
+                END IF;
+                UPDATE ${lock} SET waiting = 1, places = row_places + 1 WHERE lock_key = asked_key;
+                INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES
+                    (asked_claim, asked_key, row_places + 1, asked_owner, asked_client, asked_lease, now_is + asked_lease)
+                ON DUPLICATE KEY UPDATE alive_until = VALUES(alive_until);
+            END IF;
+            SET answered = 1;
+        ELSEIF (row_claim IS NULL OR row_waiting = 0) AND row_watched < now_is THEN
+            SET row_claim = asked_claim, row_token = greatest(row_token + 1, now_is), row_end = now_is + asked_lease;
+            UPDATE ${lock} SET claim_id = asked_claim, owner = asked_owner, client = asked_client, token = row_token,
+                lease_end = row_end, waiting = 0 WHERE lock_key = asked_key;
+            SET answered = 1;
+        END IF;
+    END IF;
+    COMMIT;
+    SET SESSION innodb_lock_wait_timeout = patience_before;
+    IF answered = 1 THEN
+        SELECT row_claim AS claim_id, row_token AS token, row_end - now_is AS remaining;
+    END IF;
+END
+
+-- name: hand postgresql
+-- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it began,
+-- and the row as it is once it is locked. So the lock is made free only if the row says that nobody waits, or that nobody
+-- came since; and somebody is behind who is served unless his was the last place given. No row comes back if more has to
+-- be known. A waiting claim keeps its row alive without locking the lock's, so the clock is read when that row is gone.
+WITH asked AS MATERIALIZED (
+    SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS client,
+        set_config('lock_timeout', '${patience}', true) AS patience
+), owned AS MATERIALIZED (
+    SELECT l.lock_key, l.waiting, l.places FROM ${lock} l JOIN asked a ON l.lock_key = a.lock_key
+    WHERE l.claim_id = a.claim_id AND l.lease_end > ${now} AND l.watched_until < ${now} AND a.patience IS NOT NULL
+    FOR UPDATE OF l
+), first AS MATERIALIZED (
+    SELECT n.claim_id FROM owned o CROSS JOIN LATERAL (SELECT w.claim_id FROM ${waiter} w
+        WHERE o.waiting = 1 AND w.lock_key = o.lock_key AND w.alive_until > ${now} ORDER BY w.place LIMIT 1) n
+), served AS (
+    DELETE FROM ${waiter} w USING first f WHERE w.claim_id = f.claim_id
+    RETURNING w.claim_id, w.owner, w.client, w.lease, w.place
+), changed AS (
+    UPDATE ${lock} l SET claim_id = s.claim_id, owner = s.owner, client = s.client,
+        token = CASE WHEN s.claim_id IS NULL THEN l.token ELSE greatest(l.token + 1, ${now}) END,
+        lease_end = ${now} + coalesce(s.lease, 0),
+        waiting = CASE WHEN s.place < o.places THEN 1 ELSE 0 END
+    FROM owned o LEFT JOIN served s ON true
+    WHERE l.lock_key = o.lock_key AND (s.claim_id IS NOT NULL OR o.waiting = 0 OR (NOT EXISTS (SELECT 1 FROM first)
+        AND o.places = (SELECT seen.places FROM ${lock} seen WHERE seen.lock_key = o.lock_key)))
+    RETURNING l.claim_id, l.client, l.token
+)
+SELECT c.claim_id, c.client, c.token, CASE WHEN c.client <> a.client
+    THEN CAST(pg_notify('reactive_lock.' || c.client, 'grant ' || c.claim_id || ' ' || c.token) AS TEXT) END AS told
+FROM changed c CROSS JOIN asked a
+
+-- name: hand mariadb
+BEGIN NOT ATOMIC
+    DECLARE asked_key VARBINARY(512) DEFAULT ?;
+    DECLARE asked_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE row_claim, next_claim, next_client VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE next_owner VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE now_is, row_token, row_end, row_watched, next_lease, others BIGINT;
+    DECLARE answered BIGINT DEFAULT 0;
+    DECLARE patience_before BIGINT DEFAULT @@SESSION.innodb_lock_wait_timeout;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        SET SESSION innodb_lock_wait_timeout = patience_before;
+        RESIGNAL;
+    END;
+    SET SESSION innodb_lock_wait_timeout = ${patience};
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION;
+    SELECT claim_id, token, lease_end, watched_until INTO row_claim, row_token, row_end, row_watched
+    FROM ${lock} WHERE lock_key = asked_key FOR UPDATE;
+    SET now_is = ${now};
+    WHILE answered = 0 AND row_claim = asked_claim AND row_end > now_is AND row_watched < now_is DO
+        SET next_claim = NULL;
+        SELECT claim_id, owner, client, lease INTO next_claim, next_owner, next_client, next_lease
+        FROM ${waiter} WHERE lock_key = asked_key AND alive_until > now_is ORDER BY place LIMIT 1;
+        IF next_claim IS NULL THEN
+            UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = now_is, waiting = 0
+            WHERE lock_key = asked_key;
+            SET answered = 1;
+        ELSE
+            DELETE FROM ${waiter} WHERE claim_id = next_claim;
+            IF ROW_COUNT() > 0 THEN
+                SET now_is = ${now};
+                SET row_token = greatest(row_token + 1, now_is);
+                SET others = EXISTS (SELECT 1 FROM ${waiter} WHERE lock_key = asked_key);
+                UPDATE ${lock} SET claim_id = next_claim, owner = next_owner, client = next_client, token = row_token,
+                    lease_end = now_is + next_lease, waiting = others WHERE lock_key = asked_key;
+                SET answered = 1;
+            END IF;
+        END IF;
+    END WHILE;
+    COMMIT;
+    SET SESSION innodb_lock_wait_timeout = patience_before;
+    IF answered = 1 THEN
+        SELECT next_claim AS claim_id, next_client AS client, row_token AS token;
+    END IF;
+END
+
+-- name: keep postgresql
+-- Keeps a waiting claim alive and looks at the lock meanwhile. Whoever serves the claim reads the clock when its row is
+-- gone, so a grant that comes after this is younger than the question.
+WITH kept AS (
+    UPDATE ${waiter} SET alive_until = ${now} + lease
+    WHERE claim_id = ? AND alive_until > ${now} AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+    RETURNING lock_key
+)
+SELECT l.claim_id, l.token, l.lease_end - ${now} AS remaining
+FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
+
+-- name: keep mariadb
+UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
 
 -- name: take mariadb
 -- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew.
@@ -38,23 +232,33 @@ WHEN NOT MATCHED THEN INSERT (lock_key, claim_id, owner, client, token, lease_en
 VALUES (n.lock_key, n.claim_id, n.owner, n.client, n.token, n.lease_end, 0, 0, 0)
 
 -- name: look
-SELECT claim_id, token FROM ${lock} WHERE lock_key = ? AND lease_end > ${now}
+SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock} WHERE lock_key = ? AND lease_end > ${now}
 
 -- name: ensure postgresql
-INSERT INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, ${now}, 0, 0, 0)
+INSERT INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, 0, 0, 0, 0)
 ON CONFLICT (lock_key) DO NOTHING
 
 -- name: ensure mariadb
-INSERT IGNORE INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, ${now}, 0, 0, 0)
+INSERT IGNORE INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until) VALUES (?, 0, 0, 0, 0, 0)
 
 -- name: ensure h2
 MERGE INTO ${lock} AS l USING (VALUES (CAST(? AS VARBINARY(512)))) AS n (lock_key) ON l.lock_key = n.lock_key
 WHEN NOT MATCHED THEN INSERT (lock_key, token, lease_end, waiting, places, watched_until)
-VALUES (n.lock_key, 0, ${now}, 0, 0, 0)
+VALUES (n.lock_key, 0, 0, 0, 0, 0)
 
 -- name: lock
-SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is
-FROM ${lock} WHERE lock_key = ? FOR UPDATE
+SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until FROM ${lock} WHERE lock_key = ? FOR UPDATE
+
+-- name: lock postgresql
+-- Nobody waits for a row of ours for longer than a command may take, nor for a client that stopped in the middle.
+WITH patience AS MATERIALIZED (
+    SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
+)
+SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until FROM ${lock}
+WHERE lock_key = ? AND EXISTS (SELECT 1 FROM patience) FOR UPDATE
+
+-- name: clock
+SELECT ${now} AS now_is
 
 -- name: inspect
 SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
@@ -62,8 +266,7 @@ SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until
 FROM ${lock} l WHERE lock_key = ?
 
 -- name: glance
-SELECT l.claim_id, l.token, l.lease_end, ${now} AS now_is, w.alive_until
-FROM ${lock} l JOIN ${waiter} w ON w.claim_id = ? WHERE l.lock_key = ?
+SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock} WHERE lock_key = ? AND waiting = 1
 
 -- name: grant
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ?, waiting = ? WHERE lock_key = ?
@@ -107,8 +310,65 @@ VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_unt
 -- name: leave
 DELETE FROM ${waiter} WHERE claim_id = ?
 
+-- name: prolong postgresql
+-- Lets leases start anew. A row that somebody else has locked is passed over: it costs its own hold only.
+WITH asked AS MATERIALIZED (
+    SELECT CAST(? AS BIGINT) AS lease
+), mine AS MATERIALIZED (
+    SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
+    FOR UPDATE SKIP LOCKED
+), renewed AS (
+    UPDATE ${lock} l SET lease_end = ${now} + a.lease FROM mine m, asked a WHERE l.lock_key = m.lock_key
+    RETURNING l.claim_id
+)
+SELECT coalesce(string_agg(claim_id, ' '), '') AS claim_ids FROM renewed
+
+-- name: prolong mariadb
+-- Along the key, because a scan would lock rows of others for a moment.
+BEGIN NOT ATOMIC
+    DECLARE asked_lease BIGINT DEFAULT ?;
+    DECLARE now_is BIGINT;
+    DECLARE renewed LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION;
+    SET now_is = ${now};
+    FOR mine IN (
+        SELECT lock_key, claim_id FROM ${lock} FORCE INDEX (PRIMARY)
+        WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > now_is FOR UPDATE SKIP LOCKED)
+    DO
+        UPDATE ${lock} SET lease_end = now_is + asked_lease WHERE lock_key = mine.lock_key;
+        SET renewed = concat(renewed, mine.claim_id, ' ');
+    END FOR;
+    COMMIT;
+    SELECT renewed AS claim_ids;
+END
+
+-- name: mine
+SELECT claim_id FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
+FOR UPDATE SKIP LOCKED
+
+-- name: mine mariadb
+SELECT claim_id FROM ${lock} FORCE INDEX (PRIMARY)
+WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now} FOR UPDATE SKIP LOCKED
+
 -- name: renew
-UPDATE ${lock} SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
+UPDATE ${lock} SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list})
+
+-- name: renew mariadb
+UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list})
+
+-- name: bound mariadb
+-- MySQL ends no transaction whose client stopped.
+SET @reactive_lock_patience = @@SESSION.innodb_lock_wait_timeout, @reactive_lock_idle = @@SESSION.idle_transaction_timeout,
+    SESSION innodb_lock_wait_timeout = ${patience}, SESSION idle_transaction_timeout = ${patience}
+
+-- name: unbound mariadb
+SET SESSION innodb_lock_wait_timeout = @reactive_lock_patience, SESSION idle_transaction_timeout = @reactive_lock_idle
 
 -- name: owners
 SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IS NOT NULL AND lease_end > ${now}
@@ -132,11 +392,17 @@ DELETE FROM ${waiter} WHERE alive_until < ${now} - ?
 DELETE FROM ${event} WHERE happened_at < ${now} - ?
 
 -- name: outdated
-SELECT lock_key FROM ${lock} WHERE lease_end < ${now} - ? AND watched_until < ${now} LIMIT 500
+SELECT lock_key FROM ${lock} WHERE lock_key > ? AND lease_end < ${now} - ? AND watched_until < ${now}
+ORDER BY lock_key LIMIT ?
 
 -- name: clean
-DELETE FROM ${lock} WHERE lock_key = ? AND lease_end < ${now} - ? AND watched_until < ${now}
+DELETE FROM ${lock} WHERE lock_key IN (${list}) AND lease_end < ${now} - ? AND watched_until < ${now}
     AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = ${lock}.lock_key)
+
+-- name: clean mariadb
+DELETE l FROM ${lock} l FORCE INDEX (PRIMARY)
+WHERE lock_key IN (${list}) AND lease_end < ${now} - ? AND watched_until < ${now}
+    AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = l.lock_key)
 
 -- name: fence postgresql
 INSERT INTO ${fence} AS f (resource, token) VALUES (?, ?)

@@ -12,7 +12,7 @@ class LanesTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final Lanes lanes = new Lanes();
+    private final Lanes lanes = new Lanes(LIMIT);
 
     @Test
     void aCommandThatThrowsAnErrorFailsAndItsLaneGoesOn() {

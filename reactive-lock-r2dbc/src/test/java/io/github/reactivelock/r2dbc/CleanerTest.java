@@ -1,0 +1,46 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** However many keys were used once, nothing is left of them. */
+class CleanerTest {
+
+    private static void assertLeavesNothing(Databases database, String key, String numbers) {
+        try (database) {
+            database.createTables();
+            R2dbcLockBackend backend = database.backend();
+            database.execute("INSERT INTO reactive_lock (lock_key, token, lease_end, waiting, places, watched_until)"
+                    + " SELECT " + key + ", 1, 1, 0, 0, 0 FROM " + numbers);
+            Claim live = new Claim("live", UUID.randomUUID().toString(), "me", Duration.ofHours(1), Claim.Mode.QUEUE);
+            assertThat(backend.claim(live).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(database.select("SELECT count(*) FROM reactive_lock")).isEqualTo(20_001);
+
+            backend.clean(Duration.ofHours(1)).block(Databases.LIMIT);
+
+            assertThat(database.select("SELECT count(*) FROM reactive_lock")).isEqualTo(1);
+            backend.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void postgresIsCleanedWhole() {
+        assertLeavesNothing(
+                Databases.postgres(), "convert_to('dead ' || number, 'UTF8')", "generate_series(1, 20000) number");
+    }
+
+    @Test
+    void mariaDbIsCleanedWhole() {
+        assertLeavesNothing(Databases.mariaDb("mariadb"), "concat('dead ', seq)", "seq_1_to_20000");
+    }
+
+    @Test
+    void h2IsCleanedWhole() {
+        assertLeavesNothing(Databases.h2(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 20000)");
+    }
+}

@@ -1,0 +1,194 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testkit.TcpProxy;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.Wrapped;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+
+/** Lines of ours in front of the database, and answers that never come back from it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class LineTest {
+
+    private PostgresServer server;
+    private Databases postgres;
+
+    @BeforeAll
+    void start() {
+        server = PostgresServer.start();
+        postgres = new Databases(server.url(), server::close);
+        postgres.createTables();
+    }
+
+    @AfterAll
+    void stop() {
+        postgres.close();
+    }
+
+    private ConnectionFactory through(TcpProxy proxy) {
+        return ConnectionFactories.get(server.url().replace(":" + server.port() + "/", ":" + proxy.port() + "/"));
+    }
+
+    private static Claim claim(String key) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+    }
+
+    /** Lends from a pool; who unwraps it for a connection beside the pool gets to the server directly. */
+    private record Split(ConnectionPool pool, ConnectionFactory direct)
+            implements ConnectionFactory, Wrapped<ConnectionFactory> {
+        @Override
+        public Publisher<? extends Connection> create() {
+            return pool.create();
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return pool.getMetadata();
+        }
+
+        @Override
+        public ConnectionFactory unwrap() {
+            return direct;
+        }
+    }
+
+    @Test
+    void whoeverWaitsHereAsksAgainWhenTheAnswerToAHandOverIsLost() {
+        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+            ConnectionPool pool = new ConnectionPool(ConnectionPoolConfiguration.builder(through(proxy))
+                    .initialSize(0)
+                    .build());
+            R2dbcLockBackend backend = R2dbcLockBackend.using(new Split(pool, postgres.factory()), Databases.PATIENT);
+            Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+            var listening = backend.signals().subscribe(signals::add, error -> {});
+            Databases.until("pushes arrive", () -> !signals.isEmpty());
+            Claim holder = claim("lost answer");
+            Claim next = claim("lost answer");
+            assertThat(backend.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(backend.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+            signals.clear();
+
+            proxy.dropReplies();
+            CompletableFuture<Boolean> release = backend.release(holder).toFuture();
+            String served = "SELECT count(*) FROM reactive_lock WHERE claim_id = '" + next.id() + "'";
+            Databases.until("it is carried out", () -> postgres.select(served) == 1);
+            proxy.mend();
+
+            assertThat(release).failsWithin(Databases.LIMIT);
+            Databases.until("the next one is told to ask", () -> signals.contains(new Signal.Recheck("lost answer")));
+            assertThat(backend.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            listening.dispose();
+            backend.close().then(pool.disposeLater()).block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void standingInOurOwnLineIsNotTheSilenceOfTheStore() {
+        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+            R2dbcLockOptions brief = R2dbcLockOptions.defaults().withCommandTimeout(Duration.ofMillis(900));
+            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
+                    .commandTimeout(Duration.ofSeconds(1))
+                    .build();
+            client.withLock("line", Mono.empty()).then().block(Databases.LIMIT);
+            AtomicInteger served = new AtomicInteger();
+            LockOptions inOrder = LockOptions.defaults().withFairness(Fairness.FIFO);
+            proxy.delay(
+                    Duration.ofMillis(20)); // each way, so that asking for all of them takes longer than the timeouts
+
+            Flux.range(0, 60)
+                    .flatMap(i -> client.with(inOrder).withLock("line", Mono.fromRunnable(served::incrementAndGet)), 60)
+                    .then()
+                    .block(Duration.ofMinutes(2));
+
+            assertThat(served).hasValue(60);
+            client.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void standingInLineForAConnectionIsNotTheSilenceOfTheStore() {
+        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+            R2dbcLockOptions brief = R2dbcLockOptions.defaults()
+                    .withCommandTimeout(Duration.ofMillis(900))
+                    .withConnections(1);
+            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
+                    .commandTimeout(Duration.ofSeconds(1))
+                    .build();
+            client.withLock("line", Mono.empty()).then().block(Databases.LIMIT);
+            proxy.delay(Duration.ofMillis(20));
+
+            long acquired = Flux.range(0, 60)
+                    .flatMap(i -> client.acquire("of its own " + i), 60)
+                    .count()
+                    .block(Duration.ofMinutes(2));
+
+            assertThat(acquired).isEqualTo(60);
+            proxy.delay(Duration.ZERO);
+            client.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void aFactoryThatRoutesSeesTheContextOfWhoAsks() {
+        Queue<String> tenants = new ConcurrentLinkedQueue<>();
+        ConnectionFactory h2 =
+                ConnectionFactories.get("r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1");
+        ConnectionFactory routing = new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.deferContextual(context -> {
+                    tenants.add(context.getOrDefault("tenant", "nobody"));
+                    return Mono.from(h2.create());
+                });
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return h2.getMetadata();
+            }
+        };
+        R2dbcLockBackend backend = R2dbcLockBackend.using(routing, Databases.PATIENT);
+        Context context = Context.of("tenant", "b");
+        Claim claim = claim("routed");
+
+        backend.createTables().contextWrite(context).block(Databases.LIMIT);
+        assertThat(backend.claim(claim).contextWrite(context).block(Databases.LIMIT))
+                .isInstanceOf(ClaimResult.Granted.class);
+        assertThat(backend.release(claim).contextWrite(context).block(Databases.LIMIT))
+                .isTrue();
+        Once.using(routing, Databases.PATIENT)
+                .run("once", Duration.ofHours(1), Mono.empty())
+                .then()
+                .contextWrite(context)
+                .block(Databases.LIMIT);
+
+        assertThat(tenants).isNotEmpty().containsOnly("b");
+        backend.close().block(Databases.LIMIT);
+    }
+}

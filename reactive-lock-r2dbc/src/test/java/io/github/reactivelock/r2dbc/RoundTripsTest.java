@@ -1,0 +1,134 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testkit.TcpProxy;
+import io.r2dbc.spi.ConnectionFactories;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** How often a client and its database wait for each other, counted on the wire; prints the tables of docs/performance.md. */
+class RoundTripsTest {
+
+    private static final int TIMES = 5;
+    private static final Map<String, Long> EXPECTED = Map.of(
+            "acquire, free", 1L,
+            "release, nobody waits", 1L,
+            "try, held by another client", 1L,
+            "join the queue", 1L,
+            "ask again in the queue", 1L,
+            "leave the queue", 1L,
+            "release to a waiter of another client", 1L,
+            "renew 100 holds", 1L);
+
+    private static Claim claim(String key, Claim.Mode mode) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), mode);
+    }
+
+    private static Claim claim(String key) {
+        return claim(key, Claim.Mode.QUEUE);
+    }
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    private static Map<String, Long> counted(int port, String url) {
+        try (TcpProxy proxy = TcpProxy.to(port)) {
+            String way = url.replace(":" + port + "/", ":" + proxy.port() + "/");
+            R2dbcLockBackend counted = R2dbcLockBackend.connect(ConnectionFactories.get(way), Databases.PATIENT);
+            R2dbcLockBackend other = R2dbcLockBackend.connect(ConnectionFactories.get(url), Databases.PATIENT);
+            get(other.createTables());
+            Pair pair = new Pair(counted, other, proxy);
+            Map<String, Long> trips = new LinkedHashMap<>();
+            for (int i = 0; i < TIMES; i++) {
+                pair.once(trips, "key " + i);
+            }
+            get(counted.close().then(other.close()));
+            return trips;
+        }
+    }
+
+    /** The client that is counted, behind the proxy, and another one. */
+    private record Pair(R2dbcLockBackend counted, R2dbcLockBackend other, TcpProxy proxy) {
+
+        /** Of several times the least, because the connection for notifications is checked now and then. */
+        private void count(Map<String, Long> trips, String what, Supplier<Mono<?>> command) {
+            Mono<?> asked = command.get();
+            long before = proxy.roundTrips();
+            Object unused = get(asked);
+            trips.merge(what, proxy.roundTrips() - before, Math::min);
+        }
+
+        private void once(Map<String, Long> trips, String key) {
+            Claim first = claim(key);
+            count(trips, "acquire, free", () -> counted.claim(first));
+            count(trips, "release, nobody waits", () -> counted.release(first));
+
+            Claim held = claim(key);
+            assertThat(get(other.claim(held))).isInstanceOf(ClaimResult.Granted.class);
+            count(trips, "try, held by another client", () -> counted.claim(claim(key, Claim.Mode.TRY)));
+            Claim waiter = claim(key);
+            count(trips, "join the queue", () -> counted.claim(waiter));
+            count(trips, "ask again in the queue", () -> counted.claim(waiter));
+            count(trips, "leave the queue", () -> counted.release(waiter));
+            assertThat(get(other.release(held))).isTrue();
+
+            Claim given = claim(key);
+            Claim next = claim(key);
+            assertThat(get(counted.claim(given))).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(other.claim(next))).isInstanceOf(ClaimResult.Queued.class);
+            count(trips, "release to a waiter of another client", () -> counted.release(given));
+            assertThat(get(other.release(next))).isTrue();
+
+            List<Claim> many = IntStream.range(0, 100)
+                    .mapToObj(i -> claim(key + " of many " + i))
+                    .toList();
+            get(Flux.fromIterable(many).concatMap(counted::claim).then());
+            count(trips, "renew 100 holds", () -> counted.renew(many));
+        }
+    }
+
+    private static Map<String, Long> postgres() {
+        try (PostgresServer server = PostgresServer.start()) {
+            return counted(server.port(), server.url());
+        }
+    }
+
+    private static Map<String, Long> mariaDb() {
+        try (MariaDbServer server = MariaDbServer.start()) {
+            return counted(server.port(), server.url("mariadb"));
+        }
+    }
+
+    /** For docs/performance.md. */
+    private static Map<String, Long> printed(String database, Map<String, Long> trips) {
+        System.out.println("| round trips | " + database + " |\n|---|---|");
+        trips.forEach((what, count) -> System.out.println("| " + what + " | " + count + " |"));
+        return trips;
+    }
+
+    @Test
+    void everyCommandIsOneRoundTripOnPostgres() {
+        assertThat(printed("PostgreSQL", postgres())).containsExactlyInAnyOrderEntriesOf(EXPECTED);
+    }
+
+    @Test
+    void everyCommandIsOneRoundTripOnMariaDb() {
+        Map<String, Long> expected = new LinkedHashMap<>(EXPECTED);
+        expected.put("ask again in the queue", 2L);
+        assertThat(printed("MariaDB", mariaDb())).containsExactlyInAnyOrderEntriesOf(expected);
+    }
+}

@@ -1,0 +1,191 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PgBouncer;
+import io.github.reactivelock.testkit.PostgresServer;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Databases as they are: set up in another way than by default, or behind a pooler. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class SettingsTest {
+
+    private static final String SCHEMA = "a_schema_with_a_name_of_forty_characters";
+    private static final String PREFIX = SCHEMA + ".and_a_prefix_of_about_as_many_characters";
+    private static final String UNPREPARED = "?preparedStatementCacheQueries=0";
+
+    private PostgresServer server;
+    private PgBouncer pooler;
+    private Databases postgres;
+
+    @BeforeAll
+    void start() {
+        server = PostgresServer.start();
+        pooler = PgBouncer.before(server);
+        postgres = new Databases(server.url(), server::close);
+        postgres.createTables();
+    }
+
+    @AfterAll
+    void stop() {
+        pooler.close();
+        postgres.close();
+    }
+
+    private static Claim claim(String key) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+    }
+
+    private static LockClient client(R2dbcLockBackend backend) {
+        return LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(40))
+                .build();
+    }
+
+    private static Throwable failure(R2dbcLockBackend backend) {
+        return backend.claim(claim("refused"))
+                .map(answer -> new Throwable("answered " + answer))
+                .onErrorResume(Mono::just)
+                .block(Databases.LIMIT);
+    }
+
+    @Test
+    void statementsAreReadCommittedThoughTheDefaultOfPostgresIsSerializable() {
+        postgres.execute("CREATE DATABASE isolated");
+        postgres.execute("ALTER DATABASE isolated SET default_transaction_isolation = 'serializable'");
+        Databases isolated = new Databases(server.url().replaceAll("/postgres$", "/isolated"), () -> {});
+        isolated.createTables();
+        R2dbcLockBackend one = isolated.backend();
+        R2dbcLockBackend other = isolated.backend();
+        Claim holder = claim("isolated");
+        Claim next = claim("isolated");
+        assertThat(one.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        Connection outsider = Mono.from(isolated.factory().create()).block(Databases.LIMIT);
+        Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
+        long unused = Databases.number(outsider, "UPDATE reactive_lock SET places = places + 1")
+                .block(Databases.LIMIT);
+        CompletableFuture<ClaimResult> joins = other.claim(next).toFuture();
+        Databases.until(
+                "it waits for the row", () -> postgres.select("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0);
+
+        Mono.from(outsider.commitTransaction()).block(Databases.LIMIT);
+
+        assertThat(joins.orTimeout(60, TimeUnit.SECONDS).join()).isInstanceOf(ClaimResult.Queued.class);
+        Mono.from(outsider.close()).block(Databases.LIMIT);
+        assertThat(one.release(holder).block(Databases.LIMIT)).isTrue();
+        assertThat(other.release(next).block(Databases.LIMIT)).isTrue();
+        one.close().then(other.close()).block(Databases.LIMIT);
+        // Sessions count what they rolled back, at the latest when they end.
+        Databases.until(
+                "the sessions ended",
+                () -> postgres.select("SELECT count(*) FROM pg_stat_activity WHERE datname = 'isolated'") == 0);
+        assertThat(postgres.select("SELECT xact_rollback FROM pg_stat_database WHERE datname = 'isolated'"))
+                .isZero();
+    }
+
+    @Test
+    void aBinaryLogOfStatementsIsRefusedWithALineThatSaysWhatToSet() {
+        MariaDbServer mariaDb = MariaDbServer.start("--log-bin=binlog", "--server-id=1", "--binlog-format=STATEMENT");
+        try (Databases database = new Databases(mariaDb.url("mariadb"), mariaDb::close)) {
+            database.createTables();
+            R2dbcLockBackend backend = database.backend();
+
+            assertThat(failure(backend)).hasMessageContaining("binlog_format=MIXED");
+
+            assertThat(database.select("SELECT count(*) FROM reactive_lock")).isZero();
+            backend.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void aLongPrefixIsWatchedLikeAShortOne() {
+        postgres.execute("CREATE SCHEMA " + SCHEMA);
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(postgres.factory(), Databases.PATIENT.withPrefix(PREFIX));
+        backend.createTables().block(Databases.LIMIT);
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        var watching = backend.events("watched").subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
+        Claim claim = claim("watched");
+
+        assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
+
+        Databases.until("both are seen", () -> seen.size() == 3);
+        watching.dispose();
+        backend.close().block(Databases.LIMIT);
+    }
+
+    @Test
+    void aPoolerThatForgetsPreparedStatementsIsAnErrorThatSaysWhatToSet() {
+        R2dbcLockBackend one = R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url()), Databases.PATIENT);
+        R2dbcLockBackend other = R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url()), Databases.PATIENT);
+
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        Databases.until("one stands in the other's way", () -> {
+            failures.add(failure(one));
+            failures.add(failure(other));
+            return failures.stream()
+                    .anyMatch(failure -> failure.getMessage().contains("preparedStatementCacheQueries"));
+        });
+
+        one.close().then(other.close()).block(Databases.LIMIT);
+    }
+
+    @Test
+    void behindAPoolerThatSwallowsNotificationsAWaiterLooksForItself() {
+        LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
+        LockClient holding =
+                client(R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
+        LockClient waiting =
+                client(R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
+
+        assertServed(holding.with(hours), waiting.with(hours), "pooled");
+    }
+
+    @Test
+    void aClientThatDoesNotListenLooksForItself() {
+        LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
+        R2dbcLockOptions silent = Databases.PATIENT.withoutNotifications();
+        LockClient holding = client(R2dbcLockBackend.connect(postgres.factory(), silent));
+        LockClient waiting = client(R2dbcLockBackend.connect(postgres.factory(), silent));
+
+        // The pooler keeps connections on which others listened.
+        long before = postgres.select("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+        assertServed(holding.with(hours), waiting.with(hours), "unheard");
+
+        assertThat(postgres.select("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"))
+                .isEqualTo(before);
+    }
+
+    private void assertServed(LockClient holding, LockClient waiting, String key) {
+        LockHandle held = holding.acquire(key).block(Databases.LIMIT);
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        String waiters = "SELECT count(*) FROM reactive_lock_waiter WHERE lock_key = convert_to('" + key + "', 'UTF8')";
+        Databases.until("it waits", () -> postgres.select(waiters) == 1);
+
+        held.release().block(Databases.LIMIT);
+
+        next.orTimeout(60, TimeUnit.SECONDS).join().release().block(Databases.LIMIT);
+        Flux.just(holding, waiting).concatMap(LockClient::close).then().block(Databases.LIMIT);
+    }
+}
