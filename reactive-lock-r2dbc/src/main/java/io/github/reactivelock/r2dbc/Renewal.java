@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.r2dbc.spi.Row;
@@ -22,6 +23,9 @@ import reactor.core.publisher.Mono;
  */
 final class Renewal {
 
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(160);
+
     private final Database database;
 
     Renewal(Database database) {
@@ -31,9 +35,25 @@ final class Renewal {
     Mono<RenewalResult> renew(List<Claim> held) {
         Map<Duration, List<Claim>> byLease = held.stream().collect(Collectors.groupingBy(Claim::lease));
         return Flux.fromIterable(byLease.values())
-                .concatMap(claims -> database.run(session -> renewed(session, claims)))
+                .concatMap(claims -> renewed(claims, FIRST_PAUSE))
                 .collectList()
                 .map(Renewal::together);
+    }
+
+    /** A row that others have locked, as whoever joins the queue has for a moment, is asked for again a few times. */
+    private Mono<RenewalResult> renewed(List<Claim> claims, Duration pause) {
+        return database.run(session -> renewed(session, claims)).flatMap(answer -> {
+            List<Claim> locked = claims.stream()
+                    .filter(claim -> !answer.renewed().contains(claim.id())
+                            && !answer.lost().containsKey(claim.id()))
+                    .toList();
+            return locked.isEmpty() || pause.compareTo(LONGEST_PAUSE) > 0
+                    ? Mono.just(answer)
+                    : Mono.delay(pause, DriverThreads.timer())
+                            .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
+                            .map(later -> together(List.of(answer, later)))
+                            .onErrorReturn(answer);
+        });
     }
 
     private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {

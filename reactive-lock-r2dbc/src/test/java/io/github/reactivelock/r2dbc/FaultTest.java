@@ -187,6 +187,7 @@ class FaultTest {
 
         assertThat(database.select("SELECT count(*) FROM reactive_lock_waiter WHERE claim_id = 'the silent'"))
                 .isZero();
+        boolean unused = backend.release(silent).block(Databases.LIMIT);
         backend.close().block(Databases.LIMIT);
     }
 
