@@ -9,19 +9,23 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What an administrator and a busy application do to a lock in PostgreSQL. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -148,14 +152,23 @@ class FaultTest {
         LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(6));
         LockHandle held =
                 client(database.backend()).with(brief).acquire("deleted").block(Databases.LIMIT);
-        CompletableFuture<LockHandle> first =
-                client(database.backend()).with(brief).acquire("deleted").toFuture();
+        // Both have asked before, so that neither asks again, or connects, just when the row is deleted.
+        R2dbcLockBackend heard = database.backend();
+        Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+        var listening = heard.signals().subscribe(signals::add, error -> {});
+        LockClient queueing = client(heard).with(brief);
+        LockClient taking = client(database.backend()).with(brief);
+        Flux.just(queueing, taking)
+                .concatMap(client -> client.withLock("asked before", Mono.empty()))
+                .then()
+                .block(Databases.LIMIT);
+        Databases.until("pushes arrive", () -> !signals.isEmpty());
+        CompletableFuture<LockHandle> first = queueing.acquire("deleted").toFuture();
         String waiting = "SELECT count(*) FROM reactive_lock_waiter WHERE lock_key = convert_to('deleted', 'UTF8')";
         Databases.until("the first one waits", () -> database.select(waiting) == 1);
 
         database.execute("DELETE FROM reactive_lock WHERE lock_key = convert_to('deleted', 'UTF8')");
-        LockHandle taken =
-                client(database.backend()).with(brief).acquire("deleted").block(Databases.LIMIT);
+        LockHandle taken = taking.acquire("deleted").block(Databases.LIMIT);
         CompletableFuture<LockHandle> second =
                 client(database.backend()).with(brief).acquire("deleted").toFuture();
         Databases.until("the second one waits too", () -> database.select(waiting) == 2);
@@ -169,6 +182,7 @@ class FaultTest {
             served.release().block(Databases.LIMIT);
         }
         assertThat(database.select(waiting)).isZero();
+        listening.dispose();
     }
 
     @Test
