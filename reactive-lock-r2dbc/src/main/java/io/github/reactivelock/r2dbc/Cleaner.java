@@ -52,7 +52,9 @@ final class Cleaner {
         long age = Keys.micros(kept);
         return changed("clean_waiters", age)
                 .then(changed("clean_events", Keys.micros(EVENTS_KEPT)))
-                .then(cleanLocks(age));
+                .then(cleanLocks(age))
+                .then(Sweep.ofOnce(database).swept())
+                .then(Sweep.ofRows(database).swept());
     }
 
     /** Page by page along the key, until the end of the table: it may have grown by any number of one-time keys. */

@@ -33,7 +33,7 @@ final class Database {
     private volatile long lentAt = System.nanoTime();
 
     Database(ConnectionFactory factory, boolean isOurs, R2dbcLockOptions options) {
-        this.factory = factory;
+        this.factory = Surroundings.outside(factory);
         this.isOurs = isOurs;
         this.timeout = options.commandTimeout();
         this.listens = options.listens();
@@ -118,7 +118,8 @@ final class Database {
             var unusedSink = sink.onCancel(() -> settled.set(true));
             var unused = Detached.run(
                     "opening a connection",
-                    DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())))
+                    sql.dialect
+                            .handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))))
                             .flatMap(connection -> {
                                 if (settled.compareAndSet(false, true)) {
                                     sink.success(connection);

@@ -4,9 +4,12 @@ import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
+import io.r2dbc.spi.Wrapped;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What differs between databases: their clock, their parameters and how they push. The statements are in resources. */
 enum Dialect {
@@ -22,14 +25,51 @@ enum Dialect {
     }
 
     static Dialect of(ConnectionFactory factory) {
-        return named(factory.getMetadata().getName());
+        String name = factory.getMetadata().getName();
+        Dialect known = known(name, factory);
+        if (known == null) {
+            throw unknown(name);
+        }
+        return known;
     }
 
-    static Dialect of(Connection connection) {
-        return named(connection.getMetadata().getDatabaseProductName());
+    /**
+     * What a connection leads to: by its driver, by what that calls the product, and by a question where neither tells.
+     * MySQL's driver calls the server's version comment its product, which may be anything.
+     */
+    static Mono<Dialect> asked(Connection connection) {
+        String name = connection.getMetadata().getDatabaseProductName();
+        Dialect known = known(name, connection);
+        return known != null
+                ? Mono.just(known)
+                : Flux.from(connection.createStatement("SELECT version()").execute())
+                        .concatMap(result -> result.map((row, metadata) -> String.valueOf(row.get(0, String.class))))
+                        .collectList()
+                        .map(answer -> {
+                            String version = answer.isEmpty() ? "" : answer.get(0);
+                            Dialect said = version.matches("[0-9].*") ? MARIADB : named(version);
+                            if (said == null) {
+                                throw unknown(name);
+                            }
+                            return said;
+                        });
     }
 
-    private static Dialect named(String name) {
+    private static @Nullable Dialect known(String name, Object driver) {
+        Object real = driver;
+        while (real instanceof Wrapped<?> wrapper) {
+            Object inner = wrapper.unwrap();
+            if (inner == null || inner == real) {
+                break;
+            }
+            real = inner;
+        }
+        String type = real.getClass().getName();
+        Dialect byDriver = type.matches("(io\\.asyncer|dev\\.miku)\\.r2dbc\\.mysql\\..*") ? MARIADB : null;
+        return byDriver == null ? named(name) : byDriver;
+    }
+
+    private static @Nullable Dialect named(String name) {
         String known = name.toLowerCase(Locale.ROOT);
         if (known.contains("postgresql")) {
             return POSTGRESQL;
@@ -37,10 +77,11 @@ enum Dialect {
         if (known.contains("mariadb") || known.contains("mysql")) {
             return MARIADB;
         }
-        if (known.equals("h2")) {
-            return H2;
-        }
-        throw new IllegalArgumentException(
+        return known.equals("h2") ? H2 : null;
+    }
+
+    private static IllegalArgumentException unknown(String name) {
+        return new IllegalArgumentException(
                 "locks are kept in PostgreSQL, MariaDB, MySQL and H2, but this connects to " + name);
     }
 
@@ -80,5 +121,11 @@ enum Dialect {
     /** H2 runs inside the process and works, and waits, on the subscribing thread, which must be one that may. */
     <T> Flux<T> apart(Publisher<T> work) {
         return this == H2 ? Flux.from(work).subscribeOn(DriverThreads.mayBlock()) : Flux.from(work);
+    }
+
+    /** A pool hands over on the thread that gave the connection back, which may be the one its next user waits for. */
+    <T> Mono<T> handedOver(Mono<? extends T> connection) {
+        Mono<T> same = connection.map(each -> each);
+        return this == H2 ? same.publishOn(DriverThreads.mayBlock()) : same;
     }
 }

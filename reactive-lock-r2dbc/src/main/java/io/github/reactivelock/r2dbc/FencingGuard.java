@@ -21,6 +21,12 @@ import reactor.core.publisher.Mono;
  *
  * <p>It helps only if every writer of the resource asks. The tokens are kept in a table of this library, or in a column of
  * the row that is written, which costs nothing to read and is gone with the row.
+ *
+ * <p>It holds at every isolation level, whatever the transaction read before: the token is read as it was committed last,
+ * not as the transaction's snapshot has it. At {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL and H2 end a
+ * transaction whose snapshot is older than the token by a conflict of their own, SQL state {@code 40001}; nothing was
+ * written then, and the transaction may be run again. <b>What the write is computed from should be read after the check</b>,
+ * because MariaDB and MySQL, at {@code REPEATABLE READ}, go on reading from the snapshot of the first read.
  */
 public final class FencingGuard {
 
@@ -81,13 +87,15 @@ public final class FencingGuard {
 
     /**
      * Checks and remembers a token. Cold; each subscription asks the database, in the transaction that is open on the
-     * connection.
+     * connection, and waits for as long as another transaction that checked the same resource has not ended. Cancelling
+     * leaves the transaction to the caller, who rolls it back.
      *
      * @param connection a connection with a transaction, which is neither ended nor closed here
      * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
      * @param fencingToken the token of the hold that allows the write
-     * @return completes if the write may go on; otherwise {@link StaleTokenException}, and the transaction should be
-     *     rolled back
+     * @return completes if the write may go on; otherwise {@link StaleTokenException}, or an
+     *     {@link IllegalStateException} if no transaction was begun or no row keeps the token, or the driver's error. The
+     *     transaction should be rolled back then
      */
     public Mono<Void> check(Connection connection, Object resource, long fencingToken) {
         Objects.requireNonNull(resource, "resource");
@@ -95,24 +103,30 @@ public final class FencingGuard {
             throw new IllegalArgumentException("not a fencing token: " + fencingToken);
         }
         return Mono.defer(() -> {
-            if (connection.isAutoCommit()) {
-                return Mono.error(new IllegalStateException("begin a transaction first: without one nothing keeps"
-                        + " another writer from coming between this check and the write"));
-            }
-            Session session = new Session(connection, Objects.requireNonNull(statements.get(Dialect.of(connection))));
-            Mono<Long> newest = column == null
-                    ? inTable(session, String.valueOf(resource), fencingToken)
-                    : inColumn(session, column, resource, fencingToken);
-            return newest.flatMap(seen -> seen > fencingToken
-                    ? Mono.<Void>error(new StaleTokenException("'" + resource + "'", fencingToken, seen))
-                    : Mono.empty());
-        });
+                    if (connection.isAutoCommit()) {
+                        return Mono.error(
+                                new IllegalStateException("begin a transaction first: without one nothing keeps"
+                                        + " another writer from coming between this check and the write"));
+                    }
+                    return Dialect.asked(connection).flatMap(dialect -> {
+                        Session session = new Session(connection, Objects.requireNonNull(statements.get(dialect)));
+                        return column == null
+                                ? inTable(session, String.valueOf(resource), fencingToken)
+                                : inColumn(session, column, resource, fencingToken);
+                    });
+                })
+                .flatMap(newest -> newest > fencingToken
+                        ? Mono.error(new StaleTokenException("'" + resource + "'", fencingToken, newest))
+                        : Mono.empty());
     }
 
     private static Mono<Long> inTable(Session session, String resource, long token) {
         byte[] name = Keys.bytes(resource);
         return session.change("fence", name, token)
-                .then(session.one("fenced", row -> LockRow.number(row, "token"), name));
+                .then(session.one("fenced", row -> LockRow.number(row, "token"), name))
+                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the token of '" + resource
+                        + "' was not kept: does a trigger or a policy of the database keep rows from the table of fencing"
+                        + " tokens?")));
     }
 
     private static Mono<Long> inColumn(Session session, Column column, Object key, long token) {
@@ -124,7 +138,7 @@ public final class FencingGuard {
                 column.token());
         String look = String.format(
                 Locale.ROOT,
-                "SELECT coalesce(%3$s, 0) AS token FROM %1$s WHERE %2$s = ?",
+                "SELECT coalesce(%3$s, 0) AS token FROM %1$s WHERE %2$s = ? FOR UPDATE",
                 column.table(),
                 column.key(),
                 column.token());

@@ -1,43 +1,57 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.ConnectionFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Work that runs at most once for each key, over all processes: like a lock that is never released before its time is
- * over. The number of an order as the key keeps the order from being charged twice.
+ * Work that runs once for each key, over all processes: like a lock that is never released before its time is over. The
+ * number of an order as the key keeps the order from being charged twice.
  *
  * <pre>{@code
  * once.run("charge:" + order, Duration.ofDays(7), charge(order));            // the second caller gets nothing
  * once.recorded("charge:" + order, Duration.ofDays(7), charge(order));       // the second caller gets the receipt
  * }</pre>
  *
- * <p>A key is taken when its work begins. Work that fails or is cancelled frees it. A process that dies in the middle
- * leaves the key taken until its time is over, because nobody knows what the work had done. Keys are those of this class
- * alone. Needs no closing. Safe for use from any thread.
+ * <ol>
+ *   <li>A key is taken when its work begins, for a lease of 30 seconds, which is renewed every third of it while the work
+ *       runs. When the work has completed, the key stays taken until its time is over.
+ *   <li>Work that fails or is cancelled frees its key, <b>but only while it has not completed</b>: from then on neither a
+ *       cancel nor a database that cannot be reached frees it. What is to be written then is written again until it is,
+ *       in the background where the caller has left.
+ *   <li>A process that dies in the middle of the work leaves the key taken for the rest of the lease. <b>Then the work may
+ *       begin anew, although nobody knows what it had done</b>: hand the key on to what it calls, as most payment services
+ *       allow, or use a longer lease.
+ *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it.
+ * </ol>
+ *
+ * <p>Keys are those of this class alone. Rows whose time is over are removed while the class is in use. Needs no closing.
+ * Safe for use from any thread.
  */
 public final class Once {
 
-    private static final int CLEANED_EVERY = 256;
-
-    private record Found(String runId, @Nullable String outcome) {}
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
 
     private final Database database;
+    private final Sweep sweep;
+    private final Duration lease;
     private final String process;
     private final AtomicLong runs = new AtomicLong();
 
-    private Once(Database database) {
+    private Once(Database database, Duration lease) {
         byte[] random = new byte[16];
         new SecureRandom().nextBytes(random);
         this.process = Base64.getUrlEncoder().withoutPadding().encodeToString(random) + ".";
         this.database = database;
+        this.sweep = Sweep.ofOnce(database);
+        this.lease = lease;
     }
 
     /**
@@ -58,40 +72,67 @@ public final class Once {
      * @return work once
      */
     public static Once using(ConnectionFactory pool, R2dbcLockOptions options) {
-        return new Once(new Database(pool, false, options));
+        return new Once(new Database(pool, false, options), LEASE);
     }
 
     /**
-     * Runs work unless it was begun before. Cold; of all subscriptions with a key one runs its work.
+     * Changes how long a key stays taken after its process died in the middle of the work, and how long the work goes on
+     * when the database cannot be reached. All processes should have the same.
      *
-     * @param key what must happen once
-     * @param ttl how long the key stays taken, and the longest that the work may take
-     * @param work cancelled if it takes longer than {@code ttl}
+     * @param lease at least 100 milliseconds; 30 seconds unless changed
+     * @return work once with this lease
+     */
+    public Once withLease(Duration lease) {
+        if (lease.compareTo(SHORTEST_LEASE) < 0) {
+            throw new IllegalArgumentException("lease must be at least 100 ms but is " + lease);
+        }
+        return new Once(database, lease);
+    }
+
+    /**
+     * Runs work unless it was begun before. Cold; of all subscriptions with a key one runs its work. Cancelling cancels
+     * the work and frees the key, unless the work has completed.
+     *
+     * @param key what must happen once, 1 to 512 bytes of UTF-8
+     * @param ttl how long the key stays taken after the work began, and the longest that the work may take
+     * @param work cancelled if it takes longer than {@code ttl}, which is a {@link java.util.concurrent.TimeoutException}
      * @param <T> the value's type
-     * @return the work's outcome; empty for everybody else, also while the work still runs
+     * @return the work's outcome; empty for everybody else, also while the work still runs; an
+     *     {@link IllegalStateException} if the key was lost while it ran
      */
     public <T> Mono<T> run(String key, Duration ttl, Mono<T> work) {
-        return begun(key, ttl, work, found -> Mono.empty(), value -> Mono.empty());
+        return begun(key, ttl, work, found -> Mono.empty(), value -> Optional.empty());
     }
 
     /**
-     * Runs work unless it was begun before, and keeps its value for those who come later. Cold.
+     * Runs work unless it was begun before, and keeps its value for those who come later. Cold. Cancelling is as with
+     * {@link #run}; a value that the work has produced is kept all the same.
      *
-     * @param key what must happen once
-     * @param ttl how long the key stays taken and its value is kept, and the longest that the work may take
-     * @param work cancelled if it takes longer than {@code ttl}; its value is text
+     * <p>The value is emitted when it was written, or a lease after the work's end if the database could not be reached
+     * for so long; writing goes on then. A value that the database refuses, because it is too long, is emitted and
+     * logged; the key stays taken, and later callers get nothing.
+     *
+     * @param key what must happen once, 1 to 512 bytes of UTF-8
+     * @param ttl how long the key stays taken after the work began and its value is kept, and the longest that the work
+     *     may take
+     * @param work cancelled if it takes longer than {@code ttl}; its value is any text
      * @return the value, from the work or from the record; empty while the work still runs elsewhere
      */
     public Mono<String> recorded(String key, Duration ttl, Mono<String> work) {
-        return begun(key, ttl, work, found -> Mono.justOrEmpty(found.outcome()), value -> Mono.just(value));
-    }
-
-    private interface Choice<A, B> {
-        Mono<B> of(A from);
+        return begun(
+                key,
+                ttl,
+                work,
+                found -> Mono.justOrEmpty(Outcomes.read(found.outcome())),
+                value -> Optional.of(Outcomes.written(value)));
     }
 
     private <T> Mono<T> begun(
-            String key, Duration ttl, Mono<T> work, Choice<Found, T> otherwise, Choice<T, String> outcome) {
+            String key,
+            Duration ttl,
+            Mono<T> work,
+            Function<Found, Mono<T>> otherwise,
+            Function<T, Optional<String>> kept) {
         byte[] name = Keys.bytes(key);
         if (key.isBlank() || name.length > 512) {
             throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
@@ -99,44 +140,14 @@ public final class Once {
         if (ttl.isNegative() || ttl.isZero()) {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);
         }
-        return Mono.defer(() -> {
-            String id = process + runs.getAndIncrement();
-            return taken(name, id, ttl)
-                    .flatMap(found -> found.runId().equals(id)
-                            ? ran(name, id, work.timeout(ttl, DriverThreads.timer()), outcome)
-                            : otherwise.of(found));
+        return Mono.deferContextual(context -> {
+            sweep.begin();
+            OnceRun run = new OnceRun(database, key, process + runs.getAndIncrement(), ttl, lease, context);
+            return run.begin()
+                    .flatMap(found -> found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
         });
     }
 
-    private Mono<Found> taken(byte[] name, String id, Duration ttl) {
-        if (ThreadLocalRandom.current().nextInt(CLEANED_EVERY) == 0) {
-            var unused = Detached.run("cleaning", change("once_clean"));
-        }
-        return database.run(session -> session.alone(session.change("once_begin", name, id, Keys.micros(ttl)))
-                        .then(session.alone(session.one(
-                                "once_look",
-                                row -> new Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
-                                (Object) name))))
-                .doOnError(error -> undo(name, id))
-                .doOnCancel(() -> undo(name, id));
-    }
-
-    private <T> Mono<T> ran(byte[] name, String id, Mono<T> work, Choice<T, String> outcome) {
-        return Mono.usingWhen(
-                Mono.just(id),
-                run -> work.flatMap(value -> outcome.of(value)
-                        .flatMap(text -> change("once_outcome", text, name, run))
-                        .thenReturn(value)),
-                run -> Mono.empty(),
-                (run, error) -> change("once_undo", name, run).onErrorComplete(),
-                run -> change("once_undo", name, run).onErrorComplete());
-    }
-
-    private void undo(byte[] name, String id) {
-        var unused = Detached.run("freeing a key", change("once_undo", name, id));
-    }
-
-    private Mono<Long> change(String statement, Object... parameters) {
-        return database.run(session -> session.alone(session.change(statement, parameters)));
-    }
+    /** Whose key it is, and what is kept of it. */
+    record Found(String runId, @Nullable String outcome) {}
 }

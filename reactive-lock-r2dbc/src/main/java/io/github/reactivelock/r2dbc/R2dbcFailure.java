@@ -83,7 +83,8 @@ final class R2dbcFailure extends RuntimeException {
         String text = text(error);
         if (isMissingTable(error)) {
             return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), or with the file"
-                    + " schema-" + sql.dialect.id() + ".sql of this library's jar, prefix " + sql.prefix + " (" + text
+                    + " schema-" + sql.dialect.id() + "/V1__reactive_lock.sql of this library's jar, prefix "
+                    + sql.prefix + " (" + text
                     + ")";
         }
         if (isLockTimeout(error)) {

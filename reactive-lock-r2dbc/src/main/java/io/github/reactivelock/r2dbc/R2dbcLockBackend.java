@@ -29,8 +29,9 @@ import reactor.core.scheduler.Schedulers;
  *
  * <ol>
  *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; the
- *       waiting claims are rows of a second table. The key is binary. {@link #createTables()} creates them, or the files
- *       {@code schema-postgresql.sql}, {@code schema-mariadb.sql} and {@code schema-h2.sql} beside this class do.
+ *       waiting claims are rows of a second table. The key is binary. {@link #createTables()} creates them, or Flyway
+ *       or Liquibase with the file {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or
+ *       {@code schema-h2} beside this class.
  *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is locked.
  *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that it is
  *       held. Only if the owner's lease ended and somebody waits, or somebody watches, a transaction locks the row first.

@@ -3,7 +3,9 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.IsolationLevel;
 import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.R2dbcRollbackException;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
@@ -12,9 +14,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
+import reactor.util.retry.RetryBackoffSpec;
 
 /**
- * Locks that the database itself holds, as long as a transaction lasts: {@code SELECT … FOR UPDATE} on a row for each key.
+ * Locks that the database itself holds, as long as a transaction lasts: a row for each key, which the transaction writes.
  * There is no lease, no token and nothing to renew: the lock is free when the transaction ends, and when its connection
  * dies. Work that writes over the connection it is given has lock and data in one transaction:
  *
@@ -22,24 +25,35 @@ import reactor.util.retry.Retry;
  * rows.withRowLock("account:7", connection -> read(connection).flatMap(balance -> write(connection, balance - 999)));
  * }</pre>
  *
+ * <p>In a transaction that is open already, of Spring's {@code TransactionalOperator} for one, {@link #lock} does the same
+ * over its connection. {@code withRowLock} would open a second one beside it, on another connection, and fails there:
+ *
+ * <pre>{@code
+ * operator.transactional(client.inConnection(connection -> rows.lock(connection, "account:7")).then(spend(client)));
+ * }</pre>
+ *
  * <p><b>Everybody who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait at
  * once; who finds no connection fails with an error that says so. Work that needs a further connection of the same pool
- * can starve behind those who wait. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same
+ * can starve behind those who wait. Rows that were not locked for an hour are removed while the class is in use. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same
  * name is another one. Not reentrant. Safe for use from any thread.
  */
 public final class RowLocks {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
+    /** Until the database should have said itself that a lock was not free. */
+    private static final Duration SILENCE = Duration.ofSeconds(2);
 
     private final Sql sql;
     private final Database connections;
+    private final Sweep sweep;
     private final Duration forConnection;
     private final Duration waitTimeout;
 
     private RowLocks(ConnectionFactory pool, R2dbcLockOptions options, Duration waitTimeout) {
         this.connections = new Database(pool, false, options);
         this.sql = connections.sql;
+        this.sweep = Sweep.ofRows(connections);
         this.forConnection = options.commandTimeout();
         this.waitTimeout = waitTimeout;
     }
@@ -71,7 +85,8 @@ public final class RowLocks {
     }
 
     /**
-     * Runs work under a lock in a transaction that the work does not see. Cold. Cancelling cancels the work and frees the
+     * Runs work under a lock in a transaction that the work does not see: what it writes over other connections, also
+     * through a {@code DatabaseClient}, is not part of that transaction and stays when it is rolled back. Cold. Cancelling cancels the work and frees the
      * lock. If the connection dies meanwhile, the lock is free while the work still runs, and the error comes at its end;
      * where that matters, write over the connection instead.
      *
@@ -92,16 +107,14 @@ public final class RowLocks {
      * @param work given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
      * @return the work's outcome, after the commit; {@link R2dbcTransientResourceException} if no connection was free in
-     *     time, {@link R2dbcTimeoutException} if the lock was not
+     *     time, {@link R2dbcTimeoutException} if the lock was not, {@link IllegalStateException} in a transaction of Spring
+     *     over the same pool
      */
     public <T> Mono<T> withRowLock(String key, Function<Connection, Mono<T>> work) {
-        if (key.isBlank() || Keys.bytes(key).length > 512) {
-            throw new IllegalArgumentException(
-                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
-        }
-        return Mono.usingWhen(
+        byte[] name = checked(key);
+        Mono<T> locked = Mono.usingWhen(
                         connected(key),
-                        connection -> locked(key, connection)
+                        connection -> locked(key, name, connection)
                                 .then(Mono.defer(() -> work.apply(connection)))
                                 .materialize()
                                 .flatMap(outcome -> outcome.isOnError()
@@ -112,6 +125,62 @@ public final class RowLocks {
                         (connection, error) -> undone(connection),
                         connection -> undone(connection))
                 .as(work2 -> sql.dialect.apart(work2).singleOrEmpty());
+        return Mono.deferContextual(context -> {
+            if (Surroundings.isInTransaction(context, connections.factory)) {
+                return Mono.error(
+                        new IllegalStateException("row lock '" + key + "': this runs in a transaction of Spring,"
+                                + " and withRowLock would begin another one beside it, on a second connection. Call"
+                                + " lock(connection, key) over the transaction's own: databaseClient.inConnection(connection ->"
+                                + " rows.lock(connection, key))"));
+            }
+            sweep.begin();
+            return locked;
+        });
+    }
+
+    /**
+     * Takes a lock in a transaction that is open on the connection; the lock is free when that transaction ends. Cold.
+     * Waits as long as {@code waitTimeout}, which ends the wait in the database too (a MySQL server has its own
+     * {@code innodb_lock_wait_timeout} for that). Cancelling leaves the transaction to the caller; a statement may still wait
+     * on its connection.
+     *
+     * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}. At
+     * {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL ends a transaction whose snapshot is older than that by a
+     * conflict, SQL state {@code 40001}, H2 at the latest when it writes what has changed; it may be run again. MariaDB and MySQL would go on reading from the old
+     * snapshot there, so a transaction that has read before it locks is refused; one that locks first is not.
+     *
+     * @param connection a connection with a transaction, which is neither ended nor closed here
+     * @param key the name of the lock, the same as in {@link #withRowLock(String, Function)}; 1 to 512 bytes of UTF-8
+     * @return completes when the lock is held; {@link R2dbcTimeoutException} if it was not free in time,
+     *     {@link IllegalStateException} without a transaction or with an old snapshot, or the driver's error. The
+     *     transaction should be rolled back then
+     */
+    public Mono<Void> lock(Connection connection, String key) {
+        byte[] name = checked(key);
+        return Mono.defer(() -> {
+            if (connection.isAutoCommit()) {
+                return Mono.error(new IllegalStateException("row lock '" + key + "': begin a transaction first; without"
+                        + " one the lock would be free again at once"));
+            }
+            sweep.begin();
+            Session session = new Session(connection, sql);
+            Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
+            Mono<Void> taken = fresh(session, key, name)
+                    .then(taken(session, name))
+                    .retryWhen(backoff().filter(RowLocks::leavesTransaction))
+                    .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key))
+                    .timeout(patience, Mono.error(() -> notFree(key)), DriverThreads.timer());
+            return sql.dialect.apart(taken).then();
+        });
+    }
+
+    private static byte[] checked(String key) {
+        byte[] name = Keys.bytes(key);
+        if (key.isBlank() || name.length > 512) {
+            throw new IllegalArgumentException(
+                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
+        }
+        return name;
     }
 
     private Mono<Connection> connected(String key) {
@@ -129,29 +198,82 @@ public final class RowLocks {
                 cause);
     }
 
-    private Mono<Void> locked(String key, Connection connection) {
+    private Mono<Void> locked(String key, byte[] name, Connection connection) {
         Session session = new Session(connection, sql);
-        byte[] name = Keys.bytes(key);
-        Mono<Void> row = session.alone(session.change("row_ensure", name)).then();
-        Mono<Void> lock = Mono.from(connection.beginTransaction(io.r2dbc.spi.IsolationLevel.READ_COMMITTED))
-                .then(session.all("row_lock", found -> true, (Object) name))
+        return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+                .then(taken(session, name))
                 .onErrorResume(error -> Mono.from(connection.rollbackTransaction())
                         .onErrorComplete()
                         .then(Mono.error(error)))
-                .then();
-        return row.then(lock)
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(R2dbcFailure::wasRolledBack))
-                .timeout(
-                        waitTimeout,
-                        Mono.error(() -> new R2dbcTimeoutException("row lock '" + key + "' was not free within "
-                                + waitTimeout.toMillis() + " ms; its holder's transaction goes on")),
-                        DriverThreads.timer())
+                .retryWhen(backoff().filter(R2dbcFailure::wasRolledBack))
+                .timeout(waitTimeout, Mono.error(() -> notFree(key)), DriverThreads.timer())
+                .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key))
                 .onErrorMap(
                         error -> !(error instanceof R2dbcTimeoutException),
                         error -> R2dbcFailure.of(error, sql, waitTimeout));
+    }
+
+    /** Writes the row, which locks it for the transaction; the database itself gives up waiting in time. */
+    private Mono<Void> taken(Session session, byte[] name) {
+        Mono<Long> taken = switch (sql.dialect) {
+            case POSTGRESQL ->
+                session.change("row_take", waitTimeout.toMillis() + "ms", name)
+                        .flatMap(rows -> session.all("row_taken", row -> true).thenReturn(rows));
+            case MARIADB -> session.changed(patient("row_take"), name);
+            case H2 -> session.change("row_take", name);
+        };
+        return taken.flatMap(rows -> rows > 0
+                ? Mono.empty()
+                : Mono.error(new R2dbcRollbackException("the row was removed while its lock was waited for")));
+    }
+
+    /** Refuses a transaction that goes on reading what was there before the last holder wrote. */
+    private Mono<Void> fresh(Session session, String key, byte[] name) {
+        return sql.dialect != Dialect.MARIADB
+                ? Mono.empty()
+                : session.changed(patient("row_hold"), name)
+                        .then(session.one(
+                                "row_seen",
+                                row -> LockRow.number(row, "locked_at") == nullable(row.get("seen_at", Long.class)),
+                                name,
+                                name))
+                        .flatMap(isFresh -> isFresh
+                                ? Mono.empty()
+                                : Mono.error(new IllegalStateException("row lock '" + key + "': this transaction read"
+                                        + " before it locked, and goes on reading what was there then, not what the last"
+                                        + " holder wrote. Lock before the first read, or begin at READ COMMITTED")));
+    }
+
+    private static long nullable(@Nullable Long number) {
+        return number == null ? -1 : number;
+    }
+
+    /** MariaDB takes the limit with the statement, in whole seconds. */
+    private String patient(String statement) {
+        return sql.text(statement)
+                .replace(
+                        "${seconds}", String.valueOf(waitTimeout.plusMillis(999).toSeconds()));
+    }
+
+    private static RetryBackoffSpec backoff() {
+        return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                .scheduler(DriverThreads.timer())
+                .maxBackoff(LONGEST_PAUSE);
+    }
+
+    /** H2 gives up waiting after a time of its own; the transaction is whole. */
+    private static boolean leavesTransaction(Throwable error) {
+        return error instanceof R2dbcException known && known.getErrorCode() == 50200;
+    }
+
+    private static boolean isLockTimeout(Throwable error) {
+        return error instanceof R2dbcException known
+                && ("55P03".equals(known.getSqlState()) || known.getErrorCode() == 1205);
+    }
+
+    private R2dbcTimeoutException notFree(String key) {
+        return new R2dbcTimeoutException("row lock '" + key + "' was not free within " + waitTimeout.toMillis()
+                + " ms; its holder's transaction goes on, this one should be rolled back");
     }
 
     /** A statement may still wait for the lock, so the connection is not fit for anybody else. */

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The statements of one dialect with the names of tables put in; values are always parameters. */
@@ -16,6 +17,7 @@ final class Sql {
 
     private static final String MARK = "-- name: ";
     private static final String LIST = "${list}";
+    private static final Pattern TABLES = Pattern.compile("(INDEX IF NOT EXISTS )?reactive_lock");
 
     final Dialect dialect;
     final String prefix;
@@ -61,10 +63,11 @@ final class Sql {
         return dialect.numbered(template(name).replace(LIST, list));
     }
 
-    /** The statements that create the tables. */
+    /** The statements that create the tables; an index is in the schema of its table and has no schema in its name. */
     List<String> schema() {
-        String all =
-                withoutComments(resource("schema-" + dialect.id() + ".sql")).replace("${prefix}", prefix);
+        String all = TABLES.matcher(withoutComments(resource("schema-" + dialect.id() + "/V1__reactive_lock.sql")))
+                .replaceAll(found ->
+                        found.group(1) == null ? prefix : found.group(1) + prefix.substring(prefix.indexOf('.') + 1));
         return Arrays.stream(all.split(";"))
                 .map(String::strip)
                 .filter(statement -> !statement.isEmpty())

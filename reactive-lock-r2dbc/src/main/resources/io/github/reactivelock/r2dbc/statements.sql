@@ -418,19 +418,45 @@ WHEN MATCHED THEN UPDATE SET token = greatest(f.token, n.token)
 WHEN NOT MATCHED THEN INSERT (resource, token) VALUES (n.resource, n.token)
 
 -- name: fenced
-SELECT token FROM ${fence} WHERE resource = ?
+-- As it was committed last: without the lock a snapshot would hide it, in MariaDB at REPEATABLE READ.
+SELECT token FROM ${fence} WHERE resource = ? FOR UPDATE
 
--- name: row_ensure postgresql
-INSERT INTO ${row} (row_key) VALUES (?) ON CONFLICT (row_key) DO NOTHING
+-- name: row_take postgresql
+-- Locks the row for the transaction, and waits for it as long as the parameter says and not longer.
+WITH patience AS MATERIALIZED (
+    SELECT set_config('reactive_lock.before', current_setting('lock_timeout'), true),
+        set_config('lock_timeout', ?, true))
+INSERT INTO ${row} AS r (row_key, locked_at) SELECT CAST(? AS BYTEA), ${now} FROM patience
+ON CONFLICT (row_key) DO UPDATE SET locked_at = greatest(r.locked_at + 1, excluded.locked_at)
 
--- name: row_ensure mariadb
-INSERT IGNORE INTO ${row} (row_key) VALUES (?)
+-- name: row_taken postgresql
+SELECT set_config('lock_timeout', current_setting('reactive_lock.before'), true)
 
--- name: row_ensure h2
-MERGE INTO ${row} (row_key) KEY (row_key) VALUES (?)
+-- name: row_take mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR */
+INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now})
+ON DUPLICATE KEY UPDATE locked_at = greatest(locked_at + 1, VALUES(locked_at))
 
--- name: row_lock
-SELECT row_key FROM ${row} WHERE row_key = ? FOR UPDATE
+-- name: row_hold mariadb
+-- The same lock without a change, so that a snapshot of the transaction can be compared with what was committed last.
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR */
+INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now}) ON DUPLICATE KEY UPDATE row_key = VALUES(row_key)
+
+-- name: row_seen mariadb
+SELECT locked_at, (SELECT s.locked_at FROM ${row} s WHERE s.row_key = ?) AS seen_at
+FROM ${row} WHERE row_key = ? FOR UPDATE
+
+-- name: row_take h2
+MERGE INTO ${row} AS r USING (VALUES (CAST(? AS VARBINARY(512)), ${now})) AS n (row_key, locked_at)
+ON r.row_key = n.row_key
+WHEN MATCHED THEN UPDATE SET locked_at = greatest(r.locked_at + 1, n.locked_at)
+WHEN NOT MATCHED THEN INSERT (row_key, locked_at) VALUES (n.row_key, n.locked_at)
+
+-- name: row_outdated
+SELECT row_key FROM ${row} WHERE locked_at < ${now} - ? ORDER BY locked_at LIMIT 500 FOR UPDATE SKIP LOCKED
+
+-- name: row_remove
+DELETE FROM ${row} WHERE row_key IN (${list})
 
 -- name: once_begin postgresql
 INSERT INTO ${once} AS o (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
@@ -455,11 +481,26 @@ WHEN NOT MATCHED THEN INSERT (once_key, run_id, expires) VALUES (n.once_key, n.r
 -- name: once_look
 SELECT run_id, outcome FROM ${once} WHERE once_key = ?
 
+-- name: once_renew
+UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
+
 -- name: once_outcome
-UPDATE ${once} SET outcome = ? WHERE once_key = ? AND run_id = ?
+UPDATE ${once} SET outcome = ?, expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_undo
 DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 
--- name: once_clean
-DELETE FROM ${once} WHERE expires <= ${now}
+-- name: once_outdated
+SELECT once_key FROM ${once} WHERE expires <= ${now} - ? ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED
+
+-- name: once_remove
+DELETE FROM ${once} WHERE once_key IN (${list})
+
+-- name: advisory_take postgresql
+SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS taken
+
+-- name: advisory_keep postgresql
+SELECT pg_try_advisory_lock(hashtextextended(?, 0)) AS taken
+
+-- name: advisory_free postgresql
+SELECT pg_advisory_unlock(hashtextextended(?, 0)) AS taken

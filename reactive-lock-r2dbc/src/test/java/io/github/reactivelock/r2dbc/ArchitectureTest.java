@@ -45,6 +45,7 @@ class ArchitectureTest {
                         .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
-                .containsExactlyInAnyOrder("FencingGuard", "Once", "R2dbcLockBackend", "R2dbcLockOptions", "RowLocks");
+                .containsExactlyInAnyOrder(
+                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcLockOptions", "RowLocks");
     }
 }

@@ -40,6 +40,15 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return new Databases(url, () -> {});
     }
 
+    /** The same MariaDB, which lives as long as this, asked through the driver of MySQL. */
+    Databases byMySqlDriver() {
+        return new Databases(url.replace("r2dbc:mariadb:", "r2dbc:mysql:"), () -> {});
+    }
+
+    boolean isMySqlDriver() {
+        return url.startsWith("r2dbc:mysql:");
+    }
+
     ConnectionFactory factory() {
         return ConnectionFactories.get(url);
     }

@@ -2,19 +2,27 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.StaleTokenException;
 import io.github.reactivelock.testkit.GuardContract;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionMetadata;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,8 +36,9 @@ class FencingGuardTest {
 
     @BeforeAll
     void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(database -> {
+        Databases mariaDb = Databases.mariaDb("mariadb");
+        databases = List.of(Databases.postgres(), mariaDb, mariaDb.byMySqlDriver(), Databases.h2());
+        databases.stream().filter(each -> !each.isMySqlDriver()).forEach(database -> {
             database.createTables();
             database.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL, fence BIGINT)");
             database.execute("INSERT INTO account (id, balance) VALUES (7, 0), (8, 0)");
@@ -94,9 +103,16 @@ class FencingGuardTest {
     }
 
     @Nested
+    class OnMariaDbByMySqlDriver extends Cases {
+        OnMariaDbByMySqlDriver() {
+            super(2);
+        }
+    }
+
+    @Nested
     class OnH2 extends Cases {
         OnH2() {
-            super(2);
+            super(3);
         }
     }
 
@@ -158,5 +174,140 @@ class FencingGuardTest {
                 .subscribeOn(Schedulers.boundedElastic());
 
         assertThatThrownBy(() -> unprotected.block(Databases.LIMIT)).hasMessageContaining("begin a transaction");
+    }
+
+    /** A database and how a transaction of it is begun at a level. */
+    record Level(Databases database, String level, boolean inColumn, boolean isNew) {
+        Mono<Void> begin(Connection connection) {
+            boolean isPostgres = database.url().contains("postgresql");
+            boolean isH2 = database.url().contains(":h2:");
+            String set = isPostgres || isH2 ? "SET SESSION CHARACTERISTICS AS TRANSACTION" : "SET SESSION TRANSACTION";
+            return Databases.number(connection, set + " ISOLATION LEVEL " + level)
+                    .then(Mono.from(connection.beginTransaction()));
+        }
+
+        FencingGuard guard() {
+            return inColumn ? FencingGuard.inColumn("account", "id", "fence") : FencingGuard.inOwnTable();
+        }
+
+        boolean endsOldSnapshots() {
+            boolean keepsSnapshot = level.equals("REPEATABLE READ") || level.equals("SERIALIZABLE");
+            return keepsSnapshot && !database.url().contains("mariadb") && !database.isMySqlDriver();
+        }
+    }
+
+    Stream<Level> levels() {
+        return databases.stream()
+                .flatMap(database -> Stream.of("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
+                        .flatMap(level -> Stream.of(
+                                new Level(database, level, true, false),
+                                new Level(database, level, false, false),
+                                new Level(database, level, false, true))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void aTransactionThatReadBeforeTheNewerHolderWroteIsRefused(Level level) {
+        Databases database = level.database();
+        FencingGuard guard = level.guard();
+        Object resource =
+                level.inColumn() ? nextAccount(database) : UUID.randomUUID().toString();
+        if (!level.isNew()) {
+            write(database, guard, resource, 10, 0).block(Databases.LIMIT);
+        }
+        Connection stale = connection(database);
+        on(level.begin(stale));
+        assertThat(on(Databases.number(stale, "SELECT balance FROM account WHERE id = 8")))
+                .isZero();
+        write(database, guard, resource, 20, 100).block(Databases.LIMIT);
+
+        assertThatThrownBy(() -> on(guard.check(stale, resource, 19)))
+                .satisfies(error -> assertThat(error instanceof StaleTokenException
+                                || (level.endsOldSnapshots() && R2dbcFailure.wasRolledBack(error)))
+                        .as(String.valueOf(error))
+                        .isTrue());
+
+        on(Mono.from(stale.rollbackTransaction()));
+        on(Mono.from(stale.close()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void theNewestHolderWritesAtEveryLevel(Level level) {
+        Databases database = level.database();
+        FencingGuard guard = level.guard();
+        Object resource =
+                level.inColumn() ? nextAccount(database) : UUID.randomUUID().toString();
+        if (!level.isNew()) {
+            write(database, guard, resource, 10, 0).block(Databases.LIMIT);
+        }
+        for (long token : new long[] {20, 20, 21}) {
+            Connection newest = connection(database);
+            on(level.begin(newest));
+            on(Databases.number(newest, "SELECT balance FROM account WHERE id = 8"));
+            on(guard.check(newest, resource, token));
+            on(Mono.from(newest.commitTransaction()));
+            on(Mono.from(newest.close()));
+        }
+        assertThatThrownBy(() -> write(database, guard, resource, 19, 0).block(Databases.LIMIT))
+                .isInstanceOf(StaleTokenException.class);
+    }
+
+    private final AtomicLong accounts = new AtomicLong(100);
+
+    private Object nextAccount(Databases database) {
+        long id = accounts.incrementAndGet();
+        database.execute("INSERT INTO account (id, balance) VALUES (" + id + ", 0)");
+        return id;
+    }
+
+    private static Connection connection(Databases database) {
+        return Mono.from(database.factory().create())
+                .cast(Connection.class)
+                .subscribeOn(Schedulers.boundedElastic())
+                .block(Databases.LIMIT);
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T on(Mono<T> step) {
+        return step.subscribeOn(Schedulers.boundedElastic()).block(Databases.LIMIT);
+    }
+
+    @Test
+    void aTokenThatTheDatabaseDoesNotKeepIsAnError() {
+        Databases postgres = databases.get(0);
+        postgres.execute("CREATE FUNCTION drop_it() RETURNS trigger LANGUAGE plpgsql AS"
+                + " $$ BEGIN IF NEW.resource = 'untold' THEN RETURN NULL; END IF; RETURN NEW; END $$");
+        postgres.execute("CREATE TRIGGER drops BEFORE INSERT ON reactive_lock_fence FOR EACH ROW"
+                + " EXECUTE FUNCTION drop_it()");
+
+        assertThatThrownBy(() -> write(postgres, FencingGuard.inOwnTable(), "untold", 20, 1)
+                        .block(Databases.LIMIT))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("was not kept");
+        postgres.execute("DROP TRIGGER drops ON reactive_lock_fence");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aDatabaseWhoseNameTellsNothingIsAsked(Databases database) {
+        assumeThat(database.url()).doesNotContain(":h2:");
+        Connection real = connection(database);
+        Connection hidden = (Connection) Proxy.newProxyInstance(
+                Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getMetadata")) {
+                        return Proxy.newProxyInstance(
+                                Connection.class.getClassLoader(),
+                                new Class<?>[] {ConnectionMetadata.class},
+                                (nobody, question, nothing) -> "Debian 12");
+                    }
+                    return method.invoke(real, arguments);
+                });
+        on(Mono.from(real.beginTransaction()));
+
+        on(FencingGuard.inOwnTable().check(hidden, UUID.randomUUID().toString(), 5));
+
+        on(Mono.from(real.commitTransaction()));
+        on(Mono.from(real.close()));
     }
 }

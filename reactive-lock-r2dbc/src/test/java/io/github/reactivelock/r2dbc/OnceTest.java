@@ -4,18 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OnceTest {
@@ -26,8 +34,9 @@ class OnceTest {
 
     @BeforeAll
     void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(Databases::createTables);
+        Databases mariaDb = Databases.mariaDb("mariadb");
+        databases = List.of(Databases.postgres(), mariaDb, mariaDb.byMySqlDriver(), Databases.h2());
+        databases.stream().filter(each -> !each.isMySqlDriver()).forEach(Databases::createTables);
     }
 
     @AfterAll
@@ -105,6 +114,173 @@ class OnceTest {
         Databases.until(
                 "it runs again",
                 () -> "new".equals(once.recorded(key, LONG, Mono.just("new")).block(Databases.LIMIT)));
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** A database that a test cuts off: some connections fail, or all of them come late. */
+    private static final class Cut implements ConnectionFactory {
+        private final ConnectionFactory real;
+        private final AtomicInteger failing = new AtomicInteger();
+        private final AtomicInteger late = new AtomicInteger();
+        private volatile Mono<Void> gate = Mono.empty();
+
+        Cut(ConnectionFactory real) {
+            this.real = real;
+        }
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            if (gate != Mono.<Void>empty()) {
+                late.incrementAndGet();
+            }
+            return gate.then(Mono.defer(() -> failing.getAndUpdate(left -> Math.max(0, left - 1)) > 0
+                    ? Mono.error(new R2dbcNonTransientResourceException("connection reset"))
+                    : Mono.from(real.create())));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return real.getMetadata();
+        }
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aConnectionResetUnderTheOutcomeDoesNotRunTheWorkAgain(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Cut cut = new Cut(pool);
+        Once once = Once.using(cut, Databases.PATIENT);
+        String key = UUID.randomUUID().toString();
+        AtomicInteger charged = new AtomicInteger();
+        Mono<String> charge = Mono.fromCallable(() -> "receipt " + charged.incrementAndGet());
+
+        String first = once.recorded(key, LONG, charge.doOnNext(done -> cut.failing.set(1)))
+                .block(Databases.LIMIT);
+
+        assertThat(first).isEqualTo("receipt 1");
+        assertThat(once.recorded(key, LONG, charge).block(Databases.LIMIT)).isEqualTo("receipt 1");
+        assertThat(charged).hasValue(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aCancelWhileTheOutcomeIsWrittenDoesNotRunTheWorkAgain(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Cut cut = new Cut(pool);
+        Once once = Once.using(cut, Databases.PATIENT);
+        String key = UUID.randomUUID().toString();
+        AtomicInteger charged = new AtomicInteger();
+        Sinks.Empty<Void> gate = Sinks.empty();
+        Mono<String> charge = Mono.fromCallable(() -> "receipt " + charged.incrementAndGet());
+
+        Disposable request = once.recorded(key, LONG, charge.doOnNext(done -> cut.gate = gate.asMono()))
+                .subscribe();
+        Databases.until("the outcome is being written", () -> cut.late.get() > 0);
+        request.dispose();
+        cut.gate = Mono.empty();
+        gate.tryEmitEmpty().orThrow();
+
+        Databases.until(
+                "there is a receipt", () -> once.recorded(key, LONG, charge).block(Databases.LIMIT) != null);
+        assertThat(once.recorded(key, LONG, charge).block(Databases.LIMIT)).isEqualTo("receipt 1");
+        assertThat(charged).hasValue(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void anyTextIsAnOutcome(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Once once = Once.using(pool, Databases.PATIENT);
+        String key = UUID.randomUUID().toString();
+        String receipt = "nul \0, mark \u001a, both \u001a0\0\u001a1";
+
+        assertThat(once.recorded(key, LONG, Mono.just(receipt)).block(Databases.LIMIT))
+                .isEqualTo(receipt);
+        assertThat(once.recorded(key, LONG, Mono.just("another")).block(Databases.LIMIT))
+                .isEqualTo(receipt);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aProcessThatIsCutOffKeepsItsKeyForALeaseAndItsWorkIsCancelled(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Cut cut = new Cut(pool);
+        Once gone = Once.using(cut, Databases.PATIENT).withLease(Duration.ofMillis(500));
+        String key = UUID.randomUUID().toString();
+        AtomicInteger cancelled = new AtomicInteger();
+        Sinks.Empty<Void> gate = Sinks.empty();
+        CompletableFuture<Object> work = gone.run(
+                        key,
+                        LONG,
+                        Mono.never()
+                                .doOnSubscribe(begun -> cut.gate = gate.asMono())
+                                .doOnCancel(cancelled::incrementAndGet))
+                .toFuture();
+        Databases.until("a renewal gets no answer", () -> cut.late.get() > 0);
+
+        Databases.until(
+                "another runs it",
+                () -> "done"
+                        .equals(Once.using(pool, Databases.PATIENT)
+                                .run(key, LONG, Mono.just("done"))
+                                .block(Databases.LIMIT)));
+
+        assertThatThrownBy(() -> work.get(60, TimeUnit.SECONDS)).hasMessageContaining("was lost while its work ran");
+        assertThat(cancelled).hasValue(1);
+        gate.tryEmitEmpty().orThrow();
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void workThatTakesManyLeasesIsNotBegunAnew(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Once once = Once.using(pool, Databases.PATIENT).withLease(Duration.ofSeconds(3));
+        String key = UUID.randomUUID().toString();
+        Sinks.One<String> done = Sinks.one();
+        CompletableFuture<String> work = once.recorded(key, LONG, done.asMono()).toFuture();
+        String leaseEnd = "SELECT coalesce(max(expires), 0) FROM reactive_lock_once WHERE outcome IS NULL";
+        Databases.until("it began", () -> database.select(leaseEnd) > 0);
+        long first = database.select(leaseEnd);
+
+        Databases.until("another lease", () -> database.select(leaseEnd) > first + 3_500_000);
+        assertThat(once.recorded(key, LONG, Mono.just("twice")).blockOptional(Databases.LIMIT))
+                .isEmpty();
+        done.tryEmitValue("one").orThrow();
+
+        assertThat(work.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo("one");
+        assertThat(once.recorded(key, LONG, Mono.just("twice")).block(Databases.LIMIT))
+                .isEqualTo("one");
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void keysWhoseTimeIsOverAreRemovedHundredsAtATime(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        for (int hundred = 0; hundred < 12; hundred++) {
+            StringBuilder rows = new StringBuilder();
+            for (int i = 0; i < 100; i++) {
+                String name = "CAST('old " + hundred + "-" + i + "' AS "
+                        + (database.url().contains("postgresql")
+                                ? "BYTEA"
+                                : database.url().contains(":h2:") ? "VARBINARY(512)" : "BINARY")
+                        + ")";
+                rows.append(i == 0 ? "" : ", ").append("(").append(name).append(", 'r', 5, NULL)");
+            }
+            database.execute("INSERT INTO reactive_lock_once (once_key, run_id, expires, outcome) VALUES " + rows);
+        }
+        Database asked = new Database(pool, false, Databases.PATIENT);
+        long living = database.select("SELECT count(*) FROM reactive_lock_once WHERE expires > 5");
+
+        Sweep.ofOnce(asked).swept().block(Databases.LIMIT);
+
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_once WHERE expires = 5"))
+                .isZero();
+        assertThat(living).isPositive();
         pool.disposeLater().block(Databases.LIMIT);
     }
 }

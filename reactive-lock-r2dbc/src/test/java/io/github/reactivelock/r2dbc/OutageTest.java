@@ -122,7 +122,7 @@ class OutageTest {
         assertThatThrownBy(() -> client.acquire("k").block(Databases.LIMIT))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("createTables()")
-                .hasMessageContaining("schema-" + Dialect.of(database.factory()).id() + ".sql")
+                .hasMessageContaining("schema-" + Dialect.of(database.factory()).id() + "/V1__reactive_lock.sql")
                 .hasMessageContaining("nowhere");
     }
 
@@ -292,7 +292,7 @@ class OutageTest {
             run(outsider, "SET deadlock_timeout = '60s'");
         } else {
             for (int row = 0; row < 20; row++) {
-                run(outsider, "INSERT INTO reactive_lock_row VALUES ('heavy " + row + "')");
+                run(outsider, "INSERT INTO reactive_lock_row VALUES ('heavy " + row + "', 0)");
             }
         }
         run(outsider, "SELECT place FROM reactive_lock_waiter WHERE claim_id = '" + second.id() + "' FOR UPDATE");

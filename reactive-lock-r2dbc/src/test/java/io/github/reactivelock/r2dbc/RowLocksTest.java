@@ -3,7 +3,9 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
@@ -13,12 +15,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RowLocksTest {
@@ -27,8 +32,9 @@ class RowLocksTest {
 
     @BeforeAll
     void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(database -> {
+        Databases mariaDb = Databases.mariaDb("mariadb");
+        databases = List.of(Databases.postgres(), mariaDb, mariaDb.byMySqlDriver(), Databases.h2());
+        databases.stream().filter(each -> !each.isMySqlDriver()).forEach(database -> {
             database.createTables();
             database.execute("CREATE TABLE counter (id BIGINT PRIMARY KEY, amount BIGINT NOT NULL)");
             database.execute("INSERT INTO counter (id, amount) VALUES (1, 0)");
@@ -49,6 +55,7 @@ class RowLocksTest {
     void noUpdateIsLostInsideTheTransaction(Databases database) {
         ConnectionPool pool = database.pool(8);
         RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        long before = database.select("SELECT amount FROM counter WHERE id = 1");
         Mono<Long> increment = rows.withRowLock(
                 "counter",
                 connection -> Databases.number(connection, "SELECT amount FROM counter WHERE id = 1")
@@ -57,7 +64,7 @@ class RowLocksTest {
 
         Flux.range(0, 8).flatMap(flow -> increment.repeat(4), 8).then().block(Databases.LIMIT);
 
-        assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(40);
+        assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before + 40);
         pool.disposeLater().block(Databases.LIMIT);
     }
 
@@ -129,5 +136,148 @@ class RowLocksTest {
 
         assertThat(ran).hasValue(0);
         pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    private static Connection transaction(Databases database, String level) {
+        boolean isMaria = database.url().contains("/mysql");
+        String set = isMaria ? "SET SESSION TRANSACTION" : "SET SESSION CHARACTERISTICS AS TRANSACTION";
+        return Mono.from(database.factory().create())
+                .cast(Connection.class)
+                .flatMap(connection -> Databases.number(connection, set + " ISOLATION LEVEL " + level)
+                        .then(Mono.from(connection.beginTransaction()))
+                        .thenReturn(connection))
+                .subscribeOn(Schedulers.boundedElastic())
+                .block(Databases.LIMIT);
+    }
+
+    @CanIgnoreReturnValue
+    private static <T> T on(Mono<T> step) {
+        return step.subscribeOn(Schedulers.boundedElastic()).block(Databases.LIMIT);
+    }
+
+    private static void end(Connection connection) {
+        on(Mono.from(connection.rollbackTransaction()).then(Mono.from(connection.close())));
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aLockInTheCallersTransactionIsFreeWhenThatEnds(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(500));
+        String key = UUID.randomUUID().toString();
+        Connection mine = transaction(database, "READ COMMITTED");
+
+        on(impatient.lock(mine, key));
+        on(impatient.lock(mine, key));
+        assertThatThrownBy(() -> impatient.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
+                .isInstanceOf(R2dbcTimeoutException.class);
+        on(Mono.from(mine.commitTransaction()));
+
+        assertThat(impatient.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
+                .isEqualTo("other");
+        assertThatThrownBy(() -> on(impatient.lock(mine, key))).hasMessageContaining("begin a transaction first");
+        end(mine);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void whoWaitsInATransactionOfItsOwnGivesUpAndCanRollBack(Databases database) {
+        RowLocks impatient = RowLocks.using(database.factory(), Duration.ofMillis(500));
+        String key = UUID.randomUUID().toString();
+        Connection holder = transaction(database, "READ COMMITTED");
+        Connection waiter = transaction(database, "READ COMMITTED");
+        on(impatient.lock(holder, key));
+
+        assertThatThrownBy(() -> on(impatient.lock(waiter, key)))
+                .isInstanceOf(R2dbcTimeoutException.class)
+                .hasMessageContaining("rolled back");
+
+        end(waiter);
+        end(holder);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aTransactionThatReadBeforeItLockedLosesNoUpdate(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        String key = UUID.randomUUID().toString();
+        assertThat(rows.withRowLock(key, Mono.just("first")).block(Databases.LIMIT))
+                .isEqualTo("first");
+        Connection late = transaction(database, "REPEATABLE READ");
+        long read = on(Databases.number(late, "SELECT amount FROM counter WHERE id = 1"));
+        String add = "UPDATE counter SET amount = amount + 1 WHERE id = 1";
+        on(rows.withRowLock(key, connection -> Databases.number(connection, add)));
+        String overwrite = "UPDATE counter SET amount = " + (read + 1) + " WHERE id = 1";
+
+        assertThatThrownBy(() -> on(rows.lock(late, key).then(Mono.defer(() -> Databases.number(late, overwrite)))))
+                .satisfies(error -> assertThat(R2dbcFailure.wasRolledBack(error)
+                                || error.getMessage().contains("Lock before the first read"))
+                        .as(String.valueOf(error))
+                        .isTrue());
+
+        end(late);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aTransactionThatLocksFirstMayBeAtRepeatableRead(Databases database) {
+        String key = UUID.randomUUID().toString();
+        RowLocks rows = RowLocks.using(database.factory(), Databases.LIMIT);
+        for (int i = 0; i < 2; i++) {
+            Connection first = transaction(database, "REPEATABLE READ");
+            on(rows.lock(first, key));
+            on(Mono.from(first.commitTransaction()));
+            end(first);
+        }
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void rowsThatNobodyLockedForAnHourAreRemovedUnlessTheyAreLocked(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        assertThat(rows.withRowLock("unused", Mono.just(1)).block(Databases.LIMIT))
+                .isEqualTo(1);
+        assertThat(rows.withRowLock("in use", Mono.just(1)).block(Databases.LIMIT))
+                .isEqualTo(1);
+        database.execute("UPDATE reactive_lock_row SET locked_at = 5");
+        assertThat(rows.withRowLock("fresh", Mono.just(1)).block(Databases.LIMIT))
+                .isEqualTo(1);
+        Connection mine = transaction(database, "READ COMMITTED");
+        on(rows.lock(mine, "in use"));
+
+        Sweep.ofRows(new Database(pool, false, Databases.PATIENT)).swept().block(Databases.LIMIT);
+
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_row WHERE locked_at = 5"))
+                .isEqualTo(1);
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_row WHERE locked_at > 5"))
+                .isEqualTo(1);
+        end(mine);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** H2 waits for a lock on the thread that asks; a pool hands a connection over on the thread that gave it back. */
+    @Test
+    void whoIsHandedAConnectionOfH2DoesNotBlockTheThreadOfTheHolder() {
+        String url = "r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=600000";
+        try (Databases h2 = new Databases(url, () -> {})) {
+            h2.createTables();
+            ConnectionPool pool = h2.pool(2);
+            RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
+            Scheduler only = Schedulers.newSingle("the only thread");
+            Mono<Long> work = rows.withRowLock("key", Mono.delay(Duration.ofMillis(20), only));
+
+            List<Long> done = Flux.range(0, 4)
+                    .flatMap(flow -> work.repeat(4), 4)
+                    .collectList()
+                    .block(Duration.ofSeconds(50));
+
+            assertThat(done).hasSize(20);
+            only.dispose();
+            pool.disposeLater().block(Databases.LIMIT);
+        }
     }
 }

@@ -1,6 +1,8 @@
--- Tables of reactive-lock in H2. Replace ${prefix} with the prefix in use, which is reactive_lock unless changed.
--- Times are microseconds since 2020-01-01 UTC by the database's clock.
-CREATE TABLE IF NOT EXISTS ${prefix} (
+-- liquibase formatted sql
+-- changeset reactive-lock:1
+-- Tables of reactive-lock in H2. For Flyway and Liquibase as it is, and for createTables(), which puts another
+-- prefix in place of reactive_lock. Times are microseconds since 2020-01-01 UTC by the database's clock.
+CREATE TABLE IF NOT EXISTS reactive_lock (
     lock_key      VARBINARY(512) PRIMARY KEY,
     claim_id      VARCHAR(64),
     owner         VARCHAR(200),
@@ -11,7 +13,7 @@ CREATE TABLE IF NOT EXISTS ${prefix} (
     places        BIGINT NOT NULL,
     watched_until BIGINT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS ${prefix}_waiter (
+CREATE TABLE IF NOT EXISTS reactive_lock_waiter (
     claim_id      VARCHAR(64) PRIMARY KEY,
     lock_key      VARBINARY(512) NOT NULL,
     place         BIGINT NOT NULL,
@@ -21,23 +23,26 @@ CREATE TABLE IF NOT EXISTS ${prefix}_waiter (
     alive_until   BIGINT NOT NULL,
     UNIQUE (lock_key, place)
 );
-CREATE TABLE IF NOT EXISTS ${prefix}_event (
+CREATE TABLE IF NOT EXISTS reactive_lock_event (
     lock_key      VARBINARY(512) NOT NULL,
     number        BIGINT NOT NULL,
     owner         VARCHAR(200) NOT NULL,
     happened_at   BIGINT NOT NULL,
     PRIMARY KEY (lock_key, number)
 );
-CREATE TABLE IF NOT EXISTS ${prefix}_fence (
+CREATE TABLE IF NOT EXISTS reactive_lock_fence (
     resource      VARBINARY(512) PRIMARY KEY,
     token         BIGINT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS ${prefix}_row (
-    row_key       VARBINARY(512) PRIMARY KEY
+CREATE TABLE IF NOT EXISTS reactive_lock_row (
+    row_key       VARBINARY(512) PRIMARY KEY,
+    locked_at     BIGINT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS ${prefix}_once (
+CREATE TABLE IF NOT EXISTS reactive_lock_once (
     once_key      VARBINARY(512) PRIMARY KEY,
     run_id        VARCHAR(64) NOT NULL,
     expires       BIGINT NOT NULL,
     outcome       CHARACTER VARYING
 );
+CREATE INDEX IF NOT EXISTS reactive_lock_row_locked_at ON reactive_lock_row (locked_at);
+CREATE INDEX IF NOT EXISTS reactive_lock_once_expires ON reactive_lock_once (expires);

@@ -1,0 +1,188 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.DriverThreads;
+import io.r2dbc.spi.R2dbcNonTransientException;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.context.ContextView;
+import reactor.util.retry.Retry;
+
+/**
+ * One run of the work of a key. Its row has a lease while the work runs and its full time afterwards. Whether the work has
+ * completed decides what becomes of the key; it is set by the work's own signal, before anybody else hears of that.
+ */
+final class OnceRun {
+
+    private static final Logger log = LoggerFactory.getLogger(OnceRun.class);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    private final Database database;
+    private final String key;
+    private final byte[] name;
+    private final String id;
+    private final Duration ttl;
+    private final Duration lease;
+    /** The caller's, also for what goes on without the caller: a factory may choose the database by it. */
+    private final ContextView context;
+
+    private final long beganAt = System.nanoTime();
+    private final AtomicBoolean completed = new AtomicBoolean();
+    private volatile long confirmedAt = beganAt;
+
+    OnceRun(Database database, String key, String id, Duration ttl, Duration lease, ContextView context) {
+        this.database = database;
+        this.key = key;
+        this.name = Keys.bytes(key);
+        this.id = id;
+        this.ttl = ttl;
+        this.lease = least(lease, ttl);
+        this.context = context;
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** Takes the key if it is free; says whose it is. */
+    Mono<Once.Found> begin() {
+        return database.runAgain(session -> session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
+                        .then(session.alone(session.one(
+                                "once_look",
+                                row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
+                                (Object) name))))
+                .doOnError(error -> undo())
+                .doOnCancel(this::undo);
+    }
+
+    /** Runs the work under the lease, and keeps what is to be kept of its value. */
+    <T> Mono<T> of(Mono<T> work, Function<T, Optional<String>> kept) {
+        return Mono.usingWhen(
+                        Mono.just(id),
+                        run -> Mono.firstWithSignal(
+                                        work.timeout(ttl, DriverThreads.timer())
+                                                .map(Optional::of)
+                                                .defaultIfEmpty(Optional.empty())
+                                                .doOnNext(value -> completed.set(true)),
+                                        renewed().then(Mono.<Optional<T>>never()))
+                                .flatMap(value -> recorded(value.flatMap(kept)).thenReturn(value)),
+                        run -> Mono.empty(),
+                        (run, error) -> freed(),
+                        run -> freed())
+                .flatMap(Mono::justOrEmpty);
+    }
+
+    private Mono<Void> freed() {
+        return completed.get()
+                ? Mono.empty()
+                : change("once_undo", name, id).onErrorComplete().then();
+    }
+
+    private void undo() {
+        var unused = Detached.run("freeing a key", change("once_undo", name, id));
+    }
+
+    /** Fails when the lease is lost, and does nothing else that can be seen. */
+    private Mono<Void> renewed() {
+        return Mono.defer(() -> Mono.delay(least(lease.dividedBy(3), left()), DriverThreads.timer()))
+                .then(Mono.defer(this::renewal))
+                .repeat()
+                .then();
+    }
+
+    private Mono<Void> renewal() {
+        long askedAt = System.nanoTime();
+        return change("once_renew", Keys.micros(lease), name, id)
+                .timeout(least(lease, left()), DriverThreads.timer())
+                .onErrorResume(error -> isOver() ? Mono.just(0L) : Mono.empty())
+                .flatMap(rows -> {
+                    if (rows == 0) {
+                        return Mono.error(new IllegalStateException("the key '" + key + "' was lost while its work ran:"
+                                + " the database could not be asked for " + lease.toMillis()
+                                + " ms, or the process stood still; the work was cancelled"));
+                    }
+                    confirmedAt = askedAt;
+                    return Mono.empty();
+                });
+    }
+
+    private Duration left() {
+        Duration left = lease.minusNanos(System.nanoTime() - confirmedAt);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private boolean isOver() {
+        return left().isZero();
+    }
+
+    /** Completes when the outcome was written, or has been refused, or not been answered for a lease; writing goes on. */
+    private Mono<Void> recorded(Optional<String> outcome) {
+        Sinks.Empty<Void> over = Sinks.empty();
+        var unused = Detached.run(
+                "recording an outcome",
+                written(outcome.orElse(null))
+                        .doOnError(error -> log.warn("what became of '{}' could not be recorded", key, error))
+                        .doFinally(signal -> {
+                            Sinks.EmitResult unusedResult = over.tryEmitEmpty();
+                        }));
+        return over.asMono().timeout(lease, Mono.empty(), DriverThreads.timer());
+    }
+
+    /** After a failure the key is kept first, by a statement that nothing about the outcome can make fail. */
+    private Mono<Void> written(@Nullable String outcome) {
+        AtomicBoolean failed = new AtomicBoolean();
+        return Mono.defer(() -> failed.getAndSet(true) ? done(null).then(done(outcome)) : done(outcome))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .filter(error -> !timeLeft().isZero() && !wasRefused(error)))
+                .onErrorResume(OnceRun::wasRefused, error -> done(null).then(Mono.error(error)));
+    }
+
+    /** Whether the database has answered that it will not have it. */
+    private static boolean wasRefused(Throwable error) {
+        Throwable cause = error.getCause() == null ? error : error.getCause();
+        return cause instanceof R2dbcNonTransientException && !(cause instanceof R2dbcNonTransientResourceException);
+    }
+
+    /** A row whose lease ended may have been cleaned away, or belong to another run. */
+    private Mono<Void> done(@Nullable String outcome) {
+        Mono<Long> written = Mono.defer(() -> {
+            long time = Keys.micros(timeLeft());
+            return outcome == null
+                    ? change("once_renew", time, name, id)
+                    : change("once_outcome", outcome, time, name, id);
+        });
+        return written.flatMap(rows -> rows > 0
+                        ? Mono.just(rows)
+                        : change("once_begin", name, id, Keys.micros(lease)).then(written))
+                .doOnNext(rows -> {
+                    if (rows == 0) {
+                        log.warn("the work of '{}' ran twice: it took longer than its lease, unrenewed", key);
+                    }
+                })
+                .then();
+    }
+
+    private Duration timeLeft() {
+        Duration left = ttl.minusNanos(System.nanoTime() - beganAt);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Mono<Long> change(String statement, Object... parameters) {
+        return database.run(session -> session.alone(session.change(statement, parameters)))
+                .contextWrite(context);
+    }
+
+    private static Duration least(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+}

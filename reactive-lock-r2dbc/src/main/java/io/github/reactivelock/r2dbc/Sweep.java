@@ -1,0 +1,63 @@
+package io.github.reactivelock.r2dbc;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Mono;
+
+/**
+ * Removes the rows of one table whose time is over, in the background of its use: every half minute at most, some hundreds
+ * by each statement until there are no more. Rows that are locked are left alone. Safe for use from any thread.
+ */
+final class Sweep {
+
+    private static final long INTERVAL = Duration.ofSeconds(30).toNanos();
+    private static final int BATCH = 500;
+    private static final Duration ROWS_KEPT = Duration.ofHours(1);
+
+    private final Database database;
+    private final String table;
+    private final long kept;
+    private final AtomicLong due =
+            new AtomicLong(System.nanoTime() + ThreadLocalRandom.current().nextLong(INTERVAL));
+
+    private Sweep(Database database, String table, Duration kept) {
+        this.database = database;
+        this.table = table;
+        this.kept = Keys.micros(kept);
+    }
+
+    static Sweep ofOnce(Database database) {
+        return new Sweep(database, "once", Duration.ZERO);
+    }
+
+    static Sweep ofRows(Database database) {
+        return new Sweep(database, "row", ROWS_KEPT);
+    }
+
+    /** To be called at each use. */
+    void begin() {
+        long now = System.nanoTime();
+        long at = due.get();
+        if (now - at >= 0 && due.compareAndSet(at, now + INTERVAL)) {
+            var unused = Detached.run("cleaning", swept());
+        }
+    }
+
+    /** Everything that is over by now. */
+    Mono<Void> swept() {
+        return Mono.defer(() -> database.run(session -> session.transaction(batch(session))))
+                .repeat()
+                .takeUntil(removed -> removed < BATCH)
+                .then();
+    }
+
+    private Mono<Long> batch(Session session) {
+        return session.all(table + "_outdated", row -> Objects.requireNonNull(row.get(0, byte[].class)), kept)
+                .flatMap(keys -> keys.isEmpty()
+                        ? Mono.just(0L)
+                        : session.changeListed(table + "_remove", keys.size(), keys.toArray())
+                                .thenReturn((long) keys.size()));
+    }
+}
