@@ -35,6 +35,7 @@ final class OnceRun {
     private final ContextView context;
 
     private final long beganAt = System.nanoTime();
+    private final AtomicBoolean answered = new AtomicBoolean();
     private final AtomicBoolean completed = new AtomicBoolean();
     private volatile long confirmedAt = beganAt;
 
@@ -59,8 +60,13 @@ final class OnceRun {
                                 "once_look",
                                 row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
                                 (Object) name))))
+                .doOnNext(found -> answered.set(true))
                 .doOnError(error -> undo())
-                .doOnCancel(this::undo);
+                .doOnCancel(() -> { // comes after the answer too; then what became of the work decides
+                    if (!answered.get()) {
+                        undo();
+                    }
+                });
     }
 
     /** Runs the work under the lease, and keeps what is to be kept of its value. */
