@@ -2,7 +2,6 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
@@ -49,6 +48,7 @@ final class Engine {
     final OwnedHolds owned = new OwnedHolds();
     private final ConcurrentMap<String, Withdrawal> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
+    private final double jitter;
     private final AtomicLong ids = new AtomicLong();
 
     private final AtomicBoolean listening = new AtomicBoolean();
@@ -74,7 +74,8 @@ final class Engine {
         this.maxPasses = settings.maxPasses;
         this.maxPassing = settings.maxPassing.toNanos();
         this.name = settings.name;
-        this.idPrefix = RandomId.next() + ".";
+        this.idPrefix = settings.idPrefix;
+        this.jitter = settings.jitter;
     }
 
     // ---- flows
@@ -234,6 +235,7 @@ final class Engine {
                 .doOnError(this::interrupted)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
+                        .jitter(jitter)
                         .scheduler(timing.timer())
                         .transientErrors(true))
                 .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));

@@ -35,7 +35,7 @@ import reactor.core.publisher.Mono;
  */
 public final class LockClient {
 
-    private final Engine engine;
+    final Engine engine;
     private final Queries queries;
     private final LockOptions options;
 

@@ -27,6 +27,10 @@ public final class LockClientBuilder {
     LongSupplier nanoClock = System::nanoTime;
     LongSupplier wallClock = System::currentTimeMillis;
     LockListener listener = new LockListener() {};
+    /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
+    String idPrefix = RandomId.next() + ".";
+    /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
+    double jitter = 0.5;
 
     LockClientBuilder(LockBackend backend) {
         this.backend = Objects.requireNonNull(backend, "backend");

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -32,12 +33,16 @@ final class Entry {
     /** A claim at the store: where to push, and until when it is believed alive or, as owner, holds. */
     private static final class Place {
         final Claim claim;
+        /** Lower ones are served first; those of equals in the order in which they came. */
+        final long ticket;
+
         InMemoryLockBackend from;
         long until;
         long token;
 
-        Place(Claim claim, InMemoryLockBackend from, long until) {
+        Place(Claim claim, long ticket, InMemoryLockBackend from, long until) {
             this.claim = claim;
+            this.ticket = ticket;
             this.from = from;
             this.until = until;
         }
@@ -50,6 +55,9 @@ final class Entry {
             until = now + nanos(claim.lease());
         }
     }
+
+    /** Of claims that are served in the order in which they come. */
+    static final long NO_TICKET = -1;
 
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
@@ -66,7 +74,7 @@ final class Entry {
         return owner == null && queue.isEmpty();
     }
 
-    ClaimResult claim(Claim claim, InMemoryLockBackend from, long now, Teller teller) {
+    ClaimResult claim(Claim claim, long ticket, InMemoryLockBackend from, long now, Teller teller) {
         Place waiting = queue.get(claim.id());
         if (waiting != null) {
             waiting.from = from;
@@ -77,7 +85,7 @@ final class Entry {
             Place first = firstAlive(now);
             if (first == null || first == waiting) {
                 queue.remove(claim.id());
-                own(new Place(claim, from, now), now, teller);
+                own(new Place(claim, ticket, from, now), now, teller);
             } else {
                 promote(first, now, teller);
             }
@@ -94,7 +102,7 @@ final class Entry {
         String behind = null;
         if (waiting == null) {
             behind = last();
-            newest = new Place(claim, from, now + nanos(claim.lease()));
+            newest = new Place(claim, ticket, from, now + nanos(claim.lease()));
             queue.put(claim.id(), newest);
         }
         return new ClaimResult.Queued(
@@ -185,16 +193,26 @@ final class Entry {
         return last == null || (last != owner && queue.get(last.claim.id()) != last) ? null : last.claim.id();
     }
 
+    /** The lowest ticket of a claim that waits. */
+    long firstWaiting(long now) {
+        Place first = firstAlive(now);
+        return first == null ? Vote.NOBODY : first.ticket;
+    }
+
     private @Nullable Place firstAlive(long now) {
         Iterator<Place> waiting = queue.values().iterator();
+        Place first = null;
         while (waiting.hasNext()) {
             Place next = waiting.next();
-            if (!next.isOver(now)) {
+            if (next.isOver(now)) {
+                waiting.remove();
+            } else if (next.ticket == NO_TICKET) {
                 return next;
+            } else if (first == null || next.ticket < first.ticket) {
+                first = next;
             }
-            waiting.remove();
         }
-        return null;
+        return first;
     }
 
     private void promote(Place first, long now, Teller teller) {

@@ -21,7 +21,8 @@ import reactor.core.publisher.Mono;
  *
  * <ol>
  *   <li>A claim on a free lock is granted with the next token of one counter; a held lock queues it.
- *   <li>Release hands the lock to the first waiting claim that is alive and pushes a grant to the client that waits.
+ *   <li>Release hands the lock to the first waiting claim that is alive and pushes a grant to the client that waits. As a
+ *       node of a quorum it goes by the tickets of those that wait.
  *   <li>A lease that has run out is noticed when somebody next asks for the key; waiting claims are told to ask then.
  *   <li>A key that is neither held nor waited for takes no memory.
  * </ol>
@@ -84,7 +85,7 @@ public final class InMemoryLockBackend implements QuorumNode {
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket) {
-        return whileOpen(() -> new Vote(store.claim(this, claim), store.incarnation(), store.uptime()));
+        return whileOpen(() -> store.vote(this, claim, ticket));
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -60,7 +61,15 @@ final class Store {
     }
 
     ClaimResult claim(InMemoryLockBackend from, Claim claim) {
-        return step(claim.key(), entry -> entry.claim(claim, from, clock.getAsLong(), notices));
+        return step(claim.key(), entry -> entry.claim(claim, Entry.NO_TICKET, from, clock.getAsLong(), notices));
+    }
+
+    Vote vote(InMemoryLockBackend from, Claim claim, long ticket) {
+        return step(claim.key(), entry -> {
+            long now = clock.getAsLong();
+            ClaimResult result = entry.claim(claim, ticket, from, now, notices);
+            return new Vote(result, incarnation(), uptime(), entry.firstWaiting(now));
+        });
     }
 
     RenewalResult renew(List<Claim> held) {

@@ -6,8 +6,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -36,8 +34,8 @@ final class Candidacy {
     private static final int MOST_DOUBLINGS = 5;
     private static final int PATIENCE = 4;
 
-    private final LongSupplier clock;
-    private final long ticket = ChronoUnit.MICROS.between(EPOCH, Instant.now());
+    private final Surroundings surroundings;
+    private final long ticket;
     private final Set<Integer> votes = new HashSet<>();
     private int inVain;
     private boolean won;
@@ -49,9 +47,9 @@ final class Candidacy {
     /** Answers those who asked since the round that is under way began. */
     private Sinks.@Nullable One<ClaimResult> next;
 
-    /** With a monotonic clock, in nanoseconds. */
-    Candidacy(LongSupplier clock) {
-        this.clock = clock;
+    Candidacy(Surroundings surroundings) {
+        this.surroundings = surroundings;
+        this.ticket = ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
     }
 
     /** Runs the round, or the next one if one is under way. Cancelling stops the waiting for it and not the round. */
@@ -111,21 +109,21 @@ final class Candidacy {
     }
 
     synchronized boolean isWaiting() {
-        return !won || reliedUpon - clock.getAsLong() <= 0;
+        return !won || reliedUpon - surroundings.nanoClock().getAsLong() <= 0;
     }
 
     /** Ends the candidacy with a grant. */
     synchronized void win(long token, Duration lease) {
         fencingToken = token;
         won = true;
-        reliedUpon = clock.getAsLong() + lease.toNanos();
+        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
         inVain = 0;
         votes.clear();
     }
 
     /** The engine asks for a renewal, which it does only of what it holds. */
     synchronized void renewing(Duration lease) {
-        reliedUpon = clock.getAsLong() + lease.toNanos();
+        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
     }
 
     /** A round found a majority of nodes that do not give us their vote. */
@@ -163,7 +161,7 @@ final class Candidacy {
     }
 
     /** A random time, so that of several claims with some votes each one gives way first. */
-    static Duration moment() {
+    Duration moment() {
         return moment(LONGEST_FIRST_MOMENT_MS);
     }
 
@@ -172,7 +170,7 @@ final class Candidacy {
         return moment(LONGEST_FIRST_MOMENT_MS << Math.min(inVain, MOST_DOUBLINGS));
     }
 
-    private static Duration moment(int longest) {
-        return Duration.ofMillis(ThreadLocalRandom.current().nextInt(SHORTEST_MOMENT_MS, longest));
+    private Duration moment(int longest) {
+        return Duration.ofMillis(surroundings.chance().applyAsInt(SHORTEST_MOMENT_MS, longest));
     }
 }

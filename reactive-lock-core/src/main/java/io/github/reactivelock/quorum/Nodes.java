@@ -1,6 +1,5 @@
 package io.github.reactivelock.quorum;
 
-import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
@@ -35,21 +34,23 @@ final class Nodes {
     private final List<QuorumNode> all;
     private final List<Integer> everyone;
     private final Duration timeout;
+    private final Surroundings surroundings;
     private final Set<Mono<?>> underWay;
 
-    Nodes(List<QuorumNode> all, Duration timeout) {
-        this(all, timeout, ConcurrentHashMap.newKeySet());
+    Nodes(List<QuorumNode> all, Duration timeout, Surroundings surroundings) {
+        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet());
     }
 
-    private Nodes(List<QuorumNode> all, Duration timeout, Set<Mono<?>> underWay) {
+    private Nodes(List<QuorumNode> all, Duration timeout, Surroundings surroundings, Set<Mono<?>> underWay) {
         this.all = all;
         this.underWay = underWay;
         this.everyone = IntStream.range(0, all.size()).boxed().toList();
         this.timeout = timeout;
+        this.surroundings = surroundings;
     }
 
     Nodes withTimeout(Duration changed) {
-        return new Nodes(all, changed, underWay);
+        return new Nodes(all, changed, surroundings, underWay);
     }
 
     /** The same nodes, each given less time if a lease is too short to wait for them. */
@@ -118,7 +119,7 @@ final class Nodes {
                 .timeout(
                         timeout,
                         Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")),
-                        DriverThreads.timer())
+                        surroundings.timer())
                 .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
                         value -> tell(answer, new Answer<>(node, value, null)),
@@ -169,7 +170,7 @@ final class Nodes {
                 .flatMap(
                         i -> pushed.apply(all.get(i))
                                 .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, timeout)
-                                        .scheduler(DriverThreads.timer()))
+                                        .scheduler(surroundings.timer()))
                                 .map(value -> new Pushed<>(i, value)),
                         all.size());
     }
@@ -182,7 +183,7 @@ final class Nodes {
         return Flux.defer(() -> Flux.fromIterable(underWay))
                 .flatMap(answer -> answer, Integer.MAX_VALUE)
                 .then()
-                .timeout(LONGEST_FAREWELL, Mono.empty(), DriverThreads.timer())
+                .timeout(LONGEST_FAREWELL, Mono.empty(), surroundings.timer())
                 .then(closed);
     }
 }

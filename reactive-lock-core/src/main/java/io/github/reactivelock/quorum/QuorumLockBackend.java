@@ -2,7 +2,6 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockEvent;
 import io.github.reactivelock.spi.LockInfo;
@@ -68,10 +67,12 @@ public final class QuorumLockBackend implements LockBackend {
 
     private final Nodes nodes;
     private final Duration longestLease;
+    private final Surroundings surroundings;
     private final Observer observer;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
 
-    private QuorumLockBackend(Nodes nodes, Duration longestLease) {
+    private QuorumLockBackend(Nodes nodes, Duration longestLease, Surroundings surroundings) {
+        this.surroundings = surroundings;
         this.nodes = nodes;
         this.longestLease = longestLease;
         this.observer = new Observer(nodes);
@@ -85,13 +86,18 @@ public final class QuorumLockBackend implements LockBackend {
      * @return the quorum
      */
     public static QuorumLockBackend of(QuorumNode... nodes) {
+        return of(Surroundings.REAL, nodes);
+    }
+
+    static QuorumLockBackend of(Surroundings surroundings, QuorumNode... nodes) {
         Set<QuorumNode> distinct = new HashSet<>(List.of(nodes));
         if (nodes.length < 3 || nodes.length % 2 == 0 || distinct.size() != nodes.length) {
             throw new IllegalArgumentException(
                     "a quorum needs an odd number of different nodes, at least 3, but was given " + nodes.length + ", "
                             + distinct.size() + " of them different");
         }
-        return new QuorumLockBackend(new Nodes(List.of(nodes), Duration.ofMillis(500)), Duration.ofSeconds(30));
+        return new QuorumLockBackend(
+                new Nodes(List.of(nodes), Duration.ofMillis(500), surroundings), Duration.ofSeconds(30), surroundings);
     }
 
     /**
@@ -102,7 +108,7 @@ public final class QuorumLockBackend implements LockBackend {
      * @return a changed copy; use one of the two
      */
     public QuorumLockBackend withLongestLease(Duration longestLease) {
-        return new QuorumLockBackend(nodes, positive("longestLease", longestLease));
+        return new QuorumLockBackend(nodes, positive("longestLease", longestLease), surroundings);
     }
 
     /**
@@ -113,7 +119,8 @@ public final class QuorumLockBackend implements LockBackend {
      * @return a changed copy; use one of the two
      */
     public QuorumLockBackend withNodeTimeout(Duration nodeTimeout) {
-        return new QuorumLockBackend(nodes.withTimeout(positive("nodeTimeout", nodeTimeout)), longestLease);
+        return new QuorumLockBackend(
+                nodes.withTimeout(positive("nodeTimeout", nodeTimeout)), longestLease, surroundings);
     }
 
     private static Duration positive(String name, Duration value) {
@@ -143,7 +150,7 @@ public final class QuorumLockBackend implements LockBackend {
                         new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
-            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(System::nanoTime));
+            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(surroundings));
             return candidacy.inTurn(Mono.defer(() -> isWithdrawn(claim, candidacy)
                     ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
                     : round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round))));
@@ -192,7 +199,7 @@ public final class QuorumLockBackend implements LockBackend {
         }
         if (!round.votesOwedToOlder().isEmpty()) {
             return giveBack(claim, candidacy, round.votesOwedToOlder(), round.votesOwedToOlder())
-                    .thenReturn(queued(Candidacy.moment(), candidacy));
+                    .thenReturn(queued(candidacy.moment(), candidacy));
         }
         ClaimResult later = queued(candidacy.growingMoment(), candidacy);
         return candidacy.isOutOfPatience(round.votes())
@@ -309,7 +316,7 @@ public final class QuorumLockBackend implements LockBackend {
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
         return nodes.isMajority(candidacy.add(node))
                 ? recheck
-                : Mono.delay(Candidacy.moment(), DriverThreads.timer())
+                : Mono.delay(candidacy.moment(), surroundings.timer())
                         .flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
     }
 

@@ -3,8 +3,10 @@ package io.github.reactivelock.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
 
 /** What a claim keeps that has won: its votes, for as long as the engine may rely on them and no longer. */
 class CandidacyTest {
@@ -12,7 +14,8 @@ class CandidacyTest {
     private static final Duration LEASE = Duration.ofSeconds(10);
 
     private long now = Long.MAX_VALUE - 1;
-    private final Candidacy candidacy = new Candidacy(() -> now);
+    private final Candidacy candidacy =
+            new Candidacy(new Surroundings(Schedulers.immediate(), () -> now, Instant::now, (from, to) -> from));
 
     private void pass(Duration time) {
         now += time.toNanos();

@@ -62,11 +62,12 @@ final class OnceRun {
                                 (Object) name))))
                 .doOnNext(found -> answered.set(true))
                 .doOnError(error -> undo())
-                .doOnCancel(() -> { // comes after the answer too; then what became of the work decides
-                    if (!answered.get()) {
-                        undo();
-                    }
-                });
+                .doOnCancel(
+                        () -> { // comes after the answer too; then what became of the work decides
+                            if (!answered.get()) {
+                                undo();
+                            }
+                        });
     }
 
     /** Runs the work under the lease, and keeps what is to be kept of its value. */

@@ -1,0 +1,54 @@
+package io.github.reactivelock.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Vote;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** The in-process store as a node of a quorum: those that wait are served by their tickets, not by when they came. */
+class InMemoryVoteTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(10);
+
+    private long now;
+    private final InMemoryLockBackend node = InMemoryLockBackend.create(() -> now);
+
+    @Test
+    void theLowestTicketIsServedFirst() {
+        Claim owner = claim("owner");
+        assertThat(vote(owner, 1).result()).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(vote(claim("late"), 30).firstWaiting()).isEqualTo(30);
+        assertThat(vote(claim("early"), 20).firstWaiting()).isEqualTo(20);
+        assertThat(vote(claim("latest"), 40).firstWaiting()).isEqualTo(20);
+
+        assertThat(node.release(owner).block()).isTrue();
+
+        assertThat(vote(claim("late"), 30).result()).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(vote(claim("early"), 20).result()).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    @Test
+    void oneThatIsNotHeardOfForALeaseIsPassedOver() {
+        Claim owner = claim("owner");
+        assertThat(vote(owner, 1).firstWaiting()).isEqualTo(Vote.NOBODY);
+        assertThat(vote(claim("dead"), 10).firstWaiting()).isEqualTo(10);
+        now += LEASE.toNanos() - 1;
+        assertThat(vote(claim("alive"), 20).firstWaiting()).isEqualTo(10);
+        now += 1;
+
+        assertThat(vote(claim("alive"), 20).result()).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    private Vote vote(Claim claim, long ticket) {
+        Vote vote = node.vote(claim, ticket).block();
+        assertThat(vote).isNotNull();
+        return vote;
+    }
+
+    private static Claim claim(String id) {
+        return new Claim("k", id, "somebody", LEASE, Claim.Mode.QUEUE);
+    }
+}

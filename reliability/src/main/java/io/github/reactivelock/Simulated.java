@@ -1,0 +1,35 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LockBackend;
+import org.jspecify.annotations.NullMarked;
+
+/** What a simulation needs of the engine and no application does: nothing of it is left to chance. */
+@NullMarked
+public final class Simulated {
+
+    private Simulated() {}
+
+    /**
+     * A client whose claims are named in a way that a second run repeats.
+     *
+     * @param backend the store
+     * @param name begins the ids of its claims
+     * @return settings of a client
+     */
+    public static LockClientBuilder builder(LockBackend backend, String name) {
+        LockClientBuilder builder = LockClient.builder(backend).name(name);
+        builder.idPrefix = name + ".";
+        builder.jitter = 0;
+        return builder;
+    }
+
+    /**
+     * Whether a client keeps nothing of any lock.
+     *
+     * @param client made by {@link #builder}
+     * @return true when nothing is held, waited for or being given back
+     */
+    public static boolean isIdle(LockClient client) {
+        return client.engine.isIdle();
+    }
+}

@@ -1,0 +1,32 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.QuorumNode;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.IntBinaryOperator;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.NullMarked;
+import reactor.core.scheduler.Scheduler;
+
+/** A quorum in a time of its own. */
+@NullMarked
+public final class SimulatedQuorum {
+
+    private SimulatedQuorum() {}
+
+    /**
+     * Makes one.
+     *
+     * @param timer where its timers run
+     * @param nanoClock the clock that belongs to it
+     * @param chance a number between the first, included, and the second, excluded
+     * @param nodes an odd number, at least three
+     * @return the quorum
+     */
+    public static QuorumLockBackend of(
+            Scheduler timer, LongSupplier nanoClock, IntBinaryOperator chance, List<QuorumNode> nodes) {
+        return QuorumLockBackend.of(
+                new Surroundings(timer, nanoClock, () -> Instant.ofEpochSecond(0, nanoClock.getAsLong()), chance),
+                nodes.toArray(QuorumNode[]::new));
+    }
+}

@@ -1,0 +1,52 @@
+package io.github.reactivelock.reliability.simulation;
+
+import java.time.Duration;
+
+/**
+ * Something that breaks.
+ *
+ * @param at since the beginning
+ * @param kind what
+ * @param machine whose, where it is somebody's
+ * @param site whose, where it is a server's
+ * @param length for how long, or by how much
+ */
+record Fault(Duration at, Kind kind, int machine, int site, Duration length) {
+
+    enum Kind {
+        /** A process stands still. */
+        PAUSE,
+        /** Its machine does, and its monotonic clock too. */
+        SUSPEND,
+        /** Its connection for questions breaks. */
+        CUT,
+        /** Its connection for pushes breaks. */
+        CUT_PUSHES,
+        /** Both break. */
+        CUT_BOTH,
+        /** Nothing arrives, and nothing breaks. */
+        SILENCE,
+        /** Only pushes are late. */
+        LATE_PUSHES,
+        /** A client is closed. */
+        CLOSE,
+        /** An operator releases a lock by force. */
+        FORCE,
+        /** The server restarts: everybody is cut off, and nothing is lost. */
+        RESTART,
+        /** The server restarts and has lost everything, or what is younger than the length. */
+        LOSE,
+        /** The server's clock is set ahead. */
+        JUMP
+    }
+
+    long atNanos() {
+        return at.toNanos();
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "%.3f s: %s, machine %d, site %d, %d ms", at.toNanos() / 1e9, kind, machine, site, length.toMillis());
+    }
+}

@@ -1,0 +1,172 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** What the flows of the members do: one thing after the other, each what chance makes it, until they are told to end. */
+final class Flows {
+
+    private static final long LONGEST_REST = 300_000_000;
+
+    private final World world;
+    private final Plan plan;
+    private final Oracle oracle;
+    private final SplittableRandom random;
+    private final LockOptions options;
+    private boolean ending;
+    private int under;
+
+    Flows(World world, Plan plan, Oracle oracle) {
+        this.world = world;
+        this.plan = plan;
+        this.oracle = oracle;
+        this.random = world.random();
+        this.options = LockOptions.defaults().withLease(plan.lease());
+    }
+
+    /** No flow begins anything any more. */
+    void end() {
+        ending = true;
+    }
+
+    /** How many are under way. */
+    int under() {
+        return under;
+    }
+
+    void begin(Member member) {
+        for (int flow = 0; flow < plan.flows(); flow++) {
+            rest(member);
+        }
+    }
+
+    private void rest(Member member) {
+        long rest = random.nextInt(3) == 0 ? world.shortTime(LONGEST_REST) : world.shortTime(100_000);
+        member.machine.later(rest, null, () -> {
+            if (!ending) {
+                act(member);
+            }
+        });
+    }
+
+    private void act(Member member) {
+        Flow flow = new Flow(member);
+        under++;
+        Disposable acting = flow.action()
+                .doFinally(signal -> {
+                    flow.over();
+                    under--;
+                    rest(member);
+                })
+                .subscribe(nothing -> {}, failure -> {
+                    if (world.isLogged()) {
+                        world.log(member.machine.name, "failed: " + failure);
+                    }
+                });
+        if (world.chance(0.15)) {
+            member.machine.later(world.shortTime(2 * plan.lease().toNanos()), null, acting::dispose);
+        }
+    }
+
+    private String key() {
+        return "lock-" + random.nextInt(plan.keys());
+    }
+
+    private Duration time(long most) {
+        return Duration.ofNanos(1 + world.shortTime(most));
+    }
+
+    /** Of each kind, some more often than others. */
+    private LockOptions options() {
+        LockOptions chosen = options.withFairness(random.nextInt(3) == 0 ? Fairness.FIFO : Fairness.COHORT);
+        if (world.chance(0.1)) {
+            chosen = chosen.withoutRenewal();
+        }
+        if (world.chance(0.2)) {
+            chosen = chosen.withWaitTimeout(time(3 * plan.lease().toNanos()));
+        }
+        if (world.chance(0.1)) {
+            chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
+        }
+        return chosen;
+    }
+
+    /** One acquisition, from its first word to its last. */
+    private final class Flow {
+        private final Member member;
+        private final Machine machine;
+        private final LockClient client;
+        private final List<String> waitsFor = new ArrayList<>();
+        private final List<String> wantsTogether = new ArrayList<>();
+
+        Flow(Member member) {
+            this.member = member;
+            this.machine = member.machine;
+            this.client = member.client().with(options());
+        }
+
+        Mono<Void> action() {
+            String key = key();
+            int kind = random.nextInt(20);
+            if (kind == 0) {
+                return client.tryAcquire(key).flatMap(this::workAndRelease);
+            }
+            if (kind == 1 && plan.keys() > 1) {
+                List<String> keys = List.of("lock-0", "lock-1");
+                wantsTogether.addAll(keys);
+                keys.forEach(wanted -> oracle.wantsWithOthers(wanted, 1));
+                return client.withLock(keys, this::underBoth);
+            }
+            waitsFor.add(key);
+            oracle.waits(key);
+            if (kind < 6) {
+                return client.acquire(key).flatMap(this::workAndRelease);
+            }
+            if (kind < 8) {
+                return client.withLock(key, held -> inside(held, client.withLock(key, work())));
+            }
+            return client.withLock(key, held -> inside(held, work()));
+        }
+
+        void over() {
+            waitsFor.forEach(oracle::waitsNoMore);
+            waitsFor.clear();
+            wantsTogether.forEach(key -> oracle.wantsWithOthers(key, -1));
+            wantsTogether.clear();
+        }
+
+        private Mono<Void> underBoth(List<LockHandle> held) {
+            return inside(held.get(0), inside(held.get(1), work()));
+        }
+
+        private Mono<Void> work() {
+            return Mono.delay(time(plan.work()), member.threads).then();
+        }
+
+        private Mono<Void> inside(LockHandle held, Mono<Void> work) {
+            return Mono.defer(() -> {
+                if (waitsFor.remove(held.key())) {
+                    oracle.waitsNoMore(held.key());
+                }
+                Oracle.Hold hold = oracle.begins(machine, held.key(), held);
+                return work.doFinally(signal -> oracle.ends(hold));
+            });
+        }
+
+        /** As one does who works with a handle: stops when the lock is lost, and releases whatever comes. */
+        private Mono<Void> workAndRelease(LockHandle held) {
+            return Mono.usingWhen(
+                    Mono.just(held),
+                    lock -> inside(lock, work().takeUntilOther(lock.lost())),
+                    lock -> lock.release().onErrorComplete());
+        }
+    }
+}

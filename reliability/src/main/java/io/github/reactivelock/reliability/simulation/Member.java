@@ -1,0 +1,83 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.Simulated;
+import io.github.reactivelock.quorum.SimulatedQuorum;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import java.util.List;
+import reactor.core.scheduler.Scheduler;
+
+/** A client of the library on a machine, with its way to each site. When it is closed another one takes its place. */
+final class Member {
+
+    final Machine machine;
+    final Scheduler threads;
+    private final World world;
+    private final Plan plan;
+    private final List<Site> sites;
+    private List<Wire> wires = List.of();
+    private LockClient client;
+    private int incarnation;
+
+    Member(World world, Machine machine, Plan plan, List<Site> sites) {
+        this.world = world;
+        this.machine = machine;
+        this.plan = plan;
+        this.sites = sites;
+        this.threads = machine.scheduler();
+        this.client = begin();
+    }
+
+    private LockClient begin() {
+        Wire.Manner manner = new Wire.Manner(plan.latency(), plan.asksAgain());
+        wires = sites.stream()
+                .map(site -> new Wire(world, machine, site, manner))
+                .toList();
+        incarnation++;
+        return Simulated.builder(backend(), machine.name + "-" + incarnation)
+                .options(LockOptions.defaults().withLease(plan.lease()))
+                .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
+                .workScheduler(threads)
+                .build();
+    }
+
+    private LockBackend backend() {
+        return plan.store().isQuorum()
+                ? SimulatedQuorum.of(
+                                machine.scheduler(),
+                                machine::nanoTime,
+                                world.random()::nextInt,
+                                List.<QuorumNode>copyOf(wires))
+                        .withLongestLease(plan.lease())
+                : wires.get(0);
+    }
+
+    LockClient client() {
+        return client;
+    }
+
+    Wire wire(int site) {
+        return wires.get(site);
+    }
+
+    /** Ends it, as an application does that is deployed anew. */
+    void restart(Oracle oracle) {
+        LockClient closed = client;
+        client = begin();
+        close(closed, oracle);
+    }
+
+    void close(Oracle oracle) {
+        close(client, oracle);
+    }
+
+    private void close(LockClient closed, Oracle oracle) {
+        var unused = closed.close().subscribe(nothing -> {}, failure -> oracle.leak("close failed: " + failure), () -> {
+            if (!Simulated.isIdle(closed)) {
+                oracle.leak("something is left in a client on " + machine.name);
+            }
+        });
+    }
+}

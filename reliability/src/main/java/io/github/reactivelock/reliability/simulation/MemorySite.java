@@ -1,0 +1,83 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import reactor.core.Disposable;
+
+/** The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as Redis's do. */
+final class MemorySite implements Site {
+
+    private final World world;
+    private long ahead;
+    private long excusedBelow;
+    private int generation;
+    private InMemoryLockBackend store;
+
+    MemorySite(World world) {
+        this.world = world;
+        this.store = begin();
+    }
+
+    private long clock() {
+        return world.now() + ahead;
+    }
+
+    private InMemoryLockBackend begin() {
+        InMemoryLockBackend begun = InMemoryLockBackend.create(this::clock);
+        Claim nobody = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
+        begun.raise(nobody, tokenOfNow()).block();
+        return begun;
+    }
+
+    /** Above every token so far: there are far fewer grants than microseconds. */
+    private long tokenOfNow() {
+        return Math.max(1, clock() / 1_000) << LockBackend.PASS_BITS;
+    }
+
+    @Override
+    public QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes) {
+        InMemoryLockBackend connection = store.connect();
+        Disposable unused = connection
+                .signals()
+                .filter(signal -> !(signal instanceof Signal.Reconnected))
+                .subscribe(pushes, failure -> {});
+        return connection;
+    }
+
+    @Override
+    public void lose(Duration late) {
+        store = begin();
+        generation++;
+        excusedBelow = tokenOfNow();
+    }
+
+    @Override
+    public void jump(Duration jump) {
+        ahead += jump.toNanos();
+        long above = tokenOfNow();
+        store.raise(new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY), above)
+                .block();
+        excusedBelow = above;
+    }
+
+    @Override
+    public long excusedBelow() {
+        return excusedBelow;
+    }
+
+    @Override
+    public int generation() {
+        return generation;
+    }
+
+    @Override
+    public int size() {
+        return store.size();
+    }
+}

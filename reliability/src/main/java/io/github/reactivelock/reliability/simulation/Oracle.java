@@ -1,0 +1,197 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spi.LockBackend;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Knows who is inside, by what the holders themselves may believe, and judges. What is excused is a matter of one hold:
+ * one that an operator ended, and one whose grant is older than a loss of the store's data or a jump of its clock.
+ */
+final class Oracle {
+
+    private static final long MASK = -(1L << LockBackend.PASS_BITS);
+
+    /** A flow that is inside. */
+    static final class Hold {
+        private final Machine machine;
+        private final String key;
+        private final LockHandle handle;
+
+        private Hold(Machine machine, String key, LockHandle handle) {
+            this.machine = machine;
+            this.key = key;
+            this.handle = handle;
+        }
+
+        @Override
+        public String toString() {
+            return "'" + key + "' on " + machine.name + ", token " + handle.fencingToken();
+        }
+    }
+
+    /** What is known of a lock. */
+    private static final class Lock {
+        private final List<Hold> inside = new ArrayList<>();
+        private @Nullable Hold highest;
+        private int waiting;
+        /** Flows that want other locks too, and may have this one without being inside. */
+        private int wantedWithOthers;
+
+        /** When somebody came or went, or something broke. */
+        private long movedAt;
+    }
+
+    private final World world;
+    private final Map<String, Lock> locks = new HashMap<>();
+    private final Set<Long> forced = new HashSet<>();
+    private final List<String> overlaps = new ArrayList<>();
+    private final List<String> regressions = new ArrayList<>();
+    private final List<String> lostWakeups = new ArrayList<>();
+    private final List<String> leaks = new ArrayList<>();
+    private final Site site;
+    private long acquisitions;
+
+    /** @param site the one whose losses excuse, or one that never loses anything */
+    Oracle(World world, Site site) {
+        this.world = world;
+        this.site = site;
+    }
+
+    private Lock lock(String key) {
+        return locks.computeIfAbsent(key, unused -> new Lock());
+    }
+
+    private boolean isExcused(Hold hold) {
+        long granted = hold.handle.fencingToken() & MASK;
+        return granted < site.excusedBelow() || forced.contains(granted);
+    }
+
+    void forced(long token) {
+        forced.add(token & MASK);
+    }
+
+    void waits(String key) {
+        lock(key).waiting++;
+    }
+
+    void waitsNoMore(String key) {
+        lock(key).waiting--;
+    }
+
+    void wantsWithOthers(String key, int more) {
+        Lock lock = lock(key);
+        lock.wantedWithOthers += more;
+        lock.movedAt = world.now();
+    }
+
+    /** A flow begins what the lock protects. */
+    Hold begins(Machine machine, String key, LockHandle handle) {
+        acquisitions++;
+        Lock lock = lock(key);
+        Hold begun = new Hold(machine, key, handle);
+        world.log(machine.name, "holds " + begun);
+        if (handle.isHeld()) {
+            for (Hold other : lock.inside) {
+                if (other.handle.isHeld() && !isExcused(other) && !isExcused(begun)) {
+                    wrong(overlaps, begun + " begins while " + other + " is held");
+                }
+            }
+            Hold highest = lock.highest;
+            if (highest == null || highest.handle.fencingToken() < handle.fencingToken()) {
+                lock.highest = begun;
+            } else if (!isExcused(begun) && !isExcused(highest)) {
+                wrong(regressions, begun + " begins after " + highest);
+            }
+        }
+        lock.inside.add(begun);
+        lock.movedAt = world.now();
+        return begun;
+    }
+
+    /** Its work ended or was cancelled. */
+    void ends(Hold hold) {
+        Lock lock = lock(hold.key);
+        lock.inside.remove(hold);
+        lock.movedAt = world.now();
+        world.log(hold.machine.name, "leaves " + hold);
+    }
+
+    /** Something broke: for a while nobody can be blamed for waiting. */
+    void broke(long until) {
+        locks.values().forEach(lock -> lock.movedAt = Math.max(lock.movedAt, until));
+    }
+
+    /** Whether somebody waits and nobody is inside, and nothing has moved for so long. */
+    void look(long longest) {
+        locks.forEach((key, lock) -> {
+            if (lock.waiting > 0
+                    && lock.inside.isEmpty()
+                    && lock.wantedWithOthers == 0
+                    && world.now() - lock.movedAt > longest) {
+                wrong(
+                        lostWakeups,
+                        lock.waiting + " wait for '" + key + "' and nobody was inside for "
+                                + (world.now() - lock.movedAt) / 1_000_000 + " ms");
+                lock.movedAt = world.now();
+            }
+        });
+    }
+
+    void leak(String what) {
+        wrong(leaks, what);
+    }
+
+    void stillWaits(String what) {
+        wrong(lostWakeups, what);
+    }
+
+    private void wrong(List<String> found, String what) {
+        world.log("ORACLE", what);
+        found.add(String.format("%.6f s: %s", world.now() / 1e9, what));
+    }
+
+    Result result() {
+        return new Result(world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks);
+    }
+
+    /**
+     * What came of a run.
+     *
+     * @param trace two runs with the same did the same
+     * @param events how many
+     * @param acquisitions how many
+     * @param overlaps two inside at once
+     * @param regressions tokens that did not rise
+     * @param lostWakeups somebody waited for a lock that was free
+     * @param leaks what was left
+     */
+    record Result(
+            long trace,
+            long events,
+            long acquisitions,
+            List<String> overlaps,
+            List<String> regressions,
+            List<String> lostWakeups,
+            List<String> leaks) {
+
+        boolean isRight() {
+            return overlaps.isEmpty() && regressions.isEmpty() && lostWakeups.isEmpty() && leaks.isEmpty();
+        }
+
+        List<String> wrong() {
+            List<String> all = new ArrayList<>();
+            overlaps.forEach(what -> all.add("overlap: " + what));
+            regressions.forEach(what -> all.add("token: " + what));
+            lostWakeups.forEach(what -> all.add("lost wake-up: " + what));
+            leaks.forEach(what -> all.add("leak: " + what));
+            return all;
+        }
+    }
+}

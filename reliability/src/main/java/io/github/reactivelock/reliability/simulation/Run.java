@@ -1,0 +1,164 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.QuorumNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** One plan, carried out from its beginning to the last answer. */
+final class Run {
+
+    private static final long SECOND = 1_000_000_000;
+    private static final long LOOK = SECOND / 4;
+    /** Of clocks, in either direction; well within the margin of one percent. */
+    private static final double SPEEDS = 0.004;
+
+    private final Plan plan;
+    private final World world;
+    private final List<Site> sites;
+    private final Oracle oracle;
+    private final Flows flows;
+    private final List<Member> members = new ArrayList<>();
+    private final Member operator;
+
+    private Run(Plan plan, @Nullable Consumer<String> log) {
+        this.plan = plan;
+        this.world = new World(plan.seed() + 1, log);
+        this.sites = IntStream.range(0, plan.sites())
+                .<Site>mapToObj(i -> plan.store().isRedis() ? new LuaSite(world, i) : new MemorySite(world))
+                .toList();
+        Site excusing = plan.store().isQuorum() ? new MemorySite(world) : sites.get(0);
+        this.oracle = new Oracle(world, excusing);
+        this.flows = new Flows(world, plan, oracle);
+        for (int i = 0; i < plan.machines(); i++) {
+            members.add(member("machine-" + i));
+        }
+        this.operator = member("operator");
+    }
+
+    private Member member(String name) {
+        double speed = 1 + SPEEDS * (2 * world.random().nextDouble() - 1);
+        return new Member(world, new Machine(world, name, speed), plan, sites);
+    }
+
+    /** The same plan always comes to the same result, if nothing is left to chance. */
+    static Oracle.Result of(Plan plan, @Nullable Consumer<String> log) {
+        return new Run(plan, log).run();
+    }
+
+    private Oracle.Result run() {
+        if (plan.store().isQuorum()) {
+            to(plan.lease().toNanos() + 2 * SECOND); // nodes that have been up for less do not count
+        }
+        long begun = world.now();
+        members.forEach(flows::begin);
+        for (Fault fault : plan.faults()) {
+            to(begun + fault.atNanos());
+            inject(fault);
+        }
+        to(begun + plan.busy().toNanos());
+        flows.end();
+        long bound = world.now() + patience() + (long) plan.machines() * plan.flows() * (plan.work() + patience() / 4);
+        while (flows.under() > 0 && world.now() < bound) {
+            to(world.now() + LOOK);
+        }
+        if (flows.under() > 0) {
+            oracle.stillWaits(flows.under() + " flows never ended");
+        }
+        end();
+        sites.forEach(Site::close);
+        return oracle.result();
+    }
+
+    /** For how long a lock may stand still after something broke: leases and questions end, and are asked anew. */
+    private long patience() {
+        return 3 * plan.lease().toNanos() + 5 * SECOND;
+    }
+
+    private void to(long time) {
+        while (world.now() < time) {
+            long until = Math.min(time, world.now() + LOOK);
+            boolean more = true;
+            while (more) {
+                more = world.next(until);
+            }
+            oracle.look(patience());
+        }
+    }
+
+    private void inject(Fault fault) {
+        world.log("FAULT", fault.toString());
+        long length = fault.length().toNanos();
+        Member member = members.get(fault.machine());
+        Site site = sites.get(fault.site());
+        Wire wire = member.wire(fault.site());
+        oracle.broke(world.now() + length);
+        switch (fault.kind()) {
+            case PAUSE -> member.machine.pause(length);
+            case SUSPEND -> member.machine.suspend(length);
+            case CUT -> wire.cut(length);
+            case CUT_PUSHES -> wire.cutPushes(length);
+            case CUT_BOTH -> {
+                wire.cut(length);
+                wire.cutPushes(length);
+            }
+            case SILENCE -> wire.beSilent(length);
+            case LATE_PUSHES -> wire.pushLate(length);
+            case CLOSE -> member.restart(oracle);
+            case FORCE -> force("lock-" + fault.machine() % plan.keys());
+            case RESTART -> restart(fault.site(), length);
+            case LOSE -> {
+                restart(fault.site(), length);
+                site.lose(fault.length());
+            }
+            case JUMP -> site.jump(fault.length());
+        }
+    }
+
+    private void restart(int site, long length) {
+        for (Member member : members) {
+            member.wire(site).cut(length + world.shortTime(SECOND / 10));
+            member.wire(site).cutPushes(length + world.shortTime(SECOND / 10));
+        }
+    }
+
+    private void force(String key) {
+        var unused = operator.client()
+                .inspect(key)
+                .flatMap(seen -> {
+                    if (!(seen instanceof LockInfo.Held held)) {
+                        return Mono.just(false);
+                    }
+                    oracle.forced(held.fencingToken());
+                    return operator.client().forceRelease(key, held.fencingToken());
+                })
+                .subscribe(done -> {}, failure -> world.log("operator", "failed: " + failure));
+    }
+
+    /** Everybody leaves, and nothing may be left. */
+    private void end() {
+        members.forEach(member -> member.close(oracle));
+        operator.close(oracle);
+        to(world.now() + 2 * plan.lease().toNanos() + 10 * SECOND);
+        for (Site site : sites) {
+            QuorumNode visitor = site.connect("visitor", () -> true, push -> {});
+            for (int i = 0; i < plan.keys(); i++) {
+                Claim claim = new Claim("lock-" + i, "visitor." + i, "visitor", Duration.ofSeconds(1), Claim.Mode.TRY);
+                String answer = "" + visitor.claim(claim).block();
+                if (!answer.startsWith("Granted")) {
+                    oracle.leak("'lock-" + i + "' is left: " + answer);
+                }
+                var unused = visitor.release(claim).block();
+            }
+            if (site.size() > 0) {
+                oracle.leak(site.size() + " locks are left");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.reactivelock.reliability.simulation;
+
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Time, chance, and the one line of events that everything in a simulation happens in. For one thread. */
+final class World {
+
+    /** Something that happens at a time, unless it is put off or called off before. */
+    static final class Event {
+        private final Runnable task;
+        private long at;
+        private long tie;
+        private boolean off;
+
+        private Event(Runnable task) {
+            this.task = task;
+        }
+
+        void callOff() {
+            off = true;
+        }
+
+        boolean isOff() {
+            return off;
+        }
+    }
+
+    /** Keeps what goes through it in order, as a connection or a worker does. */
+    static final class Channel {
+        private long last;
+
+        long after(long at) {
+            last = Math.max(at, last + 1);
+            return last;
+        }
+    }
+
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>((a, b) -> a.at != b.at ? Long.compare(a.at, b.at) : Long.compare(a.tie, b.tie));
+    private final SplittableRandom random;
+    private final @Nullable Consumer<String> log;
+    private long now;
+    private long happened;
+    private long trace = 17;
+
+    World(long seed, @Nullable Consumer<String> log) {
+        this.random = new SplittableRandom(seed);
+        this.log = log;
+    }
+
+    /** Nanoseconds since the beginning, which is a while after zero. */
+    long now() {
+        return now;
+    }
+
+    SplittableRandom random() {
+        return random;
+    }
+
+    boolean chance(double share) {
+        return random.nextDouble() < share;
+    }
+
+    /** A number of nanoseconds up to {@code most}, small ones far more often than large ones. */
+    long shortTime(long most) {
+        double share = random.nextDouble();
+        return (long) (most * share * share * share);
+    }
+
+    Event at(long time, Runnable task) {
+        Event event = new Event(task);
+        put(event, time);
+        return event;
+    }
+
+    /** Gives an event another time, when it is its turn and it cannot be yet. */
+    void put(Event event, long time) {
+        event.at = Math.max(time, now);
+        event.tie = random.nextLong();
+        events.add(event);
+    }
+
+    /** False when nothing is left to happen before that time, which has come then. */
+    boolean next(long until) {
+        Event first = events.peek();
+        if (first == null || first.at > until) {
+            now = until;
+            return false;
+        }
+        events.remove();
+        if (!first.off) {
+            now = first.at;
+            happened++;
+            trace = trace * 31 + now;
+            first.task.run();
+        }
+        return true;
+    }
+
+    long happened() {
+        return happened;
+    }
+
+    /** Two runs with the same number did the same at the same times. */
+    long trace() {
+        return trace;
+    }
+
+    boolean isLogged() {
+        return log != null;
+    }
+
+    void log(String who, String what) {
+        if (log != null) {
+            log.accept(String.format("%12.6f  %-10s %s", now / 1e9, who, what));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.github.reactivelock.reliability.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.redis.RedisScript;
+import io.github.reactivelock.testkit.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The Redis of the simulation beside a real one: the same random calls of the lock's script, with the same time, and the
+ * same answers, messages and data. Leases are so long that none ends meanwhile.
+ */
+class LuaRedisTest {
+
+    private static final int CALLS = 10_000;
+    private static final long LEASE = 600_000;
+    /** What is left of a lease differs by how long the calls took. */
+    private static final long TOLERANCE = 60_000;
+
+    private final SplittableRandom random = new SplittableRandom(20);
+    private final List<String> published = new ArrayList<>();
+    private long micros = 1_800_000_000_000_000L;
+
+    @Test
+    void tenThousandCallsHaveTheSameAnswersAsAtARealServer() {
+        try (RedisServer server = RedisServer.start()) {
+            RedisData data = new RedisData("0", () -> micros, 0, this::publish, channel -> 0);
+            LuaRedis simulated = new LuaRedis(data);
+            String script = RedisScript.lock()
+                    .body()
+                    .replace("call('TIME')", "{ call('GET', 'seconds'), call('GET', 'micros') }")
+                    .replace("'SPUBLISH' or 'PUBLISH'", "'RPUSH' or 'RPUSH'")
+                    .replace("call(string.find(to,", "call(string.find('',")
+                    .replace("or 'RPUSH', to, message)", "or 'RPUSH', 'messages', to .. '|' .. message)");
+            String sha = "" + server.command("SCRIPT", "LOAD", script);
+
+            for (int i = 0; i < CALLS; i++) {
+                micros += random.nextInt(3) == 0 ? 1 : random.nextInt(5_000);
+                server.command("MSET", "seconds", "" + micros / 1_000_000, "micros", "" + micros % 1_000_000);
+                String lock = "{lock-" + random.nextInt(3) + "}";
+                List<String> args = call(i);
+                List<String> keys = args.get(0).equals("renew")
+                        ? List.of(lock)
+                        : List.of(lock, lock + ":token", lock + ":queue", lock + ":waiters");
+                List<String> words = new ArrayList<>(List.of("EVALSHA", sha, "" + keys.size()));
+                words.addAll(keys);
+                words.addAll(args);
+
+                Object real = server.command(words.toArray(String[]::new));
+                List<Object> ours = simulated.eval(keys, args);
+
+                assertAlike(real instanceof List<?> list ? list : listOf(real), ours, i + ": " + args);
+            }
+
+            Object messages = server.command("LRANGE", "messages", "0", "-1");
+            assertThat(published).isNotEmpty().isEqualTo(messages);
+            for (int lock = 0; lock < 3; lock++) {
+                String key = "{lock-" + lock + "}";
+                assertThat(data.command(List.of("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES")))
+                        .isEqualTo(server.command("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES"));
+                assertThat(data.command(List.of("GET", key + ":token")))
+                        .isEqualTo(server.command("GET", key + ":token"));
+            }
+            simulated.close();
+        }
+    }
+
+    private void publish(String channel, String message) {
+        published.add(channel + "|" + message);
+    }
+
+    private static List<@Nullable Object> listOf(@Nullable Object single) {
+        List<@Nullable Object> list = new ArrayList<>();
+        list.add(single);
+        return list;
+    }
+
+    private List<String> call(int number) {
+        String id = "claim-" + random.nextInt(12);
+        String who = id + " reactive-lock:0:grants:client-" + random.nextInt(3) + " owner of " + id;
+        String lease = Long.toString(LEASE);
+        return switch (random.nextInt(12)) {
+            case 0, 1, 2 -> List.of("claim", who, lease);
+            case 3 -> List.of("await", who, lease);
+            case 4 -> List.of("try", who, lease);
+            case 5, 6, 7 -> List.of("release", id);
+            case 8 -> List.of("inspect");
+            case 9 ->
+                random.nextInt(6) == 0 ? List.of("watch", "reactive-lock:0:events:" + number % 2) : List.of("inspect");
+            case 10 -> List.of("vote", who, lease, random.nextBoolean() ? "QUEUE" : "TRY", "" + random.nextInt(1_000));
+            default ->
+                random.nextInt(8) == 0
+                        ? List.of("raise", id, "" + (micros - 1_577_836_800_000_000L + random.nextInt(1_000_000)))
+                        : List.of("renew", id, lease);
+        };
+    }
+
+    /** Equal, but for what is left of a lease and for who the server is. */
+    private static void assertAlike(List<?> real, List<?> ours, String call) {
+        boolean vote = call.contains("[vote,");
+        assertThat(ours).as(call + ": " + real).hasSameSizeAs(real);
+        for (int i = 0; i < real.size(); i++) {
+            if (vote && (i == 2 || i == 3)) {
+                continue;
+            }
+            Object ofReal = real.get(i);
+            if (ofReal instanceof Long number && Math.abs(number - LEASE) < TOLERANCE) {
+                assertThat((Long) ours.get(i)).as(call).isBetween(LEASE - TOLERANCE, LEASE);
+            } else {
+                assertThat(ours.get(i)).as("%s, %s beside %s", call, real, ours).isEqualTo(ofReal);
+            }
+        }
+    }
+}

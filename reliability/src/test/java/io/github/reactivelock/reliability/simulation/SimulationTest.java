@@ -1,0 +1,84 @@
+package io.github.reactivelock.reliability.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** A minute of the simulation with seeds that nobody has seen, and what makes a seed worth printing. */
+class SimulationTest {
+
+    @Test
+    void nothingGoesWrong() {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        int status = new CommandLine(new Simulate(new PrintStream(said, true, StandardCharsets.UTF_8)))
+                .execute("--minutes", System.getProperty("reactivelock.simulation.minutes", "1"));
+
+        String text = said.toString(StandardCharsets.UTF_8);
+        assertThat(status).as(text).isZero();
+        assertThat(text).contains("overlaps=0 token_regressions=0 lost_wakeups=0 leaks=0");
+    }
+
+    @Test
+    void aSeedDoesTheSameInAnotherProcess() throws IOException {
+        for (long seed = 1; seed <= 6; seed++) {
+            Plan plan = Plan.of(seed);
+            String here = Long.toHexString(Run.of(plan, null).trace());
+
+            assertThat(inAnotherProcess(seed)).as("%s", plan).contains("trace=" + here);
+        }
+    }
+
+    @Test
+    void aPlanWithoutFaultsIsTheSmallest() {
+        Plan plan = Plan.of(7);
+
+        assertThat(Simulate.shrink(plan, smaller -> true).faults()).isEmpty();
+        assertThat(Simulate.shrink(plan, smaller -> false)).isEqualTo(plan);
+    }
+
+    private static String inAnotherProcess(long seed) throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        Simulate.class.getName(),
+                        "--seed",
+                        Long.toString(seed))
+                .redirectErrorStream(true)
+                .start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aDefectThatIsPlantedIsFound() throws IOException, InterruptedException {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        Planted planted = new Planted(Path.of(".."), new PrintStream(said, true, StandardCharsets.UTF_8));
+
+        assertThat(planted.find(Path.of("planted/11-suspension-unnoticed.txt"), Duration.ofMinutes(5)))
+                .as(said.toString(StandardCharsets.UTF_8))
+                .isTrue();
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .contains("A suspension of the machine is not noticed")
+                .doesNotContain("not in");
+    }
+
+    @Test
+    void everyPlantedDefectFitsTheCode() throws IOException {
+        Planted planted = new Planted(Path.of(".."), System.out);
+        File[] files = Path.of("planted").toFile().listFiles();
+
+        assertThat(files).hasSizeGreaterThanOrEqualTo(12);
+        for (File file : List.of(files)) {
+            planted.tryOut(file.toPath());
+        }
+    }
+}
