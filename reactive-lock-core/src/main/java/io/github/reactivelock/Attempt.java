@@ -137,6 +137,7 @@ final class Attempt implements Gate.Question {
         });
     }
 
+    /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
         long sentAt = engine.timing.now();
         int question = ++questions;
@@ -181,6 +182,10 @@ final class Attempt implements Gate.Question {
         }
     }
 
+    /**
+     * A push does not say how old it is: {@code models/Grant.tla: NewestToken} and
+     * {@code models/Grant.tla: PushCountsFromUngranted}.
+     */
     void pushed(Signal.Grant pushed) {
         if (pushed.fencingToken() > newestToken) {
             pushedToken = pushed.fencingToken();
@@ -238,6 +243,7 @@ final class Attempt implements Gate.Question {
         }
     }
 
+    /** An answer may be older than one that was heard before it, {@code models/Grant.tla: OldNews}. */
     private void granted(int question, long sentAt, ClaimResult.Granted answer) {
         boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
         if (!isOldNews) {

@@ -201,7 +201,11 @@ final class Cohort {
         return attempt == asked;
     }
 
-    /** The store granted a claim at the earliest at {@code since}. A grant too old to be given to anybody changes nothing. */
+    /**
+     * The store granted a claim at the earliest at {@code since}. A grant too old to be given to anybody changes nothing.
+     * What it says of a grant that was handed on is for whoever has that, {@code models/Cohort.tla: KeeperDecides}; a
+     * younger grant than the one we have ends that, {@code models/Grant.tla: GrantedAnew}.
+     */
     void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
         Grant current = grant;
         if (attempt == asked) {
@@ -234,7 +238,7 @@ final class Cohort {
         }
     }
 
-    /** The store queued a claim, which proves that the grants of it up to a token are over. */
+    /** The store queued a claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
     void queuedSince(Claim claim, long newestToken) {
         Grant current = grant;
         if (current != null && current.claim.equals(claim) && current.fencingToken <= newestToken) {
@@ -341,7 +345,7 @@ final class Cohort {
         claim();
     }
 
-    /** Ends whatever this cohort has at the store. */
+    /** Ends whatever this cohort has at the store, {@code models/Cohort.tla: LeavingWithdraws}. */
     private void withdraw() {
         Attempt waited = attempt;
         Grant had = grant;
@@ -367,7 +371,10 @@ final class Cohort {
 
     // ---- the order of the store's queue
 
-    /** The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant. */
+    /**
+     * The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant; nobody
+     * else's may, {@code models/Cohort.tla: StoreSaysBehind}.
+     */
     void standsBehind(String claimId) {
         Cohort before = engine.cohortOf(claimId);
         if (place != null) {
@@ -384,7 +391,10 @@ final class Cohort {
         }
     }
 
-    /** Takes the grant of the cohort ahead in place of one of our own, for which our claim need not wait any more. */
+    /**
+     * Takes the grant of the cohort ahead, which has it no more ({@code models/Cohort.tla: GrantMoves}), in place of one
+     * of our own, for which our claim need not wait any more: {@code models/Cohort.tla: HeirGivesUpItsClaim}.
+     */
     private void inherit(Grant given) {
         Attempt waited = attempt;
         attempt = null;

@@ -60,6 +60,7 @@ final class Grant {
 
     // ---- validity
 
+    /** By the clock, whatever timers have run, {@code models/Grant.tla: Deadline}. */
     boolean isOver() {
         return remaining() <= 0;
     }
@@ -81,6 +82,7 @@ final class Grant {
         return remaining() >= lease / 3;
     }
 
+    /** Counts from when that question left, {@code models/Grant.tla: ConfirmedFromSending}. */
     void confirmed(long sentAt) {
         if (sentAt - confirmedAt > 0) {
             confirmedAt = sentAt;
@@ -93,7 +95,10 @@ final class Grant {
         return fencingToken | passes;
     }
 
-    /** Whether the lock may go to another flow of this process without the store's hearing of it; counts it if so. */
+    /**
+     * Whether the lock may go to another flow of this process without the store's hearing of it; counts it if so. Not for
+     * ever, {@code models/Cohort.tla: Budget}.
+     */
     boolean pass(LockOptions next) {
         boolean may = passes < engine.maxPasses
                 && engine.timing.now() - since < engine.maxPassing
@@ -192,6 +197,7 @@ final class Grant {
         renewalLeft = true;
     }
 
+    /** What is heard after the deadline revives nothing, {@code models/Grant.tla: LateRenewal}. */
     void answered(long sentAt, RenewalResult answer) {
         cohort.post(() -> {
             LossReason reason = answer.lost().get(claim.id());

@@ -52,7 +52,10 @@ final class Candidacy {
         this.ticket = ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
     }
 
-    /** Runs the round, or the next one if one is under way. Cancelling stops the waiting for it and not the round. */
+    /**
+     * Runs the round, or the next one if one is under way: {@code models/Quorum.tla: OneRoundAtATime}. Cancelling stops the
+     * waiting for it and not the round.
+     */
     Mono<ClaimResult> inTurn(Mono<ClaimResult> round) {
         return Mono.defer(() -> {
             Sinks.One<ClaimResult> answer;
@@ -144,7 +147,7 @@ final class Candidacy {
         return ++inVain % PATIENCE == 0;
     }
 
-    /** Whether votes may be given back, which they may not while the engine may rely on them. */
+    /** Whether votes may be given back, not while the engine may rely on them: {@code models/Quorum.tla: MayGiveBack}. */
     synchronized boolean mayGiveBack() {
         if (!isWaiting()) {
             return false;

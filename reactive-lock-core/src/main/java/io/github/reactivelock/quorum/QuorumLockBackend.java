@@ -157,6 +157,7 @@ public final class QuorumLockBackend implements LockBackend {
         });
     }
 
+    /** Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. */
     private Mono<Round> round(Claim claim, Candidacy candidacy) {
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
         return nodes.hastenedFor(claim.lease())
@@ -230,6 +231,7 @@ public final class QuorumLockBackend implements LockBackend {
                 : Mono.empty();
     }
 
+    /** A majority knows the token before the grant counts, {@code models/Quorum.tla: WriteBack}. */
     private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest) {
         long known = candidacy.fencingToken();
         // If an answer was lost these may still be the votes of then.

@@ -39,6 +39,7 @@ final class Round {
         this.longestLease = longestLease;
     }
 
+    /** A node that may have forgotten a vote has none, {@code models/Quorum.tla: YoungNodesDoNotCount}. */
     void add(int node, Vote vote) {
         if (!incarnations.add(vote.incarnation())) {
             sameServer = "node " + (node + 1) + " is the same server as another node of this quorum; give each its own";
@@ -105,7 +106,7 @@ final class Round {
         return !isGranted() && !isTooEarly() && !granted.isEmpty();
     }
 
-    /** The nodes that gave us their vote while an older claim waits for it. */
+    /** The nodes that gave us their vote while an older claim waits for it, {@code models/Quorum.tla: OwedToOlder}. */
     Set<Integer> votesOwedToOlder() {
         return olderWait;
     }

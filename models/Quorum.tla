@@ -1,0 +1,228 @@
+------------------------------- MODULE Quorum -------------------------------
+(* How claims get a majority of nodes that know nothing of one another, and how everybody gets it in the end.
+
+   Three nodes each have an owner (their vote) and those who wait. A claim asks all nodes in a round, counts the votes of
+   that round, and has the lock when a majority gave it theirs; else it gives votes back, or keeps them, and asks again.
+   Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost.
+   A node may start anew with an empty memory.
+
+   How to read it: see Grant.tla. The claims are numbers, and the number is the ticket: 1 came first.
+
+   Left out: time. A lease at a node ends only when the claim does not rely on it (which Grant shows of the counting of
+   leases), and a node that started anew is "young" until all that relied on what it forgot are done, which is what waiting
+   for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone. *)
+EXTENDS Naturals, Sequences, FiniteSets, TLC
+CONSTANTS Claims, Nodes,
+          Size,         \* how many nodes there are, those included that are dead for good
+          MostRestarts, MostExpired, MostLost, MostFruitless, MostRounds, MostToken, \* how often, how many
+          Off           \* rules that are switched off
+VARIABLES owner,        \* of each node: the claim that has its vote, or 0
+          waiting,      \* of each node: claims that wait for it
+          counter,      \* of each node: the last token it gave, or was told of
+          shown,        \* of each node: the token of its owner
+          young,        \* of each node: it started so short a time ago that it may have forgotten a vote
+          sent,         \* for each claim and node: what is on its way, in order
+          phase,        \* of each claim: what it is doing
+          votes,        \* of each claim: nodes whose vote counts in its round
+          refused,      \* of each claim: nodes that gave it to another
+          owed,         \* of each claim: nodes where an older claim waits for its vote
+          best,         \* of each claim: the highest token of those votes
+          awaited,      \* of each claim: nodes that have yet to confirm a token or a vote given back
+          confirmed,    \* of each claim: nodes that showed the token
+          newest,       \* the token of the last grant, and whether it was above all before
+          restarts, expired, lost, fruitless, rounds
+node == <<owner, waiting, counter, shown, young>>
+claim == <<phase, votes, refused, owed, best, awaited, confirmed>>
+count == <<restarts, expired, lost, fruitless, rounds>>
+vars == <<node, sent, claim, newest, count>>
+
+On(rule) == rule \notin Off
+Majority(set) == 2 * Cardinality(set) > Size
+Min(set) == CHOOSE m \in set : \A other \in set : m <= other
+Largest(f) == CHOOSE m \in {f[n] : n \in Nodes} : \A n \in Nodes : f[n] <= m
+Max(a, b) == IF a > b THEN a ELSE b
+
+(* The nodes that have carried out the question of the round that is under way. *)
+Answered(c) == {n \in Nodes : "vote" \notin {sent[c][n][i] : i \in 1..Len(sent[c][n])}}
+
+Init ==
+  /\ owner = [n \in Nodes |-> 0] /\ waiting = [n \in Nodes |-> {}] /\ counter = [n \in Nodes |-> 0]
+  /\ shown = [n \in Nodes |-> 0] /\ young = {}
+  /\ sent = [c \in Claims |-> [n \in Nodes |-> <<>>]]
+  /\ phase = [c \in Claims |-> "resting"]
+  /\ votes = [c \in Claims |-> {}] /\ refused = [c \in Claims |-> {}] /\ owed = [c \in Claims |-> {}]
+  /\ best = [c \in Claims |-> 0] /\ awaited = [c \in Claims |-> {}] /\ confirmed = [c \in Claims |-> {}]
+  /\ newest = [token |-> 0, rose |-> TRUE]
+  /\ restarts = 0 /\ expired = 0 /\ lost = 0 /\ fruitless = 0 /\ rounds = [c \in Claims |-> 0]
+
+-----------------------------------------------------------------------------
+(* A node carries out what arrives. *)
+
+(* The vote goes to the oldest of those who want it; nobody has it if none does. *)
+Elect(n, wanting) ==
+  IF wanting = {}
+  THEN owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ UNCHANGED <<counter, shown>>
+  ELSE /\ owner' = [owner EXCEPT ![n] = Min(wanting)]
+       /\ waiting' = [waiting EXCEPT ![n] = wanting \ {Min(wanting)}]
+       /\ LET token == IF counter[n] < MostToken THEN counter[n] + 1 ELSE counter[n]
+          IN counter' = [counter EXCEPT ![n] = token] /\ shown' = [shown EXCEPT ![n] = token]
+
+Counts(n) == n \notin young \/ ~On("YoungNodesDoNotCount")
+
+(* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. *)
+Vote(c, n) ==
+  /\ IF owner[n] = 0 THEN Elect(n, waiting[n] \cup {c})
+     ELSE IF owner[n] = c THEN UNCHANGED <<owner, waiting, counter, shown>>
+     ELSE waiting' = [waiting EXCEPT ![n] = @ \cup {c}] /\ UNCHANGED <<owner, counter, shown>>
+  /\ \/ phase[c] = "asking" /\ lost < MostLost /\ lost' = lost + 1 /\ UNCHANGED <<votes, refused, owed, best>>
+     \/ phase[c] # "asking" /\ UNCHANGED <<votes, refused, owed, best, lost>>
+     \/ /\ phase[c] = "asking" /\ UNCHANGED lost
+        /\ IF owner'[n] = c
+           THEN /\ votes' = IF Counts(n) THEN [votes EXCEPT ![c] = @ \cup {n}] ELSE votes
+                /\ best' = IF Counts(n) THEN [best EXCEPT ![c] = Max(@, shown'[n])] ELSE best
+                /\ owed' = IF \E o \in waiting'[n] : o < c THEN [owed EXCEPT ![c] = @ \cup {n}] ELSE owed
+                /\ UNCHANGED refused
+           ELSE refused' = [refused EXCEPT ![c] = @ \cup {n}] /\ UNCHANGED <<votes, owed, best>>
+  /\ UNCHANGED <<awaited, confirmed>>
+
+(* The claim gives its vote back, or its place among those that wait. *)
+Back(c, n) ==
+  /\ IF owner[n] = c THEN Elect(n, waiting[n])
+     ELSE waiting' = [waiting EXCEPT ![n] = @ \ {c}] /\ UNCHANGED <<owner, counter, shown>>
+  /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
+  /\ UNCHANGED <<votes, refused, owed, best, confirmed, lost>>
+
+(* The token of the majority: no later one of this node is lower, and its owner shows it. *)
+Raise(c, n) ==
+  /\ counter' = [counter EXCEPT ![n] = Max(@, best[c])]
+  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = best[c]] ELSE shown
+  /\ confirmed' = [confirmed EXCEPT ![c] = @ \cup {n}]
+  /\ UNCHANGED <<owner, waiting, votes, refused, owed, best, awaited, lost>>
+
+Work(c, n) ==
+  /\ sent[c][n] # <<>>
+  /\ sent' = [sent EXCEPT ![c][n] = Tail(@)]
+  /\ CASE Head(sent[c][n]) = "vote" -> Vote(c, n)
+       [] Head(sent[c][n]) = "back" -> Back(c, n)
+       [] OTHER -> Raise(c, n)
+  /\ UNCHANGED <<young, phase, newest, restarts, expired, fruitless, rounds>>
+
+(* A vote that a claim counted at a node which has forgotten it. *)
+ReliesOnForgotten(c, n) == n \in votes[c] /\ owner[n] # c /\ phase[c] \in {"asking", "raising", "held"}
+
+Restart(n) ==
+  /\ restarts < MostRestarts /\ young = {}
+  /\ restarts' = restarts + 1 /\ young' = young \cup {n}
+  /\ owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ shown' = [shown EXCEPT ![n] = 0]
+  /\ counter' = [counter EXCEPT ![n] = Largest(counter)]
+  /\ UNCHANGED <<sent, claim, newest, expired, lost, fruitless, rounds>>
+
+Mature(n) ==
+  /\ n \in young /\ \A c \in Claims : ~ReliesOnForgotten(c, n)
+  /\ young' = young \ {n}
+  /\ UNCHANGED <<owner, waiting, counter, shown, sent, claim, newest, count>>
+
+(* A lease that was given in an earlier round, and not in this one, may end. *)
+Expire(n) ==
+  /\ expired < MostExpired /\ owner[n] # 0
+  /\ phase[owner[n]] = "resting" \/ (phase[owner[n]] = "asking" /\ n \notin Answered(owner[n]))
+  /\ expired' = expired + 1 /\ Elect(n, waiting[n])
+  /\ UNCHANGED <<young, sent, claim, newest, restarts, lost, fruitless, rounds>>
+
+-----------------------------------------------------------------------------
+(* A claim. *)
+
+ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
+ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in some THEN @[n] \o what ELSE @[n]]]
+
+(* A round begins. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. *)
+Forever == MostRounds = 0
+Ask(c) ==
+  /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
+  /\ \A n \in Nodes : Len(sent[c][n]) <= 1
+  /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<"vote">>)
+  /\ votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
+  /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+  /\ best' = IF On("VotesOfThisRound") THEN [best EXCEPT ![c] = 0] ELSE best
+  /\ rounds' = IF Forever THEN rounds ELSE [rounds EXCEPT ![c] = @ + 1]
+  /\ UNCHANGED <<node, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
+
+Grant(c) ==
+  /\ phase' = [phase EXCEPT ![c] = "held"]
+  /\ newest' = [token |-> Max(best[c], newest.token), rose |-> newest.rose /\ best[c] > newest.token]
+
+(* A majority: its highest token is written back before the grant counts. *)
+Win(c) ==
+  /\ phase[c] = "asking" /\ Majority(votes[c])
+  /\ IF On("WriteBack")
+     THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<"raise">>) /\ UNCHANGED newest
+     ELSE Grant(c) /\ UNCHANGED sent
+  /\ confirmed' = [confirmed EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, votes, refused, owed, best, awaited, count>>
+
+Hold(c) ==
+  /\ phase[c] = "raising" /\ Majority(confirmed[c])
+  /\ Grant(c)
+  /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, count>>
+
+(* No majority, and the answers that are still to come are not waited for any longer. *)
+Fail(c) ==
+  /\ phase[c] = "asking" /\ ~Majority(votes[c])
+  /\ Answered(c) = Nodes \/ Majority(refused[c])
+  /\ IF owed[c] # {} /\ On("OwedToOlder")
+     THEN \* votes that an older claim waits for go back at once
+          /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = owed[c]]
+          /\ ToSome(c, owed[c], <<"back">>) /\ UNCHANGED fruitless
+     ELSE \/ \* out of patience: all of them go back, at silent nodes as well
+             /\ fruitless < MostFruitless /\ votes[c] # {} /\ fruitless' = fruitless + 1
+             /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = votes[c]]
+             /\ ToSome(c, Nodes \ refused[c], <<"back">>)
+          \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, awaited, fruitless>>
+  /\ UNCHANGED <<node, votes, refused, owed, best, confirmed, newest, restarts, expired, lost, rounds>>
+
+(* The round ends when all that it gave back is known to be back. *)
+GaveBack(c) ==
+  /\ phase[c] = "giving back" /\ awaited[c] = {}
+  /\ phase' = [phase EXCEPT ![c] = "resting"] /\ votes' = [votes EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, sent, refused, owed, best, awaited, confirmed, newest, count>>
+
+(* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given back. *)
+Overlap(c) ==
+  /\ ~On("OneRoundAtATime") /\ fruitless < MostFruitless
+  /\ phase[c] = "asking" /\ votes[c] # {} /\ ~Majority(votes[c]) /\ Answered(c) = Nodes
+  /\ fruitless' = fruitless + 1 /\ ToAll(c, <<"vote", "back">>)
+  /\ votes' = [votes EXCEPT ![c] = {}] /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, phase, best, awaited, confirmed, newest, restarts, expired, lost, rounds>>
+
+(* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back what it
+   found, although the engine relies on it. *)
+LateRound(c) ==
+  /\ ~On("MayGiveBack") /\ phase[c] = "held" /\ fruitless < MostFruitless
+  /\ fruitless' = fruitless + 1 /\ ToSome(c, votes[c], <<"vote", "back">>)
+  /\ UNCHANGED <<node, claim, newest, restarts, expired, lost, rounds>>
+
+Release(c) ==
+  /\ phase[c] = "held"
+  /\ phase' = [phase EXCEPT ![c] = "over"] /\ ToAll(c, <<"back">>)
+  /\ votes' = [votes EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, refused, owed, best, awaited, confirmed, newest, count>>
+
+Next ==
+  \/ \E c \in Claims : \/ Ask(c) \/ Win(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
+                       \/ \E n \in Nodes : Work(c, n)
+  \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n)
+Spec == Init /\ [][Next]_vars
+
+(* Nothing that can be done is put off for ever, but for what is a fault. *)
+Fair == \A c \in Claims : /\ WF_vars(Ask(c)) /\ WF_vars(Win(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c))
+                          /\ WF_vars(GaveBack(c)) /\ WF_vars(Release(c))
+                          /\ \A n \in Nodes : WF_vars(Work(c, n)) /\ WF_vars(Mature(n))
+FairSpec == Spec /\ Fair
+
+-----------------------------------------------------------------------------
+Alike == Permutations(Nodes) \* for the checker: what is true of some nodes is true when they change names
+
+OneHolder == Cardinality({c \in Claims : phase[c] = "held"}) <= 1
+TokensRise == newest.rose
+EverybodyIsServed == <>(\A c \in Claims : phase[c] = "over")
+=============================================================================

@@ -1,0 +1,59 @@
+package io.github.reactivelock.reliability.models;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** A rule has one name in the model and in the comment of the method that keeps it, and neither is without the other. */
+class RuleNamesTest {
+
+    /** In the core's sources: {@code models/Grant.tla: NewestToken}. */
+    private static final Pattern KEPT = Pattern.compile("models/(\\w+)\\.tla: (\\w+)");
+
+    private static final Pattern SWITCHED = Pattern.compile("On\\(\"(\\w+)\"\\)");
+
+    @Test
+    void each_rule_of_a_model_is_switched_off_by_a_configuration_and_each_configuration_switches_off_a_rule() {
+        Set<String> switched = new TreeSet<>();
+        for (Configuration configuration : Configuration.all()) {
+            if (!configuration.rule().isEmpty()) {
+                switched.add(configuration.model() + ": " + configuration.rule());
+            }
+        }
+
+        assertThat(switched).isNotEmpty().isEqualTo(rulesOfTheModels());
+    }
+
+    @Test
+    void each_rule_of_a_model_is_named_in_core_and_each_one_that_is_named_there_is_in_a_model() throws IOException {
+        Set<String> named = new TreeSet<>();
+        try (Stream<Path> sources = Files.walk(Path.of("..", "reactive-lock-core", "src", "main", "java"))) {
+            for (Path source :
+                    sources.filter(file -> file.toString().endsWith(".java")).toList()) {
+                KEPT.matcher(Configuration.text(source))
+                        .results()
+                        .forEach(kept -> named.add(kept.group(1) + ": " + kept.group(2)));
+            }
+        }
+
+        assertThat(named).isNotEmpty().isEqualTo(rulesOfTheModels());
+    }
+
+    private static Set<String> rulesOfTheModels() {
+        Set<String> rules = new TreeSet<>();
+        for (Path file : Configuration.files(".tla")) {
+            String model = file.getFileName().toString().replace(".tla", "");
+            SWITCHED.matcher(Configuration.text(file))
+                    .results()
+                    .forEach(rule -> rules.add(model + ": " + rule.group(1)));
+        }
+        return rules;
+    }
+}
