@@ -255,9 +255,10 @@ public final class RowLocks {
                         "${seconds}", String.valueOf(waitTimeout.plusMillis(999).toSeconds()));
     }
 
-    private static RetryBackoffSpec backoff() {
+    /** H2 waits on the thread that asks again. */
+    private RetryBackoffSpec backoff() {
         return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                .scheduler(DriverThreads.timer())
+                .scheduler(sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : DriverThreads.timer())
                 .maxBackoff(LONGEST_PAUSE);
     }
 

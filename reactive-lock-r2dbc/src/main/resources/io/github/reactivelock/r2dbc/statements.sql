@@ -458,6 +458,10 @@ SELECT row_key FROM ${row} WHERE locked_at < ${now} - ? ORDER BY locked_at LIMIT
 -- name: row_remove
 DELETE FROM ${row} WHERE row_key IN (${list})
 
+-- name: row_remove mariadb
+-- By the key: a scan of a small table would wait for rows that others have locked.
+DELETE r FROM ${row} r FORCE INDEX (PRIMARY) WHERE r.row_key IN (${list})
+
 -- name: once_begin postgresql
 INSERT INTO ${once} AS o (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
 ON CONFLICT (once_key) DO UPDATE SET run_id = excluded.run_id, expires = excluded.expires, outcome = NULL
@@ -495,6 +499,9 @@ SELECT once_key FROM ${once} WHERE expires <= ${now} - ? ORDER BY expires LIMIT 
 
 -- name: once_remove
 DELETE FROM ${once} WHERE once_key IN (${list})
+
+-- name: once_remove mariadb
+DELETE o FROM ${once} o FORCE INDEX (PRIMARY) WHERE o.once_key IN (${list})
 
 -- name: advisory_take postgresql
 SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS taken

@@ -34,7 +34,7 @@ import reactor.util.context.Context;
 
 /** Lines of ours in front of the database, and answers that never come back from it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class LineTest {
+class OwnLineTest {
 
     private PostgresServer server;
     private Databases postgres;
