@@ -28,7 +28,9 @@ class SimulationTest {
             Plan plan = Plan.of(seed);
             String here = Long.toHexString(Run.of(plan, null).trace());
 
-            assertThat(inAnotherProcess("--seed", Long.toString(seed))).as("%s", plan).contains("trace=" + here);
+            assertThat(inAnotherProcess("--seed", Long.toString(seed)))
+                    .as("%s", plan)
+                    .contains("trace=" + here);
         }
     }
 
