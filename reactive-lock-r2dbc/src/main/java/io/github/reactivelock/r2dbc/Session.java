@@ -50,6 +50,19 @@ record Session(Connection connection, Sql sql) {
                 .collectList();
     }
 
+    /** A statement with one parameter, for each of some values. */
+    Mono<Long> changeEach(String statement, List<?> values) {
+        return Flux.defer(() -> {
+                    Statement each = connection.createStatement(sql.text(statement));
+                    for (int i = 0; i < values.size(); i++) {
+                        Statement unused = (i == 0 ? each : each.add()).bind(0, values.get(i));
+                    }
+                    return each.execute();
+                })
+                .concatMap(Result::getRowsUpdated)
+                .reduce(0L, (sum, rows) -> sum + rows.longValue());
+    }
+
     private Statement bound(String text, Object... parameters) {
         Statement statement = connection.createStatement(text);
         for (int i = 0; i < parameters.length; i++) {

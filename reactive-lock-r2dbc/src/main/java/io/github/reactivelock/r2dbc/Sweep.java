@@ -57,7 +57,6 @@ final class Sweep {
         return session.all(table + "_outdated", row -> Objects.requireNonNull(row.get(0, byte[].class)), kept)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(0L)
-                        : session.changeListed(table + "_remove", keys.size(), keys.toArray())
-                                .thenReturn((long) keys.size()));
+                        : session.changeEach(table + "_remove", keys).thenReturn((long) keys.size()));
     }
 }

@@ -456,11 +456,8 @@ WHEN NOT MATCHED THEN INSERT (row_key, locked_at) VALUES (n.row_key, n.locked_at
 SELECT row_key FROM ${row} WHERE locked_at < ${now} - ? ORDER BY locked_at LIMIT 500 FOR UPDATE SKIP LOCKED
 
 -- name: row_remove
-DELETE FROM ${row} WHERE row_key IN (${list})
-
--- name: row_remove mariadb
--- By the key: a scan of a small table would wait for rows that others have locked.
-DELETE r FROM ${row} r FORCE INDEX (PRIMARY) WHERE r.row_key IN (${list})
+-- Key by key: for a list MariaDB may scan the table, and would wait for rows that others have locked.
+DELETE FROM ${row} WHERE row_key = ?
 
 -- name: once_begin postgresql
 INSERT INTO ${once} AS o (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
@@ -498,10 +495,7 @@ DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 SELECT once_key FROM ${once} WHERE expires <= ${now} - ? ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED
 
 -- name: once_remove
-DELETE FROM ${once} WHERE once_key IN (${list})
-
--- name: once_remove mariadb
-DELETE o FROM ${once} o FORCE INDEX (PRIMARY) WHERE o.once_key IN (${list})
+DELETE FROM ${once} WHERE once_key = ?
 
 -- name: advisory_take postgresql
 SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS taken

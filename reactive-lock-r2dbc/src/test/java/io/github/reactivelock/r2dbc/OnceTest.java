@@ -262,6 +262,10 @@ class OnceTest {
     @MethodSource("databases")
     void keysWhoseTimeIsOverAreRemovedHundredsAtATime(Databases database) {
         ConnectionPool pool = database.pool(2);
+        assertThat(Once.using(pool, Databases.PATIENT)
+                        .run(UUID.randomUUID().toString(), LONG, Mono.just("living"))
+                        .block(Databases.LIMIT))
+                .isEqualTo("living");
         for (int hundred = 0; hundred < 12; hundred++) {
             StringBuilder rows = new StringBuilder();
             for (int i = 0; i < 100; i++) {
