@@ -2,8 +2,8 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -100,7 +100,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, List.of(Names.key(key)), options, work);
+        return WithLockMono.of(engine, List.of(Validation.key(key)), options, work);
     }
 
     /**
@@ -113,7 +113,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(String key, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, List.of(Names.key(key)), options, work);
+        return WithLockFlux.of(engine, List.of(Validation.key(key)), options, work);
     }
 
     /**
@@ -126,7 +126,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
+        return WithLockMono.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -139,7 +139,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
+        return WithLockFlux.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -153,7 +153,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, Names.sorted(keys), options, work);
+        return WithLockMono.of(engine, Validation.sorted(keys), options, work);
     }
 
     /**
@@ -166,7 +166,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(Collection<String> keys, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, Names.sorted(keys), options, work);
+        return WithLockFlux.of(engine, Validation.sorted(keys), options, work);
     }
 
     /**
@@ -179,7 +179,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
-        List<String> sorted = Names.sorted(keys);
+        List<String> sorted = Validation.sorted(keys);
         return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
@@ -195,7 +195,7 @@ public final class LockClient {
     public <T> Flux<T> withLockMany(
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        List<String> sorted = Names.sorted(keys);
+        List<String> sorted = Validation.sorted(keys);
         return WithLockFlux.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
@@ -218,7 +218,7 @@ public final class LockClient {
      * @return emits the handle once the lock is held, or one of the four lock errors
      */
     public Mono<LockHandle> acquire(String key) {
-        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.QUEUE);
+        return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.QUEUE);
     }
 
     /**
@@ -228,7 +228,7 @@ public final class LockClient {
      * @return emits the handle; completes empty if somebody holds the lock or is before this caller
      */
     public Mono<LockHandle> tryAcquire(String key) {
-        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.TRY);
+        return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.TRY);
     }
 
     /**
@@ -250,7 +250,7 @@ public final class LockClient {
      * @return the lock as the store shows it; fails with {@link LockUnavailableException}
      */
     public Mono<LockInfo> inspect(String key) {
-        return queries.inspect(Names.key(key));
+        return queries.inspect(Validation.key(key));
     }
 
     /**
@@ -260,7 +260,7 @@ public final class LockClient {
      * @return events until cancelled; fails with {@link LockUnavailableException}
      */
     public Flux<LockEvent> events(String key) {
-        return queries.events(Names.key(key));
+        return queries.events(Validation.key(key));
     }
 
     /**
@@ -271,7 +271,7 @@ public final class LockClient {
      * @return completes then, at once if nobody holds the lock; fails with {@link LockUnavailableException}
      */
     public Mono<Void> awaitRelease(String key) {
-        return queries.awaitRelease(Names.key(key));
+        return queries.awaitRelease(Validation.key(key));
     }
 
     /**
@@ -283,7 +283,7 @@ public final class LockClient {
      *     {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
-        return queries.forceRelease(Names.key(key));
+        return queries.forceRelease(Validation.key(key));
     }
 
     /**
@@ -295,7 +295,7 @@ public final class LockClient {
      * @return whether that grant was in force until now; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return queries.forceRelease(Names.key(key), fencingToken);
+        return queries.forceRelease(Validation.key(key), fencingToken);
     }
 
     /**

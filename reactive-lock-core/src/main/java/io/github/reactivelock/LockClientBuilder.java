@@ -1,7 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.RandomId;
+import io.github.reactivelock.spi.support.RandomId;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -54,7 +54,7 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder name(String name) {
-        this.name = Names.owner(name);
+        this.name = Validation.owner(name);
         return this;
     }
 

@@ -64,12 +64,23 @@ class ArchitectureTest {
     }
 
     @Test
-    void theSpiSeesNothingButItself() {
+    void theSpiSeesItselfAndWhatAStoreSays() {
         classes()
                 .that()
                 .resideInAPackage(ROOT + ".spi..")
                 .should()
-                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT + ".spi..")))
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void whatAStoreSaysSeesNothingButItself() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".state..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT + ".state..")))
                 .check(MAIN);
     }
 
@@ -80,7 +91,7 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".memory..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".memory..", "org.slf4j..")))
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", ROOT + ".memory..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -91,7 +102,7 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".quorum..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".quorum..", "org.slf4j..")))
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", ROOT + ".quorum..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -101,8 +112,8 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(ROOT)
                 .should()
-                .onlyDependOnClassesThat(
-                        resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT, ROOT + ".spi..", "org.slf4j..")))
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT, ROOT + ".spi..", ROOT + ".state..", "org.slf4j..")))
                 .check(MAIN);
     }
 

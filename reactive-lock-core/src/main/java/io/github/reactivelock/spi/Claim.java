@@ -1,5 +1,6 @@
 package io.github.reactivelock.spi;
 
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.Objects;
 

@@ -1,6 +1,6 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.netty.util.Version;

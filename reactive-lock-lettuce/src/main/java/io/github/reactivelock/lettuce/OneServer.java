@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 
 /** A server, or whichever of several is the primary: the client looks for it at every connection. */
 record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOthers)
-        implements Source<StatefulRedisConnection<String, String>> {
+        implements ConnectionSource<StatefulRedisConnection<String, String>> {
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> commands() {

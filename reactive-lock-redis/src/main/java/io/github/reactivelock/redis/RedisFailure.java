@@ -150,7 +150,7 @@ final class RedisFailure extends RuntimeException {
         return new RedisFailure(server + advice(connection, prefix, error), error);
     }
 
-    static RedisFailure replicas(RedisConnection connection, long have, RedisLockOptions options) {
+    static RedisFailure replicas(RedisConnection connection, long have, RedisBackendOptions options) {
         return new RedisFailure(
                 "Redis at " + connection.server() + " could not replicate: " + have + " of the " + options.replicas()
                         + " replicas asked for acknowledged within "

@@ -1,6 +1,6 @@
 package io.github.reactivelock.redis;
 
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -76,7 +76,7 @@ public final class RedisFencingGuard {
             return "{" + key + "}:fence";
         }
         String inSlot = tag == null ? numberIn(HashSlot.of(key)) : tag;
-        return "{" + inSlot + "}:fence:" + RedisNames.escape(key);
+        return "{" + inSlot + "}:fence:" + RedisKeyLayout.escape(key);
     }
 
     private static String numberIn(int slot) {

@@ -2,14 +2,14 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.QuorumNode;
-import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,8 +47,8 @@ import reactor.util.retry.Retry;
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
- *       RedisLockOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
- *   <li><b>Replicas.</b> With {@link RedisLockOptions#withReplicas}, a claim that was granted is renewed once more and that
+ *       RedisBackendOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
+ *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, then
  *       names it for a minute and takes its snapshot in one step, and does so again in time; a name that was missing
@@ -74,13 +74,13 @@ public abstract class RedisLockBackend implements QuorumNode {
     // Read from the jar when the first backend is made, not by whichever thread asks first: that one must not block.
     private final RedisScript script = RedisScript.lock();
     private final RedisConnection connection;
-    private final RedisNames names;
+    private final RedisKeyLayout names;
     private final String prefix;
     private final String client = RandomId.next();
     private final String grants;
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
-    private final RedisLockOptions options;
+    private final RedisBackendOptions options;
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
@@ -92,12 +92,12 @@ public abstract class RedisLockBackend implements QuorumNode {
      * @param connection the connection; nothing is opened yet
      * @param options how locks are laid out
      */
-    protected RedisLockBackend(RedisConnection connection, RedisLockOptions options) {
+    protected RedisLockBackend(RedisConnection connection, RedisBackendOptions options) {
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
         this.names = options.hasShardedChannels()
-                ? RedisNames.ofShards(prefix)
-                : new RedisNames(prefix, connection.database());
+                ? RedisKeyLayout.ofShards(prefix)
+                : new RedisKeyLayout(prefix, connection.database());
         this.grants = names.grants(client);
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
