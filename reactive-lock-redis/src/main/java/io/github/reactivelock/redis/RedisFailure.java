@@ -155,7 +155,7 @@ final class RedisFailure extends RuntimeException {
                 "Redis at " + connection.server() + " could not replicate: " + have + " of the " + options.replicas()
                         + " replicas asked for acknowledged within "
                         + options.replicaTimeout().toMillis()
-                        + " ms; look whether they are up, or ask for fewer with RedisLockOptions.withReplicas",
+                        + " ms; look whether they are up, or ask for fewer with RedisBackendOptions.withReplicas",
                 new IllegalStateException("too few replicas"));
     }
 
@@ -163,7 +163,7 @@ final class RedisFailure extends RuntimeException {
         return new RedisFailure(
                 "Redis at " + connection.server() + " has something that is not a lock under the key '" + key + "' (a "
                         + type
-                        + "): delete or rename that key, or choose another prefix with RedisLockOptions.withPrefix",
+                        + "): delete or rename that key, or choose another prefix with RedisBackendOptions.withPrefix",
                 error);
     }
 

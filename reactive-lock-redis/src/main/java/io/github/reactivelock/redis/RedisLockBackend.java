@@ -104,11 +104,11 @@ public abstract class RedisLockBackend implements QuorumNode {
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
             throw new IllegalArgumentException(
                     "replicas cannot be waited for on " + connection.server()
-                            + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
+                            + ": leave RedisBackendOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
         }
         if (options.hasShardedChannels() && !connection.hasShardedChannels()) {
             throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
-                    + ": leave RedisLockOptions.withShardedChannels out, or connect through Lettuce to a cluster");
+                    + ": leave RedisBackendOptions.withShardedChannels out, or connect through Lettuce to a cluster");
         }
         this.options = options;
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
