@@ -66,16 +66,16 @@ final class Engine {
     private final Sinks.Empty<Void> quiet = Sinks.empty();
     private final Sinks.Empty<Void> end = Sinks.empty();
 
-    Engine(LockClientBuilder settings) {
-        this.backend = settings.backend;
+    Engine(Settings settings) {
+        this.backend = settings.backend();
         this.timing = new Timing(settings, this::tick);
         this.gate = new Gate(this);
         this.userCallbacks = new UserCallbacks(settings, timing);
-        this.maxPasses = settings.maxPasses;
-        this.maxPassing = settings.maxPassing.toNanos();
-        this.name = settings.name;
-        this.idPrefix = settings.idPrefix;
-        this.jitter = settings.jitter;
+        this.maxPasses = settings.maxPasses();
+        this.maxPassing = settings.maxPassing().toNanos();
+        this.name = settings.name();
+        this.idPrefix = settings.idPrefix();
+        this.jitter = settings.jitter();
     }
 
     // ---- flows

@@ -11,22 +11,22 @@ import reactor.core.scheduler.Scheduler;
 /** Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads. */
 public final class LockClientBuilder {
 
-    final LockBackend backend;
+    private final LockBackend backend;
     LockOptions options = LockOptions.defaults();
-    String name = "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
-    Duration commandTimeout = Duration.ofSeconds(2);
-    int maxPasses = 1_000;
-    Duration maxPassing = Duration.ofMillis(50);
-    double marginShare = 0.01;
-    Duration marginFixed = Duration.ofMillis(2);
-    Scheduler work = WorkThreads.SCHEDULER;
+    private String name =
+            "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
+    private Duration commandTimeout = Duration.ofSeconds(2);
+    private int maxPasses = 1_000;
+    private Duration maxPassing = Duration.ofMillis(50);
+    private double marginShare = 0.01;
+    private Duration marginFixed = Duration.ofMillis(2);
+    private Scheduler work = WorkThreads.SCHEDULER;
 
-    @Nullable
-    Scheduler timer;
+    private @Nullable Scheduler timer;
 
-    LongSupplier nanoClock = System::nanoTime;
-    LongSupplier wallClock = System::currentTimeMillis;
-    LockListener listener = new LockListener() {};
+    private LongSupplier nanoClock = System::nanoTime;
+    private LongSupplier wallClock = System::currentTimeMillis;
+    private LockListener listener = new LockListener() {};
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
@@ -174,6 +174,24 @@ public final class LockClientBuilder {
      */
     public LockClient build() {
         LockOptions fitting = Timing.fitting(options, marginShare, marginFixed.toNanos());
-        return new LockClient(new Engine(this), fitting);
+        return new LockClient(new Engine(settings()), fitting);
+    }
+
+    Settings settings() {
+        return new Settings(
+                backend,
+                name,
+                commandTimeout,
+                maxPasses,
+                maxPassing,
+                marginShare,
+                marginFixed,
+                work,
+                timer,
+                nanoClock,
+                wallClock,
+                listener,
+                idPrefix,
+                jitter);
     }
 }

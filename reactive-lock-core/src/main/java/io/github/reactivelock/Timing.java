@@ -48,13 +48,13 @@ final class Timing {
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
 
-    Timing(LockClientBuilder settings, Runnable onTick) {
-        this.commandTimeout = settings.commandTimeout.toNanos();
-        this.marginShare = settings.marginShare;
-        this.marginFixed = settings.marginFixed.toNanos();
-        this.clock = new SuspendClock(settings.nanoClock, settings.wallClock);
-        this.ownTimer = settings.timer == null;
-        this.timer = settings.timer == null ? newTimer() : settings.timer;
+    Timing(Settings settings, Runnable onTick) {
+        this.commandTimeout = settings.commandTimeout().toNanos();
+        this.marginShare = settings.marginShare();
+        this.marginFixed = settings.marginFixed().toNanos();
+        this.clock = new SuspendClock(settings.nanoClock(), settings.wallClock());
+        this.ownTimer = settings.timer() == null;
+        this.timer = settings.timer() == null ? newTimer() : settings.timer();
         this.onTick = guarded(() -> {
             long unused = nowForCertain();
             onTick.run();

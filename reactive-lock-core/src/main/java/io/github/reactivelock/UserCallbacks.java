@@ -17,9 +17,9 @@ final class UserCallbacks {
     private final LockListener listener;
     private final Timing timing;
 
-    UserCallbacks(LockClientBuilder settings, Timing timing) {
-        this.work = WorkScheduler.of(settings.work);
-        this.listener = settings.listener;
+    UserCallbacks(Settings settings, Timing timing) {
+        this.work = WorkScheduler.of(settings.work());
+        this.listener = settings.listener();
         this.timing = timing;
     }
 

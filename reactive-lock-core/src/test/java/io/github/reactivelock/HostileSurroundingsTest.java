@@ -199,7 +199,7 @@ class HostileSurroundingsTest {
     @Test
     void anErrorInATimerDoesNotEndTheOthers() {
         AtomicInteger ticks = new AtomicInteger();
-        Timing timing = new Timing(bench.over(bench.store), () -> {
+        Timing timing = new Timing(bench.over(bench.store).settings(), () -> {
             int unused = ticks.incrementAndGet();
             throw new AssertionError("of a tick");
         });
