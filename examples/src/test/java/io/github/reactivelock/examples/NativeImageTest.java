@@ -47,8 +47,18 @@ class NativeImageTest {
     private static final Pattern CONDITION = Pattern.compile("\"typeReachable\": \"(" + GROUP + "[^\"]+)\"");
     private static final Set<String> REFLECTION = Set.of("java.lang.reflect", "java.lang.invoke");
     private static final Set<String> HARMLESS = Set.of(
-            "getName", "getSimpleName", "getPackage", "getSuperclass", "getClassLoader", "isInstance", "cast", "hashCode",
-            "equals", "toString", "desiredAssertionStatus", "getResourceAsStream");
+            "getName",
+            "getSimpleName",
+            "getPackage",
+            "getSuperclass",
+            "getClassLoader",
+            "isInstance",
+            "cast",
+            "hashCode",
+            "equals",
+            "toString",
+            "desiredAssertionStatus",
+            "getResourceAsStream");
 
     /** Those that an application has; the test kit is for its tests. */
     static Stream<String> modules() {
@@ -80,7 +90,8 @@ class NativeImageTest {
             Path config = config(module, file);
             Matcher condition = CONDITION.matcher(Files.exists(config) ? Files.readString(config) : "");
             while (condition.find()) {
-                assertThat(ROOT.resolve(module + "/src/main/java/" + condition.group(1).replace('.', '/') + ".java"))
+                assertThat(ROOT.resolve(
+                                module + "/src/main/java/" + condition.group(1).replace('.', '/') + ".java"))
                         .isRegularFile();
             }
         }
@@ -89,8 +100,7 @@ class NativeImageTest {
     @Test
     void nothingElseUsesReflection() {
         Set<String> reflecting = new ClassFileImporter()
-                .withImportOption(new ImportOption.DoNotIncludeTests())
-                .importPackages(GROUP).stream()
+                .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages(GROUP).stream()
                         .filter(type -> OTHERS.stream().noneMatch(type.getPackageName()::startsWith))
                         .filter(type -> type.getAccessesFromSelf().stream().anyMatch(NativeImageTest::isReflection))
                         .map(JavaClass::getName)
@@ -127,7 +137,8 @@ class NativeImageTest {
         if (!Files.exists(config)) {
             return Set.of();
         }
-        Map<?, ?> resources = (Map<?, ?>) json().parseMap(Files.readString(config)).get("resources");
+        Map<?, ?> resources =
+                (Map<?, ?>) json().parseMap(Files.readString(config)).get("resources");
         return ((List<?>) resources.get("includes"))
                 .stream()
                         .map(include -> (String) ((Map<?, ?>) include).get("pattern"))
