@@ -8,6 +8,7 @@ public abstract sealed class LockException extends RuntimeException
 
     private static final long serialVersionUID = 1L;
 
+    /** As the user wrote it. */
     private final String key;
 
     LockException(String key, String message, @Nullable Throwable cause) {

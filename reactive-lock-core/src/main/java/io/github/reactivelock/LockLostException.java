@@ -11,7 +11,9 @@ public final class LockLostException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    /** Of the hold that was lost. */
     private final long fencingToken;
+    /** Why it was lost. */
     private final LossReason reason;
 
     LockLostException(String key, long fencingToken, LossReason reason, @Nullable Throwable cause) {

@@ -70,10 +70,9 @@ final class ScriptedBackend implements LockBackend {
     boolean confirmsReleases = true;
     /** All but this key's. */
     String releasedByHand = "";
-    /** Renewals succeed by themselves. */
     /** Questions stand in a line of its own. */
     boolean holdsBack;
-
+    /** Renewals succeed by themselves. */
     boolean confirmsRenewals;
 
     Mono<Void> closes = Mono.empty();

@@ -5,7 +5,9 @@ public final class StaleTokenException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** Of the refused write. */
     private final long fencingToken;
+    /** What the resource has seen. */
     private final long newestSeen;
 
     /**

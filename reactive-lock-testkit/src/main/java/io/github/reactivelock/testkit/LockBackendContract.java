@@ -61,7 +61,12 @@ public abstract class LockBackendContract {
         return Integer.getInteger("reactivelock.contract.races", 1_000);
     }
 
-    /** A backend on a client of the driver that belongs to the user, and whether that client still works. */
+    /**
+     * A backend on a client of the driver that belongs to the user.
+     *
+     * @param backend the backend
+     * @param clientWorks whether that client still works
+     */
     public record Lent(LockBackend backend, BooleanSupplier clientWorks) {}
 
     /**
