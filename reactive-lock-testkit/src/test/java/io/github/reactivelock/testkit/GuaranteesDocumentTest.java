@@ -72,8 +72,13 @@ class GuaranteesDocumentTest {
             }
         }
 
-        assertThat(evidence).hasSizeGreaterThan(80).allSatisfy(named -> assertThat(named)
-                .matches(cell -> NAMED.matcher(cell).find() || CHECKED.matcher(cell).find(), "names what shows it"));
+        assertThat(evidence)
+                .hasSizeGreaterThan(80)
+                .allSatisfy(named -> assertThat(named)
+                        .matches(
+                                cell -> NAMED.matcher(cell).find()
+                                        || CHECKED.matcher(cell).find(),
+                                "names what shows it"));
     }
 
     @Test
@@ -83,8 +88,9 @@ class GuaranteesDocumentTest {
                 .map(name -> name.group(1))
                 .toList();
 
-        assertThat(named).hasSizeGreaterThan(15).allMatch(name -> CHECKS.stream()
-                .anyMatch(directory -> Files.exists(directory.resolve(name))));
+        assertThat(named)
+                .hasSizeGreaterThan(15)
+                .allMatch(name -> CHECKS.stream().anyMatch(directory -> Files.exists(directory.resolve(name))));
     }
 
     @Test

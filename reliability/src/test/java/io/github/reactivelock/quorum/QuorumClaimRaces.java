@@ -92,7 +92,8 @@ final class QuorumClaimRaces {
         @Actor
         public void question() {
             Disposable unused = claim.inTurn(round)
-                    .subscribe(answer -> answeredBy = ((ClaimResult.Queued) answer).recheckAfter().toMillis());
+                    .subscribe(answer -> answeredBy =
+                            ((ClaimResult.Queued) answer).recheckAfter().toMillis());
         }
 
         @Arbiter
