@@ -44,7 +44,7 @@ Init ==
   /\ questions = {} /\ answers = {} /\ pushes = {}
   /\ client = [phase |-> "trying", asked |-> 0, renewed |-> 0,
                ungrantedAt |-> 0,   \* the claim is known not to have had the lock yet
-               newest |-> 0,        \* the highest token that came with an answer "queued"
+               newest |-> 0,        \* grants up to this token are over: what an answer "queued" or a grant said
                askedThen |-> 0,     \* how many questions had been asked when that was heard
                token |-> 0, confirmedAt |-> 0,
                told |-> 0]          \* (only for the promise) grants up to this one are over, as answers showed
@@ -140,13 +140,15 @@ Renew ==
 (* A hold begins, unless it would be over already. *)
 Hold(c, token, since) ==
   IF now < since + Lease THEN [c EXCEPT !.phase = "held", !.token = token, !.confirmedAt = since] ELSE c
+Heard(c, token) == \* whether or not it is used
+  IF On("LowerIsOlder") /\ token > c.newest + 1 THEN [c EXCEPT !.newest = token - 1, !.askedThen = Asked] ELSE c
 Confirm(c, since) == [c EXCEPT !.confirmedAt = Max(@, since)]
 Lose(c) == [c EXCEPT !.phase = "over"]
 
 HearGranted(c, a) ==
   LET since == IF On("CountsFromSending") THEN a.sentAt ELSE now
       isOldNews == On("OldNews") /\ a.nr <= c.askedThen /\ a.token <= c.newest
-  IN CASE c.phase = "trying" /\ ~isOldNews -> Hold(c, a.token, since)
+  IN CASE c.phase = "trying" /\ ~isOldNews -> Hold(Heard(c, a.token), a.token, since)
        [] c.phase = "held" /\ ~isOldNews /\ a.token = c.token -> Confirm(c, since)
        [] c.phase = "held" /\ ~isOldNews /\ a.token > c.token /\ On("GrantedAnew") -> Lose(c)
        [] OTHER -> c
@@ -177,7 +179,7 @@ HearPush ==
   \E t \in pushes :
     /\ pushes' = pushes \ {t}
     /\ client' = IF client.phase = "trying" /\ (t > client.newest \/ ~On("NewestToken"))
-                 THEN Hold(client, t, IF On("PushCountsFromUngranted") THEN client.ungrantedAt ELSE now)
+                 THEN Hold(Heard(client, t), t, IF On("PushCountsFromUngranted") THEN client.ungrantedAt ELSE now)
                  ELSE client
     /\ UNCHANGED <<now, owner, grants, until, queue, ended, cut, questions, answers>>
 
@@ -194,9 +196,6 @@ Relies == client.phase = "held" /\ (now < client.confirmedAt + Lease \/ ~On("Dea
    the store got since the cut. *)
 Believed == Relies => \/ Owns /\ grants = client.token
                       \/ client.token \in cut /\ client.token > client.told
-
-(* What is left of it where questions overtake one another: grants that were cut short are believed until their deadline. *)
-BelievedUnlessCut == Relies => (Owns /\ grants = client.token) \/ client.token \in cut
 
 (* For the checker: two states are the same if they differ only in how late it is. What is older than a lease is over. *)
 Age(t) == IF now - t > Lease THEN Lease + 1 ELSE now - t

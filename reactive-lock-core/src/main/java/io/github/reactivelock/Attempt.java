@@ -47,11 +47,11 @@ final class Attempt implements Gate.Question {
      */
     private long ungrantedAt;
     /**
-     * The highest token that came with an answer "queued": a grant of this claim that has it, or a lower one, was over by
-     * then, whatever of it is still on its way.
+     * Grants of this claim with this token or a lower one were over when it was heard, whatever of them is still on its way:
+     * the highest that came with an answer "queued", or one less than that of a grant.
      */
     private long newestToken;
-    /** How many questions had been asked when that was heard; an answer to a later one is younger. */
+    /** How many questions had been asked by then; an answer to a later one is younger. */
     private int questionsThen;
     /** Of the last grant that was pushed and believed. */
     private long pushedToken;
@@ -189,6 +189,7 @@ final class Attempt implements Gate.Question {
     void pushed(Signal.Grant pushed) {
         if (pushed.fencingToken() > newestToken) {
             pushedToken = pushed.fencingToken();
+            heard(pushedToken);
             Duration longest = pushed.longest();
             Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
             cohort.granted(this, pushedToken, lasting, ungrantedAt);
@@ -243,9 +244,18 @@ final class Attempt implements Gate.Question {
         }
     }
 
+    /** Of grants, even of one that is not used, the higher is the younger: {@code models/Grant.tla: LowerIsOlder}. */
+    private void heard(long fencingToken) {
+        if (fencingToken - 1 > newestToken) {
+            newestToken = fencingToken - 1;
+            questionsThen = questions;
+        }
+    }
+
     /** An answer may be older than one that was heard before it, {@code models/Grant.tla: OldNews}. */
     private void granted(int question, long sentAt, ClaimResult.Granted answer) {
         boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
+        heard(answer.fencingToken());
         if (!isOldNews) {
             cohort.granted(this, answer.fencingToken(), answer.lease(), sentAt);
         } else if (engine.cohortOf(claim.id()) == null) {

@@ -101,6 +101,23 @@ class StalePushTest {
     }
 
     @Test
+    void aLowerGrantThatIsHeardAfterAHigherOneIsAskedAbout() {
+        Claim claim = queuedBehind(4);
+        Asked<ClaimResult> older = askAgain();
+        bench.time.advance(LEASE.dividedBy(3).plusSeconds(1)); // out of patience, it asks once more
+        Asked<ClaimResult> younger = store.claim();
+        bench.time.pause(LEASE.dividedBy(3));
+        older.answer(granted(claim, 7)); // carried out last; too old to be used
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+
+        younger.answer(granted(claim, 5)); // and this one was ended by force meanwhile
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        store.claim().answer(granted(claim, 7));
+        assertThat(Bench.held(flow).fencingToken()).isEqualTo(token(7));
+    }
+
+    @Test
     void anOldAnswerToAClaimThatWasLeftGivesItBack() {
         Claim claim = queuedBehind(4);
         Asked<ClaimResult> silent = askAgain();

@@ -55,8 +55,9 @@ import reactor.core.publisher.Mono;
  * and acting.
  *
  * <p><b>What the token adds.</b> Redlock as described has none. With it a resource that refuses lower tokens than it has
- * seen is safe in all of these cases, as far as tokens rise; they rise over any loss of a minority, and over the loss of
- * more as long as the clocks of the nodes that vote are not behind the token they forgot (it is a time).
+ * seen is safe in all of these cases, as far as tokens rise. They do as long as no node that forgot has its clock behind the
+ * token it forgot (which is a time): of the majority that a token was written back to, a node that has started anew may be
+ * all that is part of the next one.
  *
  * <p><b>Sources.</b> The algorithm: "Distributed Locks with Redis", in the Redis documentation. Why leases and clocks do
  * not suffice: "How to do distributed locking" by Martin Kleppmann (2016). The answer to that: "Is Redlock safe?" by

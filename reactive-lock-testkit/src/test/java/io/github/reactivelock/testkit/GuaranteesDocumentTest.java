@@ -26,6 +26,11 @@ class GuaranteesDocumentTest {
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
     private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|Cases|Contract))(?:#(\\w+))?`");
 
+    /** A model, or a defect that is planted for the simulation to find, and the directories that have them. */
+    private static final Pattern CHECKED = Pattern.compile("`(\\w+\\.cfg|[0-9]{2}-[a-z-]+\\.txt)`");
+
+    private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability/planted"));
+
     /** What stands before a version in the README, and the property of the build that has it. */
     private static final Map<String, String> VERSIONS = Map.ofEntries(
             Map.entry("Netty | ", "netty"),
@@ -50,6 +55,42 @@ class GuaranteesDocumentTest {
     @Test
     void everyTestThatIsNamedExists() throws IOException {
         assertAllExist(Files.readString(ROOT.resolve("docs/guarantees.md")));
+    }
+
+    @Test
+    void everyPromiseNamesATestASimulationOrAModelThatShowsIt() throws IOException {
+        List<String> evidence = new ArrayList<>();
+        int column = 0;
+        for (String line : Files.readAllLines(ROOT.resolve("docs/guarantees.md"))) {
+            List<String> cells = List.of(line.split(" *\\| *"));
+            if (!line.startsWith("|")) {
+                column = 0;
+            } else if (cells.contains("shown by")) {
+                column = cells.indexOf("shown by");
+            } else if (column > 0 && !line.startsWith("|---")) {
+                evidence.add(cells.get(column));
+            }
+        }
+
+        assertThat(evidence)
+                .hasSizeGreaterThan(80)
+                .allSatisfy(named -> assertThat(named)
+                        .matches(
+                                cell -> NAMED.matcher(cell).find()
+                                        || CHECKED.matcher(cell).find(),
+                                "names what shows it"));
+    }
+
+    @Test
+    void theModelsAndPlantedDefectsThatAreNamedExist() throws IOException {
+        List<String> named = CHECKED.matcher(Files.readString(ROOT.resolve("docs/guarantees.md")))
+                .results()
+                .map(name -> name.group(1))
+                .toList();
+
+        assertThat(named)
+                .hasSizeGreaterThan(15)
+                .allMatch(name -> CHECKS.stream().anyMatch(directory -> Files.exists(directory.resolve(name))));
     }
 
     @Test

@@ -58,6 +58,7 @@ final class GrantSteps {
             return;
         }
         if (phase == Phase.TRYING) {
+            heard(granted);
             hold(granted, sentAt, now);
         } else if (phase == Phase.HELD && granted == token) {
             confirm(sentAt);
@@ -86,6 +87,7 @@ final class GrantSteps {
 
     void hearPush(long granted, long now) {
         if (phase == Phase.TRYING && granted > newest) {
+            heard(granted);
             hold(granted, ungrantedAt, now);
         }
     }
@@ -93,6 +95,13 @@ final class GrantSteps {
     /** The store said so, or a timer ran after the deadline. */
     void lose() {
         phase = Phase.OVER;
+    }
+
+    private void heard(long granted) {
+        if (granted > newest + 1) {
+            newest = granted - 1;
+            askedThen = asked;
+        }
     }
 
     private void hold(long granted, long since, long now) {
