@@ -108,7 +108,7 @@ final class PgNotifications {
             log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"
                     + " transaction: a lock that is given to another process is noticed within 50 ms to a second. Give"
                     + " R2dbcLockBackend an address that leads to PostgreSQL itself, or turn them off"
-                    + " (R2dbcLockOptions.withoutNotifications())");
+                    + " (R2dbcBackendOptions.withoutNotifications())");
         }
         return new Notice("", "");
     }

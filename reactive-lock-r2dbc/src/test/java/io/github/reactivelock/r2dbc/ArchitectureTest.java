@@ -46,6 +46,6 @@ class ArchitectureTest {
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
                 .containsExactlyInAnyOrder(
-                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcLockOptions", "RowLocks");
+                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcBackendOptions", "RowLocks");
     }
 }
