@@ -47,10 +47,13 @@ class PerKeySequencerTest {
         first.tryEmitValue("first").orThrow();
 
         assertThat(before).succeedsWithin(LIMIT).isEqualTo("first");
-        assertThat(closed).allSatisfy(each -> assertThat(each)
-                .failsWithin(LIMIT)
-                .withThrowableThat()
-                .withCauseExactlyInstanceOf(IllegalStateException.class));
+        assertThat(closed)
+                .as("each has failed by its own error")
+                .allMatch(CompletableFuture::isCompletedExceptionally)
+                .allSatisfy(each -> assertThat(each)
+                        .failsWithin(LIMIT)
+                        .withThrowableThat()
+                        .withCauseExactlyInstanceOf(IllegalStateException.class));
         assertThat(lanes.inTurn("k", Mono.just("later")).block(LIMIT)).isEqualTo("later");
     }
 }
