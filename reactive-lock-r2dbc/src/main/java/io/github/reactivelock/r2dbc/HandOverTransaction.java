@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
+import io.r2dbc.spi.R2dbcRollbackException;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -43,6 +44,8 @@ final class HandOverTransaction {
         Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), Keys.bytes(key));
         return row.switchIfEmpty(Mono.defer(
                         () -> session.change("ensure", Keys.bytes(key)).then(row)))
+                .switchIfEmpty(Mono.error(() -> new R2dbcRollbackException("the row of '" + key
+                        + "' was removed while it was asked for, or a trigger or a policy keeps it from the table")))
                 .flatMap(this::now);
     }
 

@@ -13,6 +13,11 @@ final class Keys {
         return key.getBytes(StandardCharsets.UTF_8);
     }
 
+    /** Whether a key that no engine has checked fits the tables, with a UTF-8 form that no other key has. */
+    static boolean isName(String key) {
+        return !key.isBlank() && StandardCharsets.UTF_8.newEncoder().canEncode(key) && bytes(key).length <= 512;
+    }
+
     static String key(byte[] bytes) {
         return new String(bytes, StandardCharsets.UTF_8);
     }

@@ -38,6 +38,8 @@ public final class Once {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+    /** What a longer time counts as; three times as much is more nanoseconds than there are numbers. */
+    private static final Duration FOR_EVER = Duration.ofDays(36_500);
 
     private final Database database;
     private final Sweep sweep;
@@ -133,8 +135,7 @@ public final class Once {
             Mono<T> work,
             Function<Found, Mono<T>> otherwise,
             Function<T, Optional<String>> kept) {
-        byte[] name = Keys.bytes(key);
-        if (key.isBlank() || name.length > 512) {
+        if (!Keys.isName(key)) {
             throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
         }
         if (ttl.isNegative() || ttl.isZero()) {
@@ -142,7 +143,8 @@ public final class Once {
         }
         return Mono.deferContextual(context -> {
             sweep.begin();
-            OnceRun run = new OnceRun(database, key, process + runs.getAndIncrement(), ttl, lease, context);
+            Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
+            OnceRun run = new OnceRun(database, key, process + runs.getAndIncrement(), time, lease, context);
             return run.begin()
                     .flatMap(found -> found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
         });

@@ -15,6 +15,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.ContextView;
 import reactor.util.retry.Retry;
+import reactor.util.retry.RetryBackoffSpec;
 
 /**
  * One run of the work of a key. Its row has a lease while the work runs and its full time afterwards. Whether the work has
@@ -144,15 +145,24 @@ final class OnceRun {
         return over.asMono().timeout(lease, Mono.empty(), DriverThreads.timer());
     }
 
-    /** After a failure the key is kept first, by a statement that nothing about the outcome can make fail. */
+    /**
+     * After a failure the key is kept first, by a statement that nothing about the outcome can make fail. What was refused
+     * is asked once more when the key is kept: it may have been the user that was refused, and not the outcome.
+     */
     private Mono<Void> written(@Nullable String outcome) {
         AtomicBoolean failed = new AtomicBoolean();
         return Mono.defer(() -> failed.getAndSet(true) ? done(null).then(done(outcome)) : done(outcome))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(error -> !timeLeft().isZero() && !wasRefused(error)))
-                .onErrorResume(OnceRun::wasRefused, error -> done(null).then(Mono.error(error)));
+                .retryWhen(untilOver().filter(error -> !timeLeft().isZero() && !wasRefused(error)))
+                .onErrorResume(
+                        OnceRun::wasRefused,
+                        refused -> done(null).retryWhen(untilOver()).then(done(outcome)));
+    }
+
+    private RetryBackoffSpec untilOver() {
+        return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                .scheduler(DriverThreads.timer())
+                .maxBackoff(LONGEST_PAUSE)
+                .filter(error -> !timeLeft().isZero());
     }
 
     /** Whether the database has answered that it will not have it. */
@@ -166,7 +176,7 @@ final class OnceRun {
         Mono<Long> written = Mono.defer(() -> {
             long time = Keys.micros(timeLeft());
             return outcome == null
-                    ? change("once_renew", time, name, id)
+                    ? change("once_done", time, name, id)
                     : change("once_outcome", outcome, time, name, id);
         });
         return written.flatMap(rows -> rows > 0

@@ -113,12 +113,21 @@ final class PerKeySequencer {
         return taken;
     }
 
-    private void begin(String key, Turn turn) {
+    /** One after the other, and not one inside the other: commands that end at once may be many. */
+    private void begin(String key, @Nullable Turn first) {
+        Turn turn = first;
+        while (turn != null && endsAtOnce(key, turn)) {
+            turn = next(key);
+        }
+    }
+
+    /** Runs a command and says whether it has ended by now; if not, its end begins the next one. */
+    private boolean endsAtOnce(String key, Turn turn) {
         AtomicBoolean over = new AtomicBoolean();
+        AtomicBoolean isLeft = new AtomicBoolean(); // by whichever comes first: the end, or the way back from here
         Runnable end = () -> {
-            Turn next = over.compareAndSet(false, true) ? next(key) : null;
-            if (next != null) {
-                begin(key, next);
+            if (over.compareAndSet(false, true) && !isLeft.compareAndSet(false, true)) {
+                begin(key, next(key));
             }
         };
         try {
@@ -127,5 +136,6 @@ final class PerKeySequencer {
             Sinks.EmitResult unused = turn.answer().tryEmitError(e);
             end.run();
         }
+        return !isLeft.compareAndSet(false, true);
     }
 }

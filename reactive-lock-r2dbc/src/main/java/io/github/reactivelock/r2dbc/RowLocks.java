@@ -175,12 +175,11 @@ public final class RowLocks {
     }
 
     private static byte[] checked(String key) {
-        byte[] name = Keys.bytes(key);
-        if (key.isBlank() || name.length > 512) {
+        if (!Keys.isName(key)) {
             throw new IllegalArgumentException(
                     "key of a row lock must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
         }
-        return name;
+        return Keys.bytes(key);
     }
 
     private Mono<Connection> connected(String key) {

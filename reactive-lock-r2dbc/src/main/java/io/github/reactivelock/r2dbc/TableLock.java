@@ -68,7 +68,7 @@ final class TableLock {
         if (session.sql().knows("claim")) {
             long waits = claim.mode() == Claim.Mode.TRY ? 0 : 1;
             Object[] question = {key, claim.id(), claim.owner(), pushes.client(), lease, waits};
-            return session.inOne("claim", Seen::read, question).map(seen -> seen.answer(claim));
+            return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
         }
         // A lock for which others of this backend wait is not free.
         return waits.isWaitedFor(claim.key())
@@ -76,7 +76,7 @@ final class TableLock {
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
                         .then(session.alone(session.one("look", Seen::read, key)))
                         .filter(seen -> claim.id().equals(seen.claimId()))
-                        .map(seen -> seen.answer(claim));
+                        .flatMap(seen -> seen.answer(claim));
     }
 
     /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */
@@ -98,11 +98,13 @@ final class TableLock {
                     row.get("claim_id", String.class), LockRow.number(row, "token"), LockRow.number(row, "remaining"));
         }
 
-        ClaimResult answer(Claim claim) {
+        /** Empty if the claim's own lease ended while the statement ran. */
+        Mono<ClaimResult> answer(Claim claim) {
             if (claim.id().equals(claimId)) {
-                return granted(token, claim);
+                return remaining > 0 ? Mono.just(granted(token, claim)) : Mono.empty();
             }
-            return claim.mode() == Claim.Mode.TRY ? new ClaimResult.Busy() : TableLock.queued(remaining, token);
+            return Mono.just(
+                    claim.mode() == Claim.Mode.TRY ? new ClaimResult.Busy() : TableLock.queued(remaining, token));
         }
 
         /** What a claim that waits wants to know, if it goes on waiting. */

@@ -483,6 +483,10 @@ WHEN NOT MATCHED THEN INSERT (once_key, run_id, expires) VALUES (n.once_key, n.r
 SELECT run_id, outcome FROM ${once} WHERE once_key = ?
 
 -- name: once_renew
+-- Never shortens: one that comes late finds the time of a key whose work has completed.
+UPDATE ${once} SET expires = greatest(expires, ${now} + ?) WHERE once_key = ? AND run_id = ?
+
+-- name: once_done
 UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_outcome

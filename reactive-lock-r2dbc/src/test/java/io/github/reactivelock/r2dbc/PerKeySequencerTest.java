@@ -3,6 +3,8 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -29,6 +31,29 @@ class PerKeySequencerTest {
         assertThat(before).succeedsWithin(LIMIT).isEqualTo("first");
         assertThat(broken).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(NoClassDefFoundError.class);
         assertThat(next).succeedsWithin(LIMIT).isEqualTo("next");
+        assertThat(lanes.inTurn("k", Mono.just("later")).block(LIMIT)).isEqualTo("later");
+    }
+
+    @Test
+    void manyCommandsThatEndAtOnceDoNotFillTheStack() {
+        Sinks.One<String> first = Sinks.one();
+        CompletableFuture<String> before = lanes.inTurn("k", first.asMono()).toFuture();
+        List<CompletableFuture<String>> closed = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            closed.add(lanes.inTurn("k", Mono.<String>error(new IllegalStateException("closed")))
+                    .toFuture());
+        }
+
+        first.tryEmitValue("first").orThrow();
+
+        assertThat(before).succeedsWithin(LIMIT).isEqualTo("first");
+        assertThat(closed)
+                .as("each has failed by its own error")
+                .allMatch(CompletableFuture::isCompletedExceptionally)
+                .allSatisfy(each -> assertThat(each)
+                        .failsWithin(LIMIT)
+                        .withThrowableThat()
+                        .withCauseExactlyInstanceOf(IllegalStateException.class));
         assertThat(lanes.inTurn("k", Mono.just("later")).block(LIMIT)).isEqualTo("later");
     }
 }

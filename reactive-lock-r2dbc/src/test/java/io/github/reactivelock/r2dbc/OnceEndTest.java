@@ -1,0 +1,174 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.R2dbcPermissionDeniedException;
+import io.r2dbc.spi.Result;
+import io.r2dbc.spi.Statement;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+
+/** What becomes of a key of {@code Once} when its work has ended. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OnceEndTest {
+
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private List<Databases> databases;
+
+    @BeforeAll
+    void start() {
+        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
+        databases.forEach(Databases::createTables);
+    }
+
+    @AfterAll
+    void stop() {
+        databases.forEach(Databases::close);
+    }
+
+    List<Databases> databases() {
+        return databases;
+    }
+
+    private record Changed(ConnectionFactory real, Mono<? extends Connection> connections)
+            implements ConnectionFactory {
+        @Override
+        public Publisher<? extends Connection> create() {
+            return connections;
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return real.getMetadata();
+        }
+    }
+
+    /** A connection whose first renewal stays on its way: what reaches the server later is handed to the test. */
+    private static Connection losing(Connection real, Connection slow, AtomicReference<Statement> late) {
+        return (Connection) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    boolean isRenewal = method.getName().equals("createStatement")
+                            && arguments[0].toString().contains(" SET expires")
+                            && late.get() == null;
+                    return isRenewal
+                            ? lost(slow.createStatement((String) arguments[0]), late)
+                            : method.invoke(real, arguments);
+                });
+    }
+
+    private static Statement lost(Statement real, AtomicReference<Statement> late) {
+        return (Statement) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Statement.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("execute")) {
+                        late.set(real);
+                        return Flux.never();
+                    }
+                    Object unused = method.invoke(real, arguments);
+                    return proxy;
+                });
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aRenewalThatReachesTheServerAfterTheOutcomeDoesNotShortenTheKeysTime(Databases database) {
+        ConnectionPool pool = database.pool(3);
+        Connection slow = Mono.from(database.factory().create()).block(Databases.LIMIT);
+        AtomicReference<Statement> late = new AtomicReference<>();
+        Once once = Once.using(
+                        new Changed(pool, pool.create().map(connection -> losing(connection, slow, late))),
+                        Databases.PATIENT)
+                .withLease(Duration.ofSeconds(6));
+        String key = UUID.randomUUID().toString();
+        Sinks.One<String> done = Sinks.one();
+        CompletableFuture<String> work = once.recorded(key, LONG, done.asMono()).toFuture();
+        Databases.until("a renewal is on its way", () -> late.get() != null);
+
+        done.tryEmitValue(key).orThrow();
+        assertThat(work).succeedsWithin(Databases.LIMIT).isEqualTo(key);
+        String keptUntil = "SELECT expires FROM reactive_lock_once WHERE outcome = '" + key + "'";
+        long full = database.select(keptUntil);
+        long unused = Flux.from(late.get().execute())
+                .concatMap(Result::getRowsUpdated)
+                .count()
+                .subscribeOn(Schedulers.boundedElastic())
+                .block(Databases.LIMIT);
+
+        assertThat(full).isPositive();
+        assertThat(database.select(keptUntil)).isEqualTo(full);
+        Mono.from(slow.close()).block(Databases.LIMIT);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aUserThatIsNotLetInForAMomentDoesNotRunTheWorkAgain(Databases database) {
+        ConnectionPool pool = database.pool(3);
+        AtomicInteger refused = new AtomicInteger();
+        Mono<Connection> connections =
+                Mono.defer(() -> refused.getAndUpdate(left -> Math.max(0, left - 1)) > 0
+                        ? Mono.error(new R2dbcPermissionDeniedException("password was changed", "28P01"))
+                        : pool.create());
+        Once once = Once.using(new Changed(pool, connections), Databases.PATIENT);
+        String key = UUID.randomUUID().toString();
+
+        assertThat(once.recorded(key, LONG, Mono.just(key).doOnNext(done -> refused.set(3)))
+                        .block(Databases.LIMIT))
+                .isEqualTo(key);
+
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_once WHERE outcome = '" + key + "'"))
+                .isEqualTo(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aKeyMayStayTakenForEver(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Once once = Once.using(pool, Databases.PATIENT);
+        String key = UUID.randomUUID().toString();
+
+        assertThat(once.recorded(key, ChronoUnit.FOREVER.getDuration(), Mono.just("receipt"))
+                        .block(Databases.LIMIT))
+                .isEqualTo("receipt");
+
+        assertThat(once.recorded(key, LONG, Mono.just("twice")).block(Databases.LIMIT))
+                .isEqualTo("receipt");
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aKeyWithoutAUtf8FormIsRefusedAndIsNotAnothersKey(Databases database) {
+        ConnectionPool pool = database.pool(2);
+
+        assertThatThrownBy(() -> Once.using(pool).run("order \ud800", LONG, Mono.just("it")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("UTF-8");
+        assertThatThrownBy(() -> RowLocks.using(pool, LONG).withRowLock("order \ud800", Mono.just("it")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("UTF-8");
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+}
