@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.LockBackend;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Knows who is inside, by what the holders themselves may believe, and judges. What is excused is a matter of one hold:
- * one that an operator ended, and one whose grant is older than a loss of the store's data or a jump of its clock.
+ * one that an operator ended, and one whose grant is older than a loss of the store's data or a jump of its clock; and
+ * that only until its client has heard that the grant is over, which is what {@code models/Grant.tla} promises.
  */
 final class Oracle {
 
@@ -51,6 +53,11 @@ final class Oracle {
     private final World world;
     private final Map<String, Lock> locks = new HashMap<>();
     private final Set<Long> forced = new HashSet<>();
+    /** Of a quorum, where a node's token may be another's elsewhere. */
+    private final Set<String> forcedClaims = new HashSet<>();
+    /** By claim: grants of it with this token, or a lower one, are known to its client to be over. */
+    private final Map<String, Long> told = new HashMap<>();
+
     private final List<String> overlaps = new ArrayList<>();
     private final List<String> regressions = new ArrayList<>();
     private final List<String> lostWakeups = new ArrayList<>();
@@ -70,7 +77,20 @@ final class Oracle {
 
     private boolean isExcused(Hold hold) {
         long granted = hold.handle.fencingToken() & MASK;
-        return granted < site.excusedBelow() || forced.contains(granted);
+        String claim = Simulated.claimOf(hold.handle);
+        boolean wasCut = granted < site.excusedBelow() || forced.contains(granted) || forcedClaims.contains(claim);
+        return wasCut && told.getOrDefault(claim, 0L) < granted;
+    }
+
+    void forcedClaim(String claimId) {
+        forcedClaims.add(claimId);
+    }
+
+    /** An answer has arrived. */
+    void told(String claimId, long newestToken) {
+        if (newestToken > 0) {
+            told.merge(claimId, newestToken, Math::max);
+        }
     }
 
     void forced(long token) {
