@@ -143,6 +143,7 @@ final class Machine {
         private final class InOrder implements Worker {
             private final Channel order = new Channel();
             private boolean disposed;
+            private boolean running;
 
             @Override
             public Disposable schedule(Runnable task) {
@@ -161,8 +162,12 @@ final class Machine {
 
             private Runnable guarded(Runnable task) {
                 return () -> {
-                    if (!disposed) {
+                    if (running) { // and blocked
+                        later(WAKING, null, guarded(task));
+                    } else if (!disposed) {
+                        running = true;
                         task.run();
+                        running = false;
                     }
                 };
             }
