@@ -24,6 +24,16 @@ public final class Simulated {
     }
 
     /**
+     * The claim under which a lock is held.
+     *
+     * @param handle of a client made by {@link #builder}
+     * @return its id
+     */
+    public static String claimOf(LockHandle handle) {
+        return ((Handle) handle).hold.grant.claim.id();
+    }
+
+    /**
      * Whether a client keeps nothing of any lock.
      *
      * @param client made by {@link #builder}

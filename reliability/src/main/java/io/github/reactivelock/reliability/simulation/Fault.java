@@ -10,8 +10,9 @@ import java.time.Duration;
  * @param machine whose, where it is somebody's
  * @param site whose, where it is a server's
  * @param length for how long, or by how much
+ * @param aimed whether it waits for the next grant that leaves a store, and hits whoever gets that
  */
-record Fault(Duration at, Kind kind, int machine, int site, Duration length) {
+record Fault(Duration at, Kind kind, int machine, int site, Duration length, boolean aimed) {
 
     enum Kind {
         /** A process stands still. */
@@ -28,6 +29,8 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length) {
         SILENCE,
         /** Only pushes are late. */
         LATE_PUSHES,
+        /** An answer or a push is late, alone where the driver keeps no order. */
+        LATE_GRANT,
         /** A client is closed. */
         CLOSE,
         /** An operator releases a lock by force. */
@@ -47,6 +50,11 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length) {
     @Override
     public String toString() {
         return String.format(
-                "%.3f s: %s, machine %d, site %d, %d ms", at.toNanos() / 1e9, kind, machine, site, length.toMillis());
+                "%.3f s: %s, %s, site %d, %d ms",
+                at.toNanos() / 1e9,
+                kind,
+                aimed ? "whoever gets the next grant" : "machine " + machine,
+                site,
+                length.toMillis());
     }
 }

@@ -16,6 +16,9 @@ final class Flows {
 
     private static final long LONGEST_REST = 300_000_000;
 
+    /** Of work that blocks its thread when it is cancelled. */
+    private static final double BLOCKING_SHARE = 0.3;
+
     private final World world;
     private final Plan plan;
     private final Oracle oracle;
@@ -148,7 +151,10 @@ final class Flows {
         }
 
         private Mono<Void> work() {
-            return Mono.delay(time(plan.work()), member.threads).then();
+            Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
+            return world.chance(BLOCKING_SHARE)
+                    ? work.doOnCancel(() -> world.block(world.shortTime(2 * plan.lease().toNanos())))
+                    : work;
         }
 
         private Mono<Void> inside(LockHandle held, Mono<Void> work) {

@@ -2,6 +2,7 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.reliability.simulation.World.Channel;
 import io.github.reactivelock.reliability.simulation.World.Event;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -42,6 +43,11 @@ final class Machine {
         long now = world.now();
         long still = Math.max(0, Math.min(now, suspendedUntil) - suspendedAt);
         return offset + (long) ((now - suspendedBefore - still) * speed);
+    }
+
+    /** When so much of its time will have passed. */
+    long worldTimeIn(Duration time) {
+        return world.now() + (long) (time.toNanos() / speed);
     }
 
     long wallMillis() {
@@ -143,6 +149,7 @@ final class Machine {
         private final class InOrder implements Worker {
             private final Channel order = new Channel();
             private boolean disposed;
+            private boolean running;
 
             @Override
             public Disposable schedule(Runnable task) {
@@ -161,8 +168,12 @@ final class Machine {
 
             private Runnable guarded(Runnable task) {
                 return () -> {
-                    if (!disposed) {
+                    if (running) { // and blocked
+                        later(WAKING, null, guarded(task));
+                    } else if (!disposed) {
+                        running = true;
                         task.run();
+                        running = false;
                     }
                 };
             }

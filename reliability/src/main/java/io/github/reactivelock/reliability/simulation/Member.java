@@ -4,9 +4,13 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.quorum.SimulatedQuorum;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import reactor.core.scheduler.Scheduler;
 
 /** A client of the library on a machine, with its way to each site. When it is closed another one takes its place. */
@@ -17,30 +21,59 @@ final class Member {
     private final World world;
     private final Plan plan;
     private final List<Site> sites;
+    private final Oracle oracle;
+    private IntConsumer onGrant = site -> {};
     private List<Wire> wires = List.of();
     private LockClient client;
     private int incarnation;
 
-    Member(World world, Machine machine, Plan plan, List<Site> sites) {
+    Member(World world, Machine machine, Plan plan, List<Site> sites, Oracle oracle) {
         this.world = world;
         this.machine = machine;
         this.plan = plan;
         this.sites = sites;
+        this.oracle = oracle;
         this.threads = machine.scheduler();
         this.client = begin();
     }
 
     private LockClient begin() {
-        Wire.Manner manner = new Wire.Manner(plan.latency(), plan.asksAgain());
-        wires = sites.stream()
-                .map(site -> new Wire(world, machine, site, manner))
-                .toList();
+        wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
         return Simulated.builder(backend(), machine.name + "-" + incarnation)
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .workScheduler(threads)
                 .build();
+    }
+
+    private Wire wireTo(int site) {
+        Wire.Witness witness = new Wire.Witness() {
+            @Override
+            public void grants() {
+                onGrant.accept(site);
+            }
+
+            @Override
+            public void hears(Claim claim, ClaimResult answer) {
+                if (answer instanceof ClaimResult.Queued queued) {
+                    oracle.told(claim.id(), queued.newestToken());
+                }
+            }
+
+            @Override
+            public void forced(String claimId) {
+                if (plan.store().isQuorum()) {
+                    oracle.forcedClaim(claimId);
+                }
+            }
+        };
+        return new Wire(world, machine, sites.get(site), plan.manner(), witness);
+    }
+
+    /** Takes the number of the site whenever a grant leaves there for this one. */
+    void onGrant(IntConsumer told) {
+        onGrant = told;
     }
 
     private LockBackend backend() {

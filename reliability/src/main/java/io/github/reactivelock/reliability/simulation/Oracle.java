@@ -1,7 +1,13 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.history.HistoryChecker;
+import io.github.reactivelock.testkit.history.HistoryEvent;
+import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
+import io.github.reactivelock.testkit.history.HistoryReport;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Knows who is inside, by what the holders themselves may believe, and judges. What is excused is a matter of one hold:
- * one that an operator ended, and one whose grant is older than a loss of the store's data or a jump of its clock.
+ * one that an operator ended, and one whose grant is older than a loss of the store's data or a jump of its clock; and
+ * that only until its client has heard that the grant is over, which is what {@code models/Grant.tla} promises.
  */
 final class Oracle {
 
@@ -23,11 +30,31 @@ final class Oracle {
         private final Machine machine;
         private final String key;
         private final LockHandle handle;
+        private final long number;
+        /** As the checker of histories reads it. */
+        private final List<HistoryEvent> history = new ArrayList<>();
 
-        private Hold(Machine machine, String key, LockHandle handle) {
+        private Hold(Machine machine, String key, LockHandle handle, long number) {
+            this.number = number;
             this.machine = machine;
             this.key = key;
             this.handle = handle;
+        }
+
+        /** A look at the handle, which tells of an end before the work has been told. */
+        private void look(long now) {
+            if (!history.isEmpty() && history.get(history.size() - 1).kind() != Kind.LOST) {
+                if (handle.isHeld()) {
+                    record(Kind.HELD, now, machine.worldTimeIn(handle.remaining()));
+                } else {
+                    record(Kind.LOST, now, 0);
+                }
+            }
+        }
+
+        private void record(Kind kind, long now, long until) {
+            String id = machine.name + "#" + number;
+            history.add(new HistoryEvent(now, machine.name, kind, key, id, handle.fencingToken(), until));
         }
 
         @Override
@@ -51,10 +78,16 @@ final class Oracle {
     private final World world;
     private final Map<String, Lock> locks = new HashMap<>();
     private final Set<Long> forced = new HashSet<>();
+    /** Of a quorum, where a node's token may be another's elsewhere. */
+    private final Set<String> forcedClaims = new HashSet<>();
+    /** By claim: grants of it with this token, or a lower one, are known to its client to be over. */
+    private final Map<String, Long> told = new HashMap<>();
+
     private final List<String> overlaps = new ArrayList<>();
     private final List<String> regressions = new ArrayList<>();
     private final List<String> lostWakeups = new ArrayList<>();
     private final List<String> leaks = new ArrayList<>();
+    private final List<HistoryEvent> history = new ArrayList<>();
     private final Site site;
     private long acquisitions;
 
@@ -70,7 +103,25 @@ final class Oracle {
 
     private boolean isExcused(Hold hold) {
         long granted = hold.handle.fencingToken() & MASK;
-        return granted < site.excusedBelow() || forced.contains(granted);
+        return wasCut(hold) && told.getOrDefault(Simulated.claimOf(hold.handle), 0L) < granted;
+    }
+
+    private boolean wasCut(Hold hold) {
+        long granted = hold.handle.fencingToken() & MASK;
+        return granted < site.excusedBelow()
+                || forced.contains(granted)
+                || forcedClaims.contains(Simulated.claimOf(hold.handle));
+    }
+
+    void forcedClaim(String claimId) {
+        forcedClaims.add(claimId);
+    }
+
+    /** An answer has arrived. */
+    void told(String claimId, long newestToken) {
+        if (newestToken > 0) {
+            told.merge(claimId, newestToken, Math::max);
+        }
     }
 
     void forced(long token) {
@@ -95,9 +146,12 @@ final class Oracle {
     Hold begins(Machine machine, String key, LockHandle handle) {
         acquisitions++;
         Lock lock = lock(key);
-        Hold begun = new Hold(machine, key, handle);
+        Hold begun = new Hold(machine, key, handle, acquisitions);
         world.log(machine.name, "holds " + begun);
+        lock.inside.forEach(other -> other.look(world.now()));
         if (handle.isHeld()) {
+            begun.record(Kind.INVOKED, world.now(), 0);
+            begun.record(Kind.GRANTED, world.now(), machine.worldTimeIn(handle.remaining()));
             for (Hold other : lock.inside) {
                 if (other.handle.isHeld() && !isExcused(other) && !isExcused(begun)) {
                     wrong(overlaps, begun + " begins while " + other + " is held");
@@ -119,6 +173,13 @@ final class Oracle {
     void ends(Hold hold) {
         Lock lock = lock(hold.key);
         lock.inside.remove(hold);
+        if (!hold.history.isEmpty() && !wasCut(hold)) {
+            hold.look(world.now());
+            if (hold.handle.isHeld()) {
+                hold.record(Kind.RELEASED, world.now(), 0);
+            }
+            history.addAll(hold.history);
+        }
         lock.movedAt = world.now();
         world.log(hold.machine.name, "leaves " + hold);
     }
@@ -131,6 +192,7 @@ final class Oracle {
     /** Whether somebody waits and nobody is inside, and nothing has moved for so long. */
     void look(long longest) {
         locks.forEach((key, lock) -> {
+            lock.inside.forEach(hold -> hold.look(world.now()));
             if (lock.waiting > 0
                     && lock.inside.isEmpty()
                     && lock.wantedWithOthers == 0
@@ -157,7 +219,12 @@ final class Oracle {
         found.add(String.format("%.6f s: %s", world.now() / 1e9, what));
     }
 
+    /** What the checker of histories finds in the holds that nothing cut short; waiting is judged here. */
     Result result() {
+        HistoryReport report = new HistoryChecker(Duration.ofDays(1), Duration.ofDays(1)).check(history, List.of());
+        report.overlaps().forEach(what -> overlaps.add("in the history: " + what));
+        report.tokenRegressions().forEach(what -> regressions.add("in the history: " + what));
+        report.leaks().forEach(what -> leaks.add("in the history: " + what));
         return new Result(world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks);
     }
 

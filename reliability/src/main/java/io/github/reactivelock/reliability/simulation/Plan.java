@@ -17,8 +17,7 @@ import java.util.SplittableRandom;
  * @param flows of each
  * @param keys how many locks
  * @param lease of all locks
- * @param latency nanoseconds that a question takes on its way, about
- * @param asksAgain whether drivers ask again what a broken connection left without an answer
+ * @param manner of the wires
  * @param work nanoseconds that a hold takes at most
  * @param busy for how long flows begin
  * @param faults what breaks
@@ -31,18 +30,24 @@ record Plan(
         int flows,
         int keys,
         Duration lease,
-        long latency,
-        boolean asksAgain,
+        Wire.Manner manner,
         long work,
         Duration busy,
         List<Fault> faults) {
 
     /** Whose locks are simulated. */
     enum Store {
-        MEMORY,
-        REDIS,
-        QUORUM,
-        REDIS_QUORUM;
+        MEMORY(24),
+        REDIS(3),
+        QUORUM(12),
+        REDIS_QUORUM(1);
+
+        /** Of forty: the script takes ten times as long to simulate as the in-process store. */
+        private final int share;
+
+        Store(int share) {
+            this.share = share;
+        }
 
         boolean isQuorum() {
             return this == QUORUM || this == REDIS_QUORUM;
@@ -55,14 +60,20 @@ record Plan(
 
     private static final long MILLI = 1_000_000;
 
+    /** Each seed has weights of its own: one has hardly a fault and another little else, of two kinds only. */
     static Plan of(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        Store store = Store.values()[random.nextInt(Store.values().length)];
+        Store store = store(random.nextInt(40));
         int sites = store.isQuorum() ? 3 + 2 * random.nextInt(2) : 1;
         int machines = 2 + random.nextInt(4);
         Duration lease = Duration.ofMillis(List.of(600, 2_000, 6_000, 15_000).get(random.nextInt(4)));
-        long latency = List.of(100L, 400L, 2_000L, 10_000L).get(random.nextInt(4)) * 1_000;
-        long work = List.of(MILLI, 20 * MILLI, 300 * MILLI, lease.toNanos() * 2).get(random.nextInt(4));
+        Wire.Manner manner = new Wire.Manner(
+                one(random, 100_000, 400_000, 2 * MILLI, 10 * MILLI, Math.min(lease.toNanos() / 20, 50 * MILLI)),
+                random.nextInt(3) == 0 ? 0.1 : 0.01,
+                random.nextInt(3) == 0 ? lease.toNanos() : 60 * MILLI,
+                random.nextBoolean(),
+                random.nextBoolean());
+        long work = one(random, MILLI, MILLI, 20 * MILLI, 20 * MILLI, 300 * MILLI, lease.toNanos() * 2);
         Duration busy = Duration.ofSeconds(20 + random.nextInt(40));
         return new Plan(
                 seed,
@@ -70,10 +81,9 @@ record Plan(
                 sites,
                 machines,
                 1 + random.nextInt(8),
-                1 + random.nextInt(3),
+                random.nextBoolean() ? 1 : 2 + random.nextInt(2),
                 lease,
-                latency,
-                random.nextBoolean(),
+                manner,
                 work,
                 busy,
                 faults(random, store, sites, machines, lease, busy));
@@ -82,21 +92,51 @@ record Plan(
     private static List<Fault> faults(
             SplittableRandom random, Store store, int sites, int machines, Duration lease, Duration busy) {
         List<Fault> faults = new ArrayList<>();
-        int count = random.nextInt(14);
-        Kind[] kinds = Kind.values();
+        int count = (int) one(random, 0, 3, 12, 12, 50);
+        List<Kind> kinds = kinds(random);
+        double longest = random.nextInt(3) == 0 ? 0.5 : 2;
+        double aimed = random.nextInt(3) * 0.5;
         for (int i = 0; i < count; i++) {
-            Kind kind = random.nextInt(4) == 0 ? Kind.FORCE : kinds[random.nextInt(kinds.length)];
+            Kind kind = kinds.get(random.nextInt(kinds.size()));
             if (store.isQuorum() && kind == Kind.JUMP) {
                 continue; // for which a quorum promises nothing
             }
             Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
-            long most = 2 * lease.toNanos();
-            double share = random.nextDouble();
-            Duration length = Duration.ofNanos((long) (most * share * share));
-            faults.add(new Fault(at, kind, random.nextInt(machines), random.nextInt(sites), length));
+            double share = random.nextDouble() * longest;
+            Duration length = Duration.ofNanos((long) (lease.toNanos() * share));
+            boolean hitsGrant = random.nextDouble() < aimed;
+            faults.add(new Fault(at, kind, random.nextInt(machines), random.nextInt(sites), length, hitsGrant));
         }
         faults.sort(Comparator.comparing(Fault::at));
         return store.isQuorum() ? apart(faults, lease) : List.copyOf(faults);
+    }
+
+    private static Store store(int drawn) {
+        int most = 0;
+        for (Store store : Store.values()) {
+            most += store.share;
+            if (drawn < most) {
+                return store;
+            }
+        }
+        throw new IllegalArgumentException("drawn " + drawn);
+    }
+
+    private static long one(SplittableRandom random, long... of) {
+        return of[random.nextInt(of.length)];
+    }
+
+    /** A few, or all. */
+    private static List<Kind> kinds(SplittableRandom random) {
+        List<Kind> all = new ArrayList<>(List.of(Kind.values()));
+        int few = random.nextInt(4) == 0 ? all.size() : 1 + random.nextInt(4);
+        while (all.size() > few) {
+            Kind unused = all.remove(random.nextInt(all.size()));
+        }
+        if (random.nextBoolean() && !all.contains(Kind.FORCE)) {
+            all.add(Kind.FORCE);
+        }
+        return all;
     }
 
     /** A quorum bears the loss of one node's memory at a time, the next one when that node counts again. */
@@ -116,23 +156,27 @@ record Plan(
     }
 
     Plan with(List<Fault> fewer) {
-        return new Plan(
-                seed, store, sites, machines, flows, keys, lease, latency, asksAgain, work, busy, List.copyOf(fewer));
+        return new Plan(seed, store, sites, machines, flows, keys, lease, manner, work, busy, List.copyOf(fewer));
     }
 
     @Override
     public String toString() {
         return String.format(
-                "%s, %d sites, %d machines with %d flows each, %d keys, lease %d ms, latency %d us, work up to %d ms, %s, %d s",
+                "%s, %d sites, %d machines with %d flows each, %d keys, lease %d ms, latency %d us, %.0f%% late by up to"
+                        + " %d ms, %s, answers %s, work up to %d ms, %d s, %d faults",
                 store,
                 sites,
                 machines,
                 flows,
                 keys,
                 lease.toMillis(),
-                latency / 1_000,
+                manner.latency() / 1_000,
+                100 * manner.lateShare(),
+                manner.latest() / MILLI,
+                manner.asksAgain() ? "asks again" : "fails",
+                manner.answersInOrder() ? "in order" : "in any order",
                 work / MILLI,
-                asksAgain ? "asks again" : "fails",
-                busy.toSeconds());
+                busy.toSeconds(),
+                faults.size());
     }
 }

@@ -34,12 +34,14 @@ final class Planted {
     }
 
     /** Prints a table; false if one of them was not found that should be. */
-    boolean findAll(Duration longest) throws IOException, InterruptedException {
-        out.println("| planted defect | found after | what was seen |");
-        out.println("|---|---|---|");
+    boolean findAll(Duration longest, String only) throws IOException, InterruptedException {
+        out.println("| planted defect | found after | seed | what was seen |");
+        out.println("|---|---:|---:|---|");
         boolean all = true;
         try (Stream<Path> files = Files.list(root.resolve("reliability/planted"))) {
-            for (Path file : files.sorted().toList()) {
+            for (Path file : files.filter(file -> file.getFileName().toString().contains(only))
+                    .sorted()
+                    .toList()) {
                 all &= find(file, longest);
             }
         }
@@ -56,12 +58,14 @@ final class Planted {
             plant(lines, directory.resolve("source"));
             compile(directory);
             long begun = System.nanoTime();
-            String seen = run(directory, longest);
+            List<String> said = run(directory, longest);
             double seconds = (System.nanoTime() - begun) / 1e9;
+            String seen = first(said, "  ");
+            String seed = first(said, "seed=").split(" ", -1)[0];
             boolean found = !seen.isEmpty();
             String after =
                     found ? String.format(Locale.ROOT, "%.0f s", seconds) : "not in " + longest.toSeconds() + " s";
-            out.println("| " + what + " | " + after + " | " + seen + " |");
+            out.println("| " + what + " | " + after + " | " + (found ? seed : "") + " | " + seen + " |");
             return found || !expected;
         } finally {
             delete(directory);
@@ -133,8 +137,16 @@ final class Planted {
         return System.getProperty("java.class.path");
     }
 
-    /** What the simulation said first of it, or nothing. */
-    private static String run(Path directory, Duration longest) throws IOException, InterruptedException {
+    private static String first(List<String> lines, String beginning) {
+        return lines.stream()
+                .filter(line -> line.startsWith(beginning))
+                .findFirst()
+                .map(line -> line.substring(beginning.length()))
+                .orElse("");
+    }
+
+    /** What the simulation said. */
+    private static List<String> run(Path directory, Duration longest) throws IOException, InterruptedException {
         Path output = directory.resolve("output");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -152,13 +164,9 @@ final class Planted {
                 .start();
         if (!process.waitFor(longest.toSeconds() + 120, TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            return "the run did not end";
+            return List.of("  the run did not end");
         }
-        return Files.readAllLines(output).stream()
-                .filter(line -> line.startsWith("  "))
-                .findFirst()
-                .map(String::strip)
-                .orElse("");
+        return Files.readAllLines(output);
     }
 
     private static void copy(Path from, Path to) throws IOException {

@@ -2,14 +2,12 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.QuorumNode;
-import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /** One plan, carried out from its beginning to the last answer. */
 final class Run {
@@ -26,6 +24,7 @@ final class Run {
     private final Flows flows;
     private final List<Member> members = new ArrayList<>();
     private final Member operator;
+    private final Faults faults;
 
     private Run(Plan plan, @Nullable Consumer<String> log) {
         this.plan = plan;
@@ -40,11 +39,12 @@ final class Run {
             members.add(member("machine-" + i));
         }
         this.operator = member("operator");
+        this.faults = new Faults(world, plan, oracle, sites, members, operator);
     }
 
     private Member member(String name) {
         double speed = 1 + SPEEDS * (2 * world.random().nextDouble() - 1);
-        return new Member(world, new Machine(world, name, speed), plan, sites);
+        return new Member(world, new Machine(world, name, speed), plan, sites, oracle);
     }
 
     /** The same plan always comes to the same result, if nothing is left to chance. */
@@ -58,12 +58,10 @@ final class Run {
         }
         long begun = world.now();
         members.forEach(flows::begin);
-        for (Fault fault : plan.faults()) {
-            to(begun + fault.atNanos());
-            inject(fault);
-        }
+        faults.begin();
         to(begun + plan.busy().toNanos());
         flows.end();
+        faults.end();
         long bound = world.now() + patience() + (long) plan.machines() * plan.flows() * (plan.work() + patience() / 4);
         while (flows.under() > 0 && world.now() < bound) {
             to(world.now() + LOOK);
@@ -92,60 +90,11 @@ final class Run {
         }
     }
 
-    private void inject(Fault fault) {
-        world.log("FAULT", fault.toString());
-        long length = fault.length().toNanos();
-        Member member = members.get(fault.machine());
-        Site site = sites.get(fault.site());
-        Wire wire = member.wire(fault.site());
-        oracle.broke(world.now() + length);
-        switch (fault.kind()) {
-            case PAUSE -> member.machine.pause(length);
-            case SUSPEND -> member.machine.suspend(length);
-            case CUT -> wire.cut(length);
-            case CUT_PUSHES -> wire.cutPushes(length);
-            case CUT_BOTH -> {
-                wire.cut(length);
-                wire.cutPushes(length);
-            }
-            case SILENCE -> wire.beSilent(length);
-            case LATE_PUSHES -> wire.pushLate(length);
-            case CLOSE -> member.restart(oracle);
-            case FORCE -> force("lock-" + fault.machine() % plan.keys());
-            case RESTART -> restart(fault.site(), length);
-            case LOSE -> {
-                restart(fault.site(), length);
-                site.lose(fault.length());
-            }
-            case JUMP -> site.jump(fault.length());
-        }
-    }
-
-    private void restart(int site, long length) {
-        for (Member member : members) {
-            member.wire(site).cut(length + world.shortTime(SECOND / 10));
-            member.wire(site).cutPushes(length + world.shortTime(SECOND / 10));
-        }
-    }
-
-    private void force(String key) {
-        var unused = operator.client()
-                .inspect(key)
-                .flatMap(seen -> {
-                    if (!(seen instanceof LockInfo.Held held)) {
-                        return Mono.just(false);
-                    }
-                    oracle.forced(held.fencingToken());
-                    return operator.client().forceRelease(key, held.fencingToken());
-                })
-                .subscribe(done -> {}, failure -> world.log("operator", "failed: " + failure));
-    }
-
     /** Everybody leaves, and nothing may be left. */
     private void end() {
         members.forEach(member -> member.close(oracle));
         operator.close(oracle);
-        to(world.now() + 2 * plan.lease().toNanos() + 10 * SECOND);
+        to(world.now() + 6 * plan.lease().toNanos() + 10 * SECOND); // what was late arrives, and what it began ends
         for (Site site : sites) {
             QuorumNode visitor = site.connect("visitor", () -> true, push -> {});
             for (int i = 0; i < plan.keys(); i++) {

@@ -38,6 +38,9 @@ public final class Simulate implements Callable<Integer> {
                     "put old defects back, one after the other, and see how soon each is found (--minutes for each)")
     private boolean planted;
 
+    @Option(names = "--only", description = "with --planted: those whose file's name contains this", defaultValue = "")
+    private String only = "";
+
     @Option(names = "--first", description = "end with the first one that goes wrong")
     private boolean first;
 
@@ -60,7 +63,7 @@ public final class Simulate implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         if (planted) {
             Duration longest = Duration.ofMillis((long) (minutes * 60_000));
-            return new Planted(Path.of(System.getProperty("reactivelock.root", "")), out).findAll(longest) ? 0 : 1;
+            return new Planted(Path.of(System.getProperty("reactivelock.root", "")), out).findAll(longest, only) ? 0 : 1;
         }
         Long replayed = seed;
         return replayed == null ? search() : replay(Plan.of(replayed));

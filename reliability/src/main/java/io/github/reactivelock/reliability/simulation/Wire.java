@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,17 +30,37 @@ import reactor.core.publisher.MonoSink;
  */
 final class Wire implements QuorumNode {
 
-    private static final double MUCH_LATER_SHARE = 0.01;
     private static final double DELIVERED_ALL_THE_SAME = 0.5;
-    private static final long LATER = 60_000_000;
 
-    /** How a driver behaves. */
-    record Manner(long latency, boolean asksAgain) {}
+    /**
+     * How a driver and its network behave.
+     *
+     * @param latency nanoseconds that a question takes on its way, about
+     * @param lateShare of what is much later
+     * @param latest by how many nanoseconds that is late at most
+     * @param asksAgain what a broken connection left without an answer
+     * @param answersInOrder as on one connection; else answers overtake one another
+     */
+    record Manner(long latency, double lateShare, long latest, boolean asksAgain, boolean answersInOrder) {}
+
+    /** Looks on. */
+    interface Witness {
+
+        /** A grant leaves a store for a client. */
+        void grants();
+
+        /** A client hears what became of a claim. */
+        void hears(Claim claim, ClaimResult answer);
+
+        /** An operator took what a claim had at a store. */
+        void forced(String claimId);
+    }
 
     private final World world;
     private final Machine machine;
     private final Site site;
     private final Manner manner;
+    private final Witness witness;
     private final Set<Question<?>> unanswered = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private final Channel leaving = new Channel();
@@ -56,17 +77,20 @@ final class Wire implements QuorumNode {
     private long silentUntil;
 
     private long pushesSilentUntil;
+    /** By how much the next thing that leaves the store is late. */
+    private long nextIsLate;
 
     private int generation;
     private @Nullable QuorumNode store;
     private @Nullable FluxSink<Signal> signals;
     private boolean closed;
 
-    Wire(World world, Machine machine, Site site, Manner manner) {
+    Wire(World world, Machine machine, Site site, Manner manner, Witness witness) {
         this.world = world;
         this.machine = machine;
         this.site = site;
         this.manner = manner;
+        this.witness = witness;
     }
 
     // ---- what breaks
@@ -117,8 +141,9 @@ final class Wire implements QuorumNode {
         pushesSilentUntil = Math.max(pushesSilentUntil, world.now() + nanos);
     }
 
-    boolean isIdle() {
-        return unanswered.isEmpty();
+    /** As the grant that is just leaving. */
+    void nextIsLate(long nanos) {
+        nextIsLate = nanos;
     }
 
     // ---- questions
@@ -143,10 +168,19 @@ final class Wire implements QuorumNode {
     /** For how long something is on its way. */
     private long way() {
         long latency = manner.latency() / 2 + world.shortTime(2 * manner.latency());
-        if (world.chance(MUCH_LATER_SHARE)) {
-            latency += world.shortTime(LATER);
+        if (world.chance(manner.lateShare())) {
+            latency += world.shortTime(manner.latest());
         }
         return Math.max(0, silentUntil - world.now()) + latency;
+    }
+
+    private long wayBack(boolean grant) {
+        if (grant) {
+            witness.grants();
+        }
+        long late = nextIsLate;
+        nextIsLate = 0;
+        return late + way();
     }
 
     private QuorumNode store() {
@@ -216,11 +250,16 @@ final class Wire implements QuorumNode {
             if (world.isLogged()) {
                 world.log(machine.name, name + " -> " + answer);
             }
-            machine.later(way(), answers, () -> {
+            machine.later(wayBack(isGrant(answer)), manner.answersInOrder() ? answers : null, () -> {
                 if (connection == cuts && unanswered.remove(this)) {
                     asker.success(answer);
                 }
             });
+        }
+
+        private boolean isGrant(T answer) {
+            return answer instanceof ClaimResult.Granted
+                    || (answer instanceof Vote vote && vote.result() instanceof ClaimResult.Granted);
         }
 
         void fail() {
@@ -243,14 +282,18 @@ final class Wire implements QuorumNode {
 
     private void push(Signal signal) {
         int connection = pushCuts;
+        if (signal instanceof Signal.Suspect suspect && suspect.reason() == LossReason.FORCED) {
+            witness.forced(suspect.claimId());
+        }
         if (!listening) {
             return;
         }
         if (world.isLogged()) {
             world.log(machine.name, "push " + signal);
         }
+        long way = wayBack(signal instanceof Signal.Grant);
         long late = Math.max(0, pushesSilentUntil - world.now());
-        machine.later(late + way(), pushes, () -> {
+        machine.later(late + way, pushes, () -> {
             FluxSink<Signal> heard = signals;
             if (connection == pushCuts && listening && heard != null) {
                 var unusedSink = heard.next(signal);
@@ -262,7 +305,8 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return ask("claim " + claim.key() + " " + claim.id(), node -> node.claim(claim));
+        return ask("claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
+                .doOnNext(answer -> witness.hears(claim, answer));
     }
 
     @Override

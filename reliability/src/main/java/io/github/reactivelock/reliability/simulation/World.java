@@ -38,12 +38,17 @@ final class World {
         }
     }
 
+    private static final int MOST_BLOCKED = 5;
+
     private final PriorityQueue<Event> events =
             new PriorityQueue<>((a, b) -> a.at != b.at ? Long.compare(a.at, b.at) : Long.compare(a.tie, b.tie));
     private final SplittableRandom random;
     private final @Nullable Consumer<String> log;
     private long now;
     private long happened;
+    /** Threads that stand still now, each on the stack of the one before. */
+    private int blocked;
+
     private long trace = 17;
 
     World(long seed, @Nullable Consumer<String> log) {
@@ -87,7 +92,7 @@ final class World {
     boolean next(long until) {
         Event first = events.peek();
         if (first == null || first.at > until) {
-            now = until;
+            now = Math.max(now, until);
             return false;
         }
         events.remove();
@@ -98,6 +103,19 @@ final class World {
             first.task.run();
         }
         return true;
+    }
+
+    /** The thread that runs now stands still for so long, and everything else goes on. */
+    void block(long nanos) {
+        if (blocked < MOST_BLOCKED) {
+            blocked++;
+            long until = now + nanos;
+            boolean more = true;
+            while (more) {
+                more = next(until);
+            }
+            blocked--;
+        }
     }
 
     long happened() {
