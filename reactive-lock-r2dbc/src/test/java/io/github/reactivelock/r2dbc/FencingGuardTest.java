@@ -10,11 +10,14 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testkit.GuardContract;
+import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionMetadata;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -33,11 +36,14 @@ import reactor.core.scheduler.Schedulers;
 class FencingGuardTest {
 
     private List<Databases> databases;
+    /** For what writes hundreds of times and leaves a connection as it was. */
+    private final Map<Databases, ConnectionPool> pools = new HashMap<>();
 
     @BeforeAll
     void start() {
         Databases mariaDb = Databases.mariaDb("mariadb");
         databases = List.of(Databases.postgres(), mariaDb, mariaDb.byMySqlDriver(), Databases.h2());
+        databases.forEach(database -> pools.put(database, database.pool(1)));
         databases.stream().filter(each -> !each.isMySqlDriver()).forEach(database -> {
             database.createTables();
             database.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL, fence BIGINT)");
@@ -47,6 +53,7 @@ class FencingGuardTest {
 
     @AfterAll
     void stop() {
+        pools.values().forEach(pool -> pool.disposeLater().block(Databases.LIMIT));
         databases.forEach(Databases::close);
     }
 
@@ -54,9 +61,9 @@ class FencingGuardTest {
         return databases;
     }
 
-    private static Mono<Void> inTransaction(Databases database, Function<Connection, Mono<?>> work) {
+    private Mono<Void> inTransaction(Databases database, Function<Connection, Mono<?>> work) {
         return Mono.usingWhen(
-                        database.factory().create(),
+                        pools.get(database).create(),
                         connection -> Mono.from(connection.beginTransaction())
                                 .then(Mono.defer(() -> work.apply(connection)))
                                 .then(Mono.from(connection.commitTransaction())),
@@ -64,7 +71,7 @@ class FencingGuardTest {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    private static Mono<Void> write(Databases database, FencingGuard guard, Object resource, long token, long balance) {
+    private Mono<Void> write(Databases database, FencingGuard guard, Object resource, long token, long balance) {
         return inTransaction(
                 database,
                 connection -> guard.check(connection, resource, token)
