@@ -90,12 +90,13 @@ class WatchTest {
         Databases.until("the watch is in force", () -> !seen.isEmpty());
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
 
-        Flux.range(0, FLOWS)
+        Object unused = Flux.range(0, FLOWS)
                 .flatMap(
                         flow -> clients.get(flow % clients.size())
                                 .withLock(key, held -> Mono.fromRunnable(() -> tokens.add(held.fencingToken()))),
                         FLOWS)
-                .blockLast(Databases.LIMIT);
+                .then()
+                .block(Databases.LIMIT);
 
         List<LockEvent> expected = new ArrayList<>();
         expected.add(seen.peek());
