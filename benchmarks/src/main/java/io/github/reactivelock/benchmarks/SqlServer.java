@@ -9,7 +9,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** A database of the test kit, which does not wait for its disk, with the tables of all sides. */
+/** A database of the test kit, which does not wait for its disk, with the tables of all sides and connections for their pools. */
 final class SqlServer implements Server {
 
     private static final String SPRING = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,"
@@ -41,12 +41,12 @@ final class SqlServer implements Server {
     }
 
     static Server postgres() {
-        PostgresServer server = PostgresServer.start();
+        PostgresServer server = PostgresServer.start("-c", "max_connections=400");
         return new SqlServer("postgres", server.url(), "TIMESTAMP", server::close);
     }
 
     static Server mariaDb() {
-        MariaDbServer server = MariaDbServer.start();
+        MariaDbServer server = MariaDbServer.start("--max-connections=400");
         return new SqlServer("mariadbd", server.url("mariadb"), "DATETIME(6)", server::close);
     }
 
