@@ -9,11 +9,11 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** A database of the test kit, which does not wait for its disk, with the tables of all sides and connections for their pools. */
+/** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
 final class SqlServer implements Server {
 
-    private static final String SPRING = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,"
-            + " CLIENT_ID CHAR(36), CREATED_DATE <time> NOT NULL, EXPIRED_AFTER <time> NOT NULL,"
+    private static final String SPRING = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100)"
+            + " NOT NULL, CLIENT_ID CHAR(36), CREATED_DATE <time> NOT NULL, EXPIRED_AFTER <time> NOT NULL,"
             + " CONSTRAINT INT_LOCK_PK PRIMARY KEY (LOCK_KEY, REGION))";
     private static final String SHED_LOCK = "CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3)"
             + " NOT NULL, locked_at TIMESTAMP(3) NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))";
