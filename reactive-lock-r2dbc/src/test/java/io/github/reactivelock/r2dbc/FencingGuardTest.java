@@ -10,14 +10,11 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testkit.GuardContract;
-import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionMetadata;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -36,14 +33,11 @@ import reactor.core.scheduler.Schedulers;
 class FencingGuardTest {
 
     private List<Databases> databases;
-    /** For what writes hundreds of times and leaves a connection as it was. */
-    private final Map<Databases, ConnectionPool> pools = new HashMap<>();
 
     @BeforeAll
     void start() {
         Databases mariaDb = Databases.mariaDb("mariadb");
         databases = List.of(Databases.postgres(), mariaDb, mariaDb.byMySqlDriver(), Databases.h2());
-        databases.forEach(database -> pools.put(database, database.pool(1)));
         databases.stream().filter(each -> !each.isMySqlDriver()).forEach(database -> {
             database.createTables();
             database.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL, fence BIGINT)");
@@ -53,7 +47,6 @@ class FencingGuardTest {
 
     @AfterAll
     void stop() {
-        pools.values().forEach(pool -> pool.disposeLater().block(Databases.LIMIT));
         databases.forEach(Databases::close);
     }
 
@@ -61,9 +54,9 @@ class FencingGuardTest {
         return databases;
     }
 
-    private Mono<Void> inTransaction(Databases database, Function<Connection, Mono<?>> work) {
+    private static Mono<Void> inTransaction(Databases database, Function<Connection, Mono<?>> work) {
         return Mono.usingWhen(
-                        pools.get(database).create(),
+                        database.factory().create(),
                         connection -> Mono.from(connection.beginTransaction())
                                 .then(Mono.defer(() -> work.apply(connection)))
                                 .then(Mono.from(connection.commitTransaction())),
@@ -71,7 +64,7 @@ class FencingGuardTest {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    private Mono<Void> write(Databases database, FencingGuard guard, Object resource, long token, long balance) {
+    private static Mono<Void> write(Databases database, FencingGuard guard, Object resource, long token, long balance) {
         return inTransaction(
                 database,
                 connection -> guard.check(connection, resource, token)
