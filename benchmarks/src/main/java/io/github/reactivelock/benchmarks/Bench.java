@@ -12,13 +12,17 @@ final class Bench implements AutoCloseable {
     enum Store {
         REDIS,
         ETCD,
-        ZOOKEEPER;
+        ZOOKEEPER,
+        POSTGRESQL,
+        MARIADB;
 
         Server start() {
             return switch (this) {
                 case REDIS -> new RedisServer();
                 case ETCD -> new EtcdServer();
                 case ZOOKEEPER -> new ZooKeeperServer();
+                case POSTGRESQL -> SqlServer.postgres();
+                case MARIADB -> SqlServer.mariaDb();
             };
         }
     }

@@ -9,8 +9,10 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.redisson.Redisson;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import reactor.core.publisher.Mono;
 
@@ -30,7 +32,9 @@ record Machine(List<String> servers) {
                         Mono.class,
                         RedisLockRegistry.class,
                         io.etcd.jetcd.Client.class,
-                        InterProcessMutex.class)
+                        InterProcessMutex.class,
+                        JdbcLockRegistry.class,
+                        R2dbcLockProvider.class)
                 .map(Machine::library)
                 .forEach(lines::add);
         return "- " + String.join("\n- ", lines) + "\n";

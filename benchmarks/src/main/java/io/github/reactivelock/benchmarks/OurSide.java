@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
@@ -43,6 +44,10 @@ final class OurSide implements Side {
 
     static Side etcd(String uri, UnaryOperator<LockClientBuilder> settings) {
         return new OurSide(EtcdLockBackend.connect(uri), Duration.ZERO, settings);
+    }
+
+    static Side sql(String uri, UnaryOperator<LockClientBuilder> settings) {
+        return new OurSide(R2dbcLockBackend.connect(uri), Duration.ZERO, settings);
     }
 
     @Override

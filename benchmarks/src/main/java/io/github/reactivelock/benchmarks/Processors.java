@@ -40,7 +40,12 @@ final class Processors {
         return processors;
     }
 
+    /** With its children: PostgreSQL has one for every connection. */
     private boolean bind(long process, List<String> to) {
+        ProcessHandle.of(process)
+                .ifPresent(parent -> parent.children().forEach(child -> {
+                    boolean unused = bind(child.pid(), to);
+                }));
         return taskset("-a", "-c", "-p", String.join(",", to), Long.toString(process));
     }
 

@@ -5,6 +5,7 @@ import static io.github.reactivelock.benchmarks.Sides.*;
 import io.github.reactivelock.benchmarks.Bench.Store;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 /** What there is to measure. */
 final class Scenarios {
@@ -64,6 +65,17 @@ final class Scenarios {
                         OURS_ETCD_IMMEDIATE),
                 etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND, OURS_ETCD_FIFO),
                 zooKeeper(),
+                new Several(
+                        "sql",
+                        List.of(
+                                sql(Store.POSTGRESQL, 1, 1),
+                                sql(Store.POSTGRESQL, 100, 1),
+                                sql(Store.MARIADB, 1, 1),
+                                sql(Store.MARIADB, 100, 1),
+                                sql(Store.POSTGRESQL, 4, 4),
+                                sql(Store.POSTGRESQL, 100, 4),
+                                sql(Store.MARIADB, 4, 4),
+                                sql(Store.MARIADB, 100, 4))),
                 new Inside());
     }
 
@@ -115,6 +127,19 @@ final class Scenarios {
                 load,
                 Metric.PER_SECOND,
                 sides);
+    }
+
+    /** Its name is such as {@code sql-mariadb-100-4}: flows and processes. */
+    private static Race sql(Store store, int flows, int clients) {
+        String name = "sql-" + store.name().toLowerCase(Locale.ROOT) + "-" + flows + "-" + clients;
+        String title = (store == Store.MARIADB ? "MariaDB" : "PostgreSQL") + ": one key, flows: " + flows
+                + ", processes: " + clients;
+        Load load = new Load(flows, 1, Load.Note.LATENCY);
+        Metric ranked = flows == 1 ? Metric.CYCLE_MEDIAN : Metric.PER_SECOND;
+        List<String> sides = flows == 1
+                ? List.of(OURS_SQL, SPRING_JDBC, SHED_LOCK)
+                : List.of(OURS_SQL, OURS_SQL_FIFO, SPRING_JDBC, SHED_LOCK);
+        return new Race(name, title, store, clients, load, ranked, sides);
     }
 
     private static Race etcd(String name, String title, int flows, Metric ranked, String variant) {

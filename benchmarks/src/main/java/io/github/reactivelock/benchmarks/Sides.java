@@ -51,6 +51,11 @@ final class Sides {
     static final String OURS_ZOOKEEPER_FIFO = "ours-zookeeper-fifo";
     static final String CURATOR = "curator-blocking";
 
+    static final String OURS_SQL = "ours-sql";
+    static final String OURS_SQL_FIFO = "ours-sql-fifo";
+    static final String SPRING_JDBC = "spring-jdbc-blocking";
+    static final String SHED_LOCK = "shedlock-polling";
+
     private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
             Map.entry(OURS, uri -> OurSide.redis(uri, ours -> ours)),
             Map.entry(OURS_FIFO, uri -> OurSide.redis(uri, Sides::inOrder)),
@@ -71,6 +76,10 @@ final class Sides {
             Map.entry(OURS_ZOOKEEPER, uri -> OurSide.zooKeeper(uri, ours -> ours)),
             Map.entry(OURS_ZOOKEEPER_FIFO, uri -> OurSide.zooKeeper(uri, Sides::inOrder)),
             Map.entry(CURATOR, CuratorSide::new),
+            Map.entry(OURS_SQL, uri -> OurSide.sql(uri, ours -> ours)),
+            Map.entry(OURS_SQL_FIFO, uri -> OurSide.sql(uri, Sides::inOrder)),
+            Map.entry(SPRING_JDBC, SpringJdbcSide::new),
+            Map.entry(SHED_LOCK, ShedLockSide::new),
             Map.entry(JETCD, JetcdSide::new),
             Map.entry(PING, PingSide::new),
             Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),

@@ -78,6 +78,13 @@ record Target(String what, String figure, boolean most, double value) {
         all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
         all.add(least("ZooKeeper, 50 waiters, beside Curator's mutex", "ratio zookeeper-hot-50 curator-blocking", 2));
         all.add(least("the same, in order of arrival", "ratio zookeeper-hot-50-fifo curator-blocking", 2));
+        for (String sql : List.of("sql-postgresql", "sql-mariadb")) {
+            for (String peer : List.of("spring-jdbc-blocking", "shedlock-polling")) {
+                all.add(least(sql + ", one at a time", "ratio " + sql + "-1-1 " + peer, 1));
+                all.add(least("100 flows of one process", "ratio " + sql + "-100-1 " + peer, 20));
+                all.add(least("100 flows of four processes", "ratio " + sql + "-100-4 " + peer, 20));
+            }
+        }
         return all;
     }
 

@@ -89,8 +89,9 @@ final class OnceRun {
                 .flatMap(Mono::justOrEmpty);
     }
 
+    /** A key whose lease ended is free: whoever is told so need not wait for a database that does not answer. */
     private Mono<Void> freed() {
-        return completed.get()
+        return completed.get() || isOver()
                 ? Mono.empty()
                 : change("once_undo", name, id).onErrorComplete().then();
     }

@@ -208,7 +208,8 @@ class OnceTest {
     void aProcessThatIsCutOffKeepsItsKeyForALeaseAndItsWorkIsCancelled(Databases database) {
         ConnectionPool pool = database.pool(2);
         Cut cut = new Cut(pool);
-        Once gone = Once.using(cut, Databases.PATIENT).withLease(Duration.ofMillis(500));
+        // Nobody waits for a command to be given up.
+        Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofMillis(500));
         String key = UUID.randomUUID().toString();
         AtomicInteger cancelled = new AtomicInteger();
         Sinks.Empty<Void> gate = Sinks.empty();
@@ -244,10 +245,10 @@ class OnceTest {
         Sinks.One<String> done = Sinks.one();
         CompletableFuture<String> work = once.recorded(key, LONG, done.asMono()).toFuture();
         String leaseEnd = "SELECT coalesce(max(expires), 0) FROM reactive_lock_once WHERE outcome IS NULL";
-        Databases.until("it began", () -> database.select(leaseEnd) > 0);
-        long first = database.select(leaseEnd);
+        Databases.until("it began", () -> Databases.select(pool, leaseEnd) > 0);
+        long first = Databases.select(pool, leaseEnd);
 
-        Databases.until("another lease", () -> database.select(leaseEnd) > first + 3_500_000);
+        Databases.until("another lease", () -> Databases.select(pool, leaseEnd) > first + 3_500_000);
         assertThat(once.recorded(key, LONG, Mono.just("twice")).blockOptional(Databases.LIMIT))
                 .isEmpty();
         done.tryEmitValue("one").orThrow();

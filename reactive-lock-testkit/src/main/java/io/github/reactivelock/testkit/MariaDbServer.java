@@ -79,7 +79,7 @@ public final class MariaDbServer implements AutoCloseable {
     }
 
     /**
-     * Whether its process runs.
+     * Whether its process runs; a paused one does.
      *
      * @return false after {@link #kill()} and {@link #close()}
      */
@@ -90,6 +90,16 @@ public final class MariaDbServer implements AutoCloseable {
     /** Ends the server as {@code kill -9} does. */
     public void kill() {
         running.kill();
+    }
+
+    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
+    public void pause() {
+        running.pause();
+    }
+
+    /** Lets a paused server run on. */
+    public void resume() {
+        running.resume();
     }
 
     /** Kills the server if it runs, and starts it again on the same port with its data. */

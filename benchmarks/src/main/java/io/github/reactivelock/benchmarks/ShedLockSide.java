@@ -1,0 +1,65 @@
+package io.github.reactivelock.benchmarks;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.ConnectionFactories;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
+
+/** ShedLock over R2DBC, which blocks and does not wait: every flow has a thread, and asks again after a millisecond. */
+final class ShedLockSide implements Side {
+
+    private static final Duration AT_MOST = Duration.ofSeconds(30);
+    private static final Duration PAUSE = Duration.ofMillis(1);
+
+    private final ConnectionPool connections;
+    private final R2dbcLockProvider locks;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    ShedLockSide(String uri) {
+        this.connections = new ConnectionPool(
+                ConnectionPoolConfiguration.builder(ConnectionFactories.get(uri)).build());
+        this.locks = new R2dbcLockProvider(connections);
+    }
+
+    @Override
+    public void cycle(String key, long flow, Cycle cycle) {
+        threads.execute(() -> {
+            Throwable failure = null;
+            try {
+                SimpleLock lock = taken(key);
+                cycle.entered();
+                lock.unlock();
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+            cycle.ended(failure);
+        });
+    }
+
+    private SimpleLock taken(String key) {
+        Optional<SimpleLock> lock = attempt(key);
+        while (lock.isEmpty()) {
+            LockSupport.parkNanos(PAUSE.toNanos());
+            lock = attempt(key);
+        }
+        return lock.get();
+    }
+
+    private Optional<SimpleLock> attempt(String key) {
+        return locks.lock(new LockConfiguration(Instant.now(), key, AT_MOST, Duration.ZERO));
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        connections.dispose();
+    }
+}

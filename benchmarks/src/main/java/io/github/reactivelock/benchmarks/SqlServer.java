@@ -1,0 +1,90 @@
+package io.github.reactivelock.benchmarks;
+
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testkit.PostgresServer;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
+final class SqlServer implements Server {
+
+    private static final String SPRING = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100)"
+            + " NOT NULL, CLIENT_ID CHAR(36), CREATED_DATE <time> NOT NULL, EXPIRED_AFTER <time> NOT NULL,"
+            + " CONSTRAINT INT_LOCK_PK PRIMARY KEY (LOCK_KEY, REGION))";
+    private static final String SHED_LOCK = "CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3)"
+            + " NOT NULL, locked_at TIMESTAMP(3) NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))";
+
+    private final String program;
+    private final String uri;
+    private final String version;
+    private final Runnable end;
+
+    private SqlServer(String program, String uri, String timestamp, Runnable end) {
+        this.program = program;
+        this.uri = uri;
+        this.end = end;
+        R2dbcLockBackend ours = R2dbcLockBackend.connect(uri);
+        ours.createTables().then(ours.close()).block();
+        try (Connection connection = DriverManager.getConnection(jdbc(uri));
+                Statement statement = connection.createStatement()) {
+            int unusedSpring = statement.executeUpdate(SPRING.replace("<time>", timestamp));
+            int unusedShedLock = statement.executeUpdate(SHED_LOCK);
+            this.version = connection.getMetaData().getDatabaseProductName() + " "
+                    + connection.getMetaData().getDatabaseProductVersion();
+        } catch (SQLException e) {
+            throw new IllegalStateException("the database could not be prepared", e);
+        }
+    }
+
+    static Server postgres() {
+        PostgresServer server = PostgresServer.start("-c", "max_connections=400");
+        return new SqlServer("postgres", server.url(), "TIMESTAMP", server::close);
+    }
+
+    static Server mariaDb() {
+        MariaDbServer server = MariaDbServer.start("--max-connections=400");
+        return new SqlServer("mariadbd", server.url("mariadb"), "DATETIME(6)", server::close);
+    }
+
+    /** The same database for JDBC. */
+    static String jdbc(String r2dbc) {
+        URI url = URI.create(r2dbc.substring("r2dbc:".length()));
+        return "jdbc:" + url.getScheme() + "://" + url.getHost() + ":" + url.getPort() + url.getPath() + "?user="
+                + url.getUserInfo();
+    }
+
+    @Override
+    public String uri() {
+        return uri;
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public Usage usage(String side) {
+        return Usage.NONE;
+    }
+
+    /** Of the process that the test kit started; -1 in Docker. */
+    @Override
+    public long pid() {
+        return ProcessHandle.current()
+                .children()
+                .filter(child -> child.info().command().orElse("").endsWith("/" + program))
+                .mapToLong(ProcessHandle::pid)
+                .findFirst()
+                .orElse(-1);
+    }
+
+    @Override
+    public void close() {
+        end.run();
+    }
+}

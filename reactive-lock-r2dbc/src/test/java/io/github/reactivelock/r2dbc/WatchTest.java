@@ -1,0 +1,119 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.LockEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Whoever watches a lock sees each grant and each release, however quickly they follow one another. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class WatchTest {
+
+    private static final int PAIRS = 40;
+    private static final int FLOWS = 40;
+
+    private List<Databases> databases;
+
+    @BeforeAll
+    void start() {
+        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
+        databases.forEach(Databases::createTables);
+    }
+
+    @AfterAll
+    void stop() {
+        databases.forEach(Databases::close);
+    }
+
+    List<Databases> databases() {
+        return databases;
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void everyPairOfManyQuickOnesIsAnnounced(Databases database) {
+        R2dbcLockBackend holder = database.backend();
+        R2dbcLockBackend watcher = database.backend();
+        String key = UUID.randomUUID().toString();
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = watcher.events(key).subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
+
+        List<LockEvent> expected = new ArrayList<>(seen);
+        for (int i = 0; i < PAIRS; i++) {
+            Claim claim =
+                    new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
+            ClaimResult.Granted granted =
+                    (ClaimResult.Granted) holder.claim(claim).block(Databases.LIMIT);
+            assertThat(holder.release(claim).block(Databases.LIMIT)).isTrue();
+            expected.add(new LockEvent.Acquired(key, "me", granted.fencingToken()));
+            expected.add(new LockEvent.Released(key, granted.fencingToken()));
+        }
+
+        Databases.until("all is seen", () -> seen.size() >= expected.size());
+        assertThat(seen).containsExactlyElementsOf(expected);
+        watching.dispose();
+        holder.close().then(watcher.close()).block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void everyPairOfManyFlowsThatContendIsAnnounced(Databases database) {
+        R2dbcLockBackend watcher = database.backend();
+        List<LockClient> clients = Stream.generate(() -> LockClient.builder(database.backend())
+                        .options(LockOptions.defaults().withFairness(Fairness.FIFO))
+                        .build())
+                .limit(4)
+                .toList();
+        String key = UUID.randomUUID().toString();
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = watcher.events(key).subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
+        Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+
+        Object unused = Flux.range(0, FLOWS)
+                .flatMap(
+                        flow -> clients.get(flow % clients.size())
+                                .withLock(key, held -> Mono.fromRunnable(() -> tokens.add(held.fencingToken()))),
+                        FLOWS)
+                .then()
+                .block(Databases.LIMIT);
+
+        List<LockEvent> expected = new ArrayList<>();
+        expected.add(seen.peek());
+        tokens.forEach(token -> {
+            expected.add(new LockEvent.Acquired(key, "", token));
+            expected.add(new LockEvent.Released(key, token));
+        });
+        Databases.until("all is seen", () -> seen.size() >= expected.size());
+        assertThat(seen.stream()
+                        .map(event -> event instanceof LockEvent.Acquired acquired
+                                ? new LockEvent.Acquired(key, "", acquired.fencingToken())
+                                : event))
+                .containsExactlyElementsOf(expected);
+        watching.dispose();
+        Flux.fromIterable(clients)
+                .flatMap(LockClient::close)
+                .then(watcher.close())
+                .block(Databases.LIMIT);
+    }
+}

@@ -1,0 +1,22 @@
+package io.github.reactivelock.reliability;
+
+/**
+ * The fault matrix of H2 behind its TCP server. It has no row for a server that comes back empty, as {@link
+ * PostgresMatrixTest} says, and pushes nothing, like MariaDB. An H2 inside the process has no faults but the process's.
+ */
+class H2MatrixTest extends FaultCases implements RestartCases {
+
+    @Override
+    Store open() {
+        return new H2Store();
+    }
+
+    /** Left out: H2's client prepares each statement with a question of its own, so nothing is done while answers are lost. */
+    @Override
+    public void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {}
+
+    @Override
+    public void restart() {
+        ((H2Store) store).restart();
+    }
+}

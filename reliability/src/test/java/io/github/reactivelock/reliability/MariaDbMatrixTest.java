@@ -1,0 +1,18 @@
+package io.github.reactivelock.reliability;
+
+/**
+ * The fault matrix of MariaDB. It has no row for a server that comes back empty, as {@link PostgresMatrixTest} says. It
+ * pushes nothing, so all connections of the waiter are broken where others have one for pushes alone.
+ */
+class MariaDbMatrixTest extends FaultCases implements RestartCases {
+
+    @Override
+    Store open() {
+        return new MariaDbStore();
+    }
+
+    @Override
+    public void restart() {
+        ((MariaDbStore) store).server.restart();
+    }
+}
