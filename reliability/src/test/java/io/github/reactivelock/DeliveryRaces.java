@@ -21,6 +21,7 @@ final class DeliveryRaces {
     @JCStressTest
     @Outcome(id = "20, 20", expect = ACCEPTABLE, desc = "each once, whether it came before the timer or after")
     @State
+    @SuppressWarnings("ThreadPriorityCheck") // else a thread that waits keeps the processor that the other needs
     public static class AddAgainstRescue {
 
         private final RaceStage stage = new RaceStage();
