@@ -24,8 +24,8 @@ final class ShedLockSide implements Side {
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     ShedLockSide(String uri) {
-        this.connections = new ConnectionPool(
-                ConnectionPoolConfiguration.builder(ConnectionFactories.get(uri)).build());
+        this.connections = new ConnectionPool(ConnectionPoolConfiguration.builder(ConnectionFactories.get(uri))
+                .build());
         this.locks = new R2dbcLockProvider(connections);
     }
 

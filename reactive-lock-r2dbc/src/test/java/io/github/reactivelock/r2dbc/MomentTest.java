@@ -83,7 +83,8 @@ class MomentTest {
         database.execute("CREATE SEQUENCE swallowed");
         database.execute("CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS"
                 + " $$ BEGIN IF nextval('swallowed') <= 2 THEN RETURN NULL; END IF; RETURN NEW; END $$");
-        database.execute("CREATE TRIGGER swallow BEFORE INSERT ON reactive_lock FOR EACH ROW EXECUTE FUNCTION swallow()");
+        database.execute(
+                "CREATE TRIGGER swallow BEFORE INSERT ON reactive_lock FOR EACH ROW EXECUTE FUNCTION swallow()");
         try {
             assertThat(backend.claim(claim("swallowed")).block(Databases.LIMIT))
                     .isInstanceOf(ClaimResult.Granted.class);
@@ -110,12 +111,7 @@ class MomentTest {
         Sql sql = new Sql(Dialect.POSTGRESQL, "reactive_lock", Databases.LIMIT);
         Connection own = Mono.from(database.factory().create()).block(Databases.LIMIT);
         CompletableFuture<Long> handed = new Session(own, sql)
-                .inOne(
-                        "hand",
-                        row -> LockRow.number(row, "token"),
-                        Keys.bytes("written"),
-                        owner.id(),
-                        "nobody")
+                .inOne("hand", row -> LockRow.number(row, "token"), Keys.bytes("written"), owner.id(), "nobody")
                 .defaultIfEmpty(-1L)
                 .toFuture();
         Databases.until(

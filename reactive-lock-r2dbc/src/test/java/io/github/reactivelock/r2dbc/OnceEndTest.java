@@ -126,10 +126,9 @@ class OnceEndTest {
     void aUserThatIsNotLetInForAMomentDoesNotRunTheWorkAgain(Databases database) {
         ConnectionPool pool = database.pool(3);
         AtomicInteger refused = new AtomicInteger();
-        Mono<Connection> connections =
-                Mono.defer(() -> refused.getAndUpdate(left -> Math.max(0, left - 1)) > 0
-                        ? Mono.error(new R2dbcPermissionDeniedException("password was changed", "28P01"))
-                        : pool.create());
+        Mono<Connection> connections = Mono.defer(() -> refused.getAndUpdate(left -> Math.max(0, left - 1)) > 0
+                ? Mono.error(new R2dbcPermissionDeniedException("password was changed", "28P01"))
+                : pool.create());
         Once once = Once.using(new Changed(pool, connections), Databases.PATIENT);
         String key = UUID.randomUUID().toString();
 

@@ -60,8 +60,7 @@ class WatchTest {
 
         List<LockEvent> expected = new ArrayList<>(seen);
         for (int i = 0; i < PAIRS; i++) {
-            Claim claim =
-                    new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
+            Claim claim = new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
             ClaimResult.Granted granted =
                     (ClaimResult.Granted) holder.claim(claim).block(Databases.LIMIT);
             assertThat(holder.release(claim).block(Databases.LIMIT)).isTrue();

@@ -179,7 +179,8 @@ class EngineModelTest {
 
         @Operation
         public void standStill() {
-            // The holder sees by the clock that the hold is over, and is told when a timer runs, as a stopped process is.
+            // The holder sees by the clock that the hold is over, and is told when a timer runs, as a stopped process
+            // is.
             long unused = now.addAndGet(LEASE.toNanos());
         }
 

@@ -153,7 +153,8 @@ final class Flows {
         private Mono<Void> work() {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
             return world.chance(BLOCKING_SHARE)
-                    ? work.doOnCancel(() -> world.block(world.shortTime(2 * plan.lease().toNanos())))
+                    ? work.doOnCancel(
+                            () -> world.block(world.shortTime(2 * plan.lease().toNanos())))
                     : work;
         }
 

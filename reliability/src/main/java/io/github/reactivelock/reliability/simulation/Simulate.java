@@ -63,7 +63,9 @@ public final class Simulate implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         if (planted) {
             Duration longest = Duration.ofMillis((long) (minutes * 60_000));
-            return new Planted(Path.of(System.getProperty("reactivelock.root", "")), out).findAll(longest, only) ? 0 : 1;
+            return new Planted(Path.of(System.getProperty("reactivelock.root", "")), out).findAll(longest, only)
+                    ? 0
+                    : 1;
         }
         Long replayed = seed;
         return replayed == null ? search() : replay(Plan.of(replayed));
