@@ -287,8 +287,11 @@ public final class QuorumLockBackend implements LockBackend {
 
     /**
      * Ends the grant at every node that shows its token, as all do of the majority to which it was written back. A node
-     * that missed that shows one of its own, which names no grant of the quorum, and is left alone. Such nodes are fewer
-     * than a majority, so the holder has lost the lock; it gives their votes back, or they run out with its lease.
+     * that missed that shows a token of its own and is left alone. Such nodes are fewer than a majority, so the holder
+     * has lost the lock; it gives their votes back, or they run out with its lease.
+     *
+     * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose majority is
+     * not written back yet, that claim loses the vote as well, and hears of it by a push, its next renewal or its deadline.
      */
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
