@@ -64,8 +64,11 @@ class MomentTest {
                 database.execute("SELECT setval('jumping.calls', " + (1000 - calls) + ")");
                 ClaimResult answer = backend.claim(owner).block(Databases.LIMIT);
 
+                // Our own look must not be the one at which it jumps: by then the question had been answered.
+                boolean jumped = database.select("SELECT last_value FROM jumping.calls") > 1000;
+                String clock = jumped ? "jumping.clock_timestamp()" : "pg_catalog.clock_timestamp()";
                 boolean owns = database.select("SELECT count(*) FROM reactive_lock WHERE claim_id = '" + owner.id()
-                                + "' AND lease_end > " + Dialect.POSTGRESQL.now)
+                                + "' AND lease_end > " + Dialect.POSTGRESQL.now.replace("clock_timestamp()", clock))
                         == 1;
                 assertThat(answer instanceof ClaimResult.Granted)
                         .as("granted when the lease ends at look %d at the clock", calls)
