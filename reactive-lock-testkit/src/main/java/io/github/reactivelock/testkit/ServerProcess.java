@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -73,6 +74,10 @@ final class ServerProcess implements Running {
         if (!ended(Duration.ofSeconds(10))) {
             throw new IllegalStateException(name + " survived SIGKILL, process " + process.pid());
         }
+        // PostgreSQL does not start again while one of them still has its memory.
+        CompletableFuture.allOf(children.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+                .orTimeout(10, TimeUnit.SECONDS)
+                .join();
     }
 
     @Override
