@@ -30,6 +30,7 @@ public final class FaultyBackend implements LockBackend {
     private final AtomicInteger renewals = new AtomicInteger();
     private final AtomicInteger releases = new AtomicInteger();
     private final Sinks.Many<Signal> forged = Sinks.many().multicast().directBestEffort();
+    private final Sinks.Empty<Void> listening = Sinks.empty();
     private final Sinks.Many<Boolean> interruptions = Sinks.many().multicast().directBestEffort();
     private volatile UnaryOperator<Mono<ClaimResult>> claimFault = UnaryOperator.identity();
     private volatile UnaryOperator<Mono<RenewalResult>> renewalFault = UnaryOperator.identity();
@@ -142,6 +143,23 @@ public final class FaultyBackend implements LockBackend {
         forged.tryEmitNext(signal).orThrow();
     }
 
+    /** The engine has dealt with a signal. */
+    private void heard(Signal signal) {
+        if (signal instanceof Signal.Reconnected) {
+            listening.tryEmitEmpty();
+        }
+    }
+
+    /**
+     * When the engine has heard that it listens. A waiting claim asks once more then, and what the store pushed before came to
+     * nobody.
+     *
+     * @return completes then, or at once if it has
+     */
+    public Mono<Void> listening() {
+        return listening.asMono();
+    }
+
     /** Interrupts the signals, so that the engine subscribes to them anew. */
     public void interruptSignals() {
         interruptions.tryEmitNext(true).orThrow();
@@ -221,7 +239,10 @@ public final class FaultyBackend implements LockBackend {
         Flux<Signal> interrupted = interruptions.asFlux().map(unused -> {
             throw new IllegalStateException("the signals were interrupted (a planted fault)");
         });
-        return Flux.merge(real.signals().filter(signal -> passes.test(signal)), forged.asFlux(), interrupted);
+        Flux<Signal> passed = real.signals()
+                .filter(signal -> passes.test(signal))
+                .concatMap(signal -> Flux.just(signal).concatWith(Mono.fromRunnable(() -> heard(signal))), 1);
+        return Flux.merge(passed, forged.asFlux(), interrupted);
     }
 
     @Override

@@ -6,7 +6,6 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
@@ -118,18 +117,11 @@ abstract class OperatorCases extends Cases {
         needs(Feature.PUSHED_LOSS);
         LockClient operator = client();
         FaultyBackend backend = faulty();
-        CompletableFuture<Boolean> listens = new CompletableFuture<>();
-        backend.onSignal(signal -> {
-            if (signal instanceof Signal.Reconnected) {
-                var unused = listens.complete(true);
-            }
-            return true;
-        });
         LockHandle held = Await.get(client(backend).acquire(key));
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(operator, key, 1);
         // What is pushed before comes to nobody, and the holder would learn of it by its next renewal.
-        assertThat(Await.get(listens)).isTrue();
+        Await.run(backend.listening());
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();
 

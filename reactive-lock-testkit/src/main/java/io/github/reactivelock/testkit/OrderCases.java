@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -131,14 +130,8 @@ abstract class OrderCases extends Cases {
         FaultyBackend backend = neverLookingAgain();
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);
-        // A client that begins to listen only now asks once more when it does.
-        AtomicBoolean listens = new AtomicBoolean();
-        backend.onSignal(signal -> {
-            listens.compareAndSet(false, signal instanceof Signal.Reconnected);
-            return true;
-        });
         Await.run(waiting.withLock(key, Mono.empty()));
-        Await.until("the client listens", listens::get);
+        Await.run(backend.listening()); // or it would ask once more when it does
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
         untilQueued(holding, key, 1);
@@ -175,6 +168,7 @@ abstract class OrderCases extends Cases {
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
         untilQueued(holding, key, 1);
+        Await.run(backend.listening());
         backend.onSignal(signal -> false);
         Await.run(held.release());
         assertThat(next).isNotDone();
