@@ -3,7 +3,9 @@ package io.github.reactivelock.examples;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockListener;
 import io.github.reactivelock.r2dbc.Once;
+import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.vertx.VertxLockClient;
@@ -51,52 +53,30 @@ public abstract class SnippetNames {
     protected static DatabaseClient databaseClient;
     protected static TransactionalOperator operator;
     protected static Once once;
+    protected static RowLocks rows;
+    protected static LockListener metrics;
 
-    protected static Mono<Receipt> charge(Order order) {
-        throw new UnsupportedOperationException("" + order);
-    }
+    protected abstract Mono<Receipt> charge(Order order);
 
-    protected static Mono<Receipt> charge(Order order, long fencingToken) {
-        throw new UnsupportedOperationException("" + order + fencingToken);
-    }
+    protected abstract Mono<Receipt> charge(Order order, long fencingToken);
 
-    protected static Future<Receipt> chargeLater(Order order) {
-        throw new UnsupportedOperationException("" + order);
-    }
+    protected abstract Future<Receipt> chargeLater(Order order);
 
-    protected static Future<Receipt> chargeLater(Order order, long fencingToken) {
-        throw new UnsupportedOperationException("" + order + fencingToken);
-    }
+    protected abstract Future<Receipt> chargeLater(Order order, long fencingToken);
 
-    protected static Flux<Line> print(Order order) {
-        throw new UnsupportedOperationException("" + order);
-    }
+    protected abstract Flux<Line> print(Order order);
 
-    protected static Mono<Parcel> pick(Order order) {
-        throw new UnsupportedOperationException("" + order);
-    }
+    protected abstract Mono<Parcel> pick(Order order);
 
-    protected static Mono<Void> ship(Parcel parcel) {
-        throw new UnsupportedOperationException("" + parcel);
-    }
+    protected abstract Mono<Void> ship(Parcel parcel);
 
-    protected static Mono<Void> write(Order order) {
-        throw new UnsupportedOperationException("" + order);
-    }
+    protected abstract Mono<Void> write(Order order);
 
-    protected static Mono<Void> write(Connection connection) {
-        throw new UnsupportedOperationException("" + connection);
-    }
+    protected abstract Mono<Void> write(Connection connection);
 
-    protected static <T> Mono<T> inTransaction(Function<Connection, Mono<T>> work) {
-        throw new UnsupportedOperationException("" + work);
-    }
+    protected abstract <T> Mono<T> inTransaction(Function<Connection, Mono<T>> work);
 
-    protected static Mono<Long> spend(Connection connection, long amount) {
-        throw new UnsupportedOperationException("" + connection + amount);
-    }
+    protected abstract Mono<Long> spend(Connection connection, long amount);
 
-    protected static Mono<Void> spend(DatabaseClient client) {
-        throw new UnsupportedOperationException("" + client);
-    }
+    protected abstract Mono<Void> spend(DatabaseClient client);
 }

@@ -100,7 +100,7 @@ class SnippetsTest {
                     .replace("\n", " ");
             return type.find()
                     ? head + code
-                    : head + "class Snippet extends io.github.reactivelock.examples.SnippetNames {"
+                    : head + "abstract class Snippet extends io.github.reactivelock.examples.SnippetNames {"
                             + " void run() throws Exception { " + code + "}}";
         }
     }

@@ -85,12 +85,15 @@ class GuaranteesDocumentTest {
     }
 
     @Test
-    void theReadmeNamesTheVersionOfTheProject() throws IOException {
-        String readme = Files.readString(ROOT.resolve("README.md"));
+    void whatIsToBeCopiedIntoABuildHasTheVersionOfTheProject() throws IOException {
         String pom = Files.readString(ROOT.resolve("pom.xml"));
         String version = pom.substring(pom.indexOf("<version>") + 9, pom.indexOf("</version>"));
 
-        assertThat(readme).contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
+        for (String page : List.of("README.md", "docs/getting-started.md")) {
+            assertThat(Files.readString(ROOT.resolve(page)))
+                    .as(page)
+                    .contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
+        }
     }
 
     @Test
