@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
 import reactor.core.Disposable;
 
 /**
- * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its line's events;
+ * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its key's events;
  * it tells the cohort what came of it.
  */
 final class Attempt implements Gate.Question {

@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
  * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its line's mailbox. No user code runs inside.
+ * thread, out of its key's mailbox. No user code runs inside.
  *
  * <pre>
  * state   has              leaves on
@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Cohort {
 
-    final Line line;
+    final KeyContext keyContext;
     final Engine engine;
     /** Of a cohort that is a single flow. */
-    private final @Nullable Place place;
+    private final @Nullable QueueLink link;
 
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
     private volatile long lease = Long.MAX_VALUE;
@@ -45,10 +45,10 @@ final class Cohort {
     private @Nullable Grant grant;
     private @Nullable Hold hold;
 
-    Cohort(Line line, boolean shared) {
-        this.line = line;
-        this.engine = line.engine;
-        this.place = shared ? null : new Place(this);
+    Cohort(KeyContext keyContext, boolean shared) {
+        this.keyContext = keyContext;
+        this.engine = keyContext.engine;
+        this.link = shared ? null : new QueueLink(this);
     }
 
     long lease() {
@@ -56,7 +56,7 @@ final class Cohort {
     }
 
     void post(Runnable event) {
-        line.post(event);
+        keyContext.post(event);
     }
 
     // ---- events from outside
@@ -64,7 +64,7 @@ final class Cohort {
     void join(Waiter waiter) {
         post(() -> {
             if (!waiter.isWaiting()) {
-                engine.depart(line);
+                engine.depart(keyContext);
                 return;
             }
             if (waiters == null) {
@@ -80,7 +80,7 @@ final class Cohort {
     void leave(Waiter waiter) {
         post(() -> {
             if (takeOut(waiter)) {
-                engine.depart(line);
+                engine.depart(keyContext);
                 Waiter head = firstWaiting();
                 if (hold == null
                         && (head == null || (attempt != null && !Attempt.suits(attempt.claim, head.options)))) {
@@ -101,7 +101,7 @@ final class Cohort {
                 grant.renewFor(outcome);
             } else {
                 LockException gone = renewed.loss() != null ? renewed.loss() : loss(renewed, LossReason.RELEASED, null);
-                engine.reports.run(() -> outcome.accept(gone));
+                engine.userCallbacks.run(() -> outcome.accept(gone));
             }
         });
     }
@@ -151,7 +151,7 @@ final class Cohort {
             if (hold != null) {
                 lose(hold, loss(hold, LossReason.CLIENT_CLOSED, null));
             }
-            failAll(new LockClientClosedException(line.key));
+            failAll(new LockClientClosedException(keyContext.key));
         });
     }
 
@@ -178,7 +178,7 @@ final class Cohort {
         LockOptions wanted = head.options;
         lease = wanted.lease().toNanos();
         Claim claim = new Claim(
-                line.key,
+                keyContext.key,
                 engine.newClaimId(),
                 engine.ownerOf(head),
                 wanted.lease(),
@@ -187,13 +187,13 @@ final class Cohort {
         Attempt started = new Attempt(this, claim);
         if (engine.register(claim, this)) {
             attempt = started;
-            if (place != null && claim.mode() == Claim.Mode.QUEUE) {
-                line.ask(started);
+            if (link != null && claim.mode() == Claim.Mode.QUEUE) {
+                keyContext.ask(started);
             } else {
                 started.begin();
             }
         } else {
-            endAll(waiter -> waiter.fail(new LockClientClosedException(line.key)));
+            endAll(waiter -> waiter.fail(new LockClientClosedException(keyContext.key)));
         }
     }
 
@@ -211,15 +211,15 @@ final class Cohort {
         if (attempt == asked) {
             lease = lasting.toNanos();
             Grant fresh = new Grant(this, asked.claim, fencingToken, lasting, since);
-            if (place != null) {
-                place.advance();
+            if (link != null) {
+                link.advance();
             }
             if (fresh.isFresh()) {
                 asked.rest();
                 attempt = null;
                 grant = fresh;
-                if (place != null && asked.isPlaced()) {
-                    line.gatherDuring(fresh);
+                if (link != null && asked.isPlaced()) {
+                    keyContext.gatherDuring(fresh);
                 }
                 handOn(fresh);
             }
@@ -234,7 +234,7 @@ final class Cohort {
             current.confirmed(since);
         } else if (current.fencingToken < fencingToken) {
             // The store had lost the claim and granted it anew when an old question arrived: not the hold we gave out.
-            lost(current, new LockLostException(line.key, current.currentToken(), LossReason.EXPIRED, null));
+            lost(current, new LockLostException(keyContext.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
@@ -242,7 +242,7 @@ final class Cohort {
     void queuedSince(Claim claim, long newestToken) {
         Grant current = grant;
         if (current != null && current.claim.equals(claim) && current.fencingToken <= newestToken) {
-            lost(current, new LockLostException(line.key, current.currentToken(), LossReason.EXPIRED, null));
+            lost(current, new LockLostException(keyContext.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
@@ -260,11 +260,11 @@ final class Cohort {
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
     void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
-        LockUnavailableException failure = new LockUnavailableException(line.key, "acquired", why);
+        LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
         for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
             if (Attempt.suits(asked.claim, waiter.options) && takeOut(waiter)) {
                 waiter.fail(failure);
-                engine.depart(line);
+                engine.depart(keyContext);
             }
         }
         claim();
@@ -278,7 +278,7 @@ final class Cohort {
                 deliver(next, current);
                 return;
             }
-            engine.depart(line);
+            engine.depart(keyContext);
         }
         withdraw();
         claim();
@@ -293,10 +293,10 @@ final class Cohort {
                         engine.timing.after(longest.toNanos(), () -> end(delivered, LossReason.HELD_TOO_LONG))));
         engine.owned.adopt(delivered, next);
         if (next.wantsMore()) {
-            engine.reports.run(() -> tellAcquired(delivered, next));
+            engine.userCallbacks.run(() -> tellAcquired(delivered, next));
             next.granted(new Handle(delivered));
         } else {
-            line.deliver(() -> {
+            keyContext.deliver(() -> {
                 tellAcquired(delivered, next);
                 next.granted(new Handle(delivered));
             });
@@ -305,7 +305,7 @@ final class Cohort {
 
     private void tellAcquired(Hold delivered, Waiter to) {
         Duration waited = Duration.ofNanos(delivered.since - to.since());
-        engine.reports.tell(l -> l.acquired(line.key, delivered.fencingToken, waited));
+        engine.userCallbacks.tell(l -> l.acquired(keyContext.key, delivered.fencingToken, waited));
     }
 
     // ---- giving it up
@@ -314,14 +314,14 @@ final class Cohort {
         Grant current = grant;
         if (hold != released || current == null) {
             LockException loss = released.loss();
-            engine.reports.run(() -> outcome.accept(loss));
+            engine.userCallbacks.run(() -> outcome.accept(loss));
             return;
         }
         dismiss(released);
-        Cohort heir = place == null ? this : place.next();
+        Cohort heir = link == null ? this : link.next();
         Waiter next = heir == null ? null : heir.firstWaiting();
         if (heir != null && next != null && current.pass(next.options)) {
-            engine.reports.released(released, outcome);
+            engine.userCallbacks.released(released, outcome);
             if (heir == this) {
                 handOn(current);
             } else {
@@ -335,12 +335,12 @@ final class Cohort {
         if (current.hasCallers()) {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
-        boolean gathers = line.gathersDuring(current);
+        boolean gathers = keyContext.gathersDuring(current);
         engine.withdraw(current.claim, (owned, failure) -> {
             if (gathers) {
-                post(() -> line.endOf(current));
+                post(() -> keyContext.endOf(current));
             }
-            engine.reports.releaseAnswered(released, owned, failure, outcome);
+            engine.userCallbacks.releaseAnswered(released, owned, failure, outcome);
         });
         claim();
     }
@@ -356,7 +356,7 @@ final class Cohort {
             waited.giveUp();
         } else if (had != null) {
             engine.withdraw(had.claim, null);
-            line.endOf(had);
+            keyContext.endOf(had);
         }
     }
 
@@ -365,7 +365,7 @@ final class Cohort {
         waiters = null;
         for (Waiter waiter : ended) {
             end.accept(waiter);
-            engine.depart(line);
+            engine.depart(keyContext);
         }
     }
 
@@ -377,17 +377,17 @@ final class Cohort {
      */
     void standsBehind(String claimId) {
         Cohort before = engine.cohortOf(claimId);
-        if (place != null) {
-            place.leave();
-            if (before != null && before != this && before.line == line && before.place != null) {
-                place.follow(before.place);
+        if (link != null) {
+            link.leave();
+            if (before != null && before != this && before.keyContext == keyContext && before.link != null) {
+                link.follow(before.link);
             }
         }
     }
 
     private void leavePlace() {
-        if (place != null) {
-            place.leave();
+        if (link != null) {
+            link.leave();
         }
     }
 
@@ -401,12 +401,12 @@ final class Cohort {
         lease = given.lease;
         grant = given;
         given.moveTo(this);
-        if (place != null) {
-            place.advance();
+        if (link != null) {
+            link.advance();
         }
         boolean open = engine.register(given.claim, this);
         if (!open) {
-            failAll(new LockClientClosedException(line.key));
+            failAll(new LockClientClosedException(keyContext.key));
         }
         if (waited != null) {
             waited.giveUp();
@@ -449,9 +449,9 @@ final class Cohort {
         grant = null;
         leavePlace();
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
-        line.endOf(gone);
+        keyContext.endOf(gone);
         gone.tellCallers(loss);
-        engine.reports.lost(loss);
+        engine.userCallbacks.lost(loss);
         claim();
     }
 
@@ -459,11 +459,11 @@ final class Cohort {
         hold = null;
         ended.disarm();
         engine.owned.disown(ended);
-        engine.depart(line);
+        engine.depart(keyContext);
     }
 
     private LockLostException loss(Hold of, LossReason reason, @Nullable Throwable cause) {
-        return new LockLostException(line.key, of.fencingToken, reason, cause);
+        return new LockLostException(keyContext.key, of.fencingToken, reason, cause);
     }
 
     private @Nullable Waiter firstWaiting() {

@@ -36,17 +36,17 @@ final class Engine {
 
     final LockBackend backend;
     final Timing timing;
-    final Reports reports;
+    final UserCallbacks userCallbacks;
     final Gate gate;
     final Renewals renewals = new Renewals(this);
     final int maxPasses;
     final long maxPassing;
     private final String name;
 
-    private final Map<String, Line> lines = new ConcurrentHashMap<>();
+    private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
-    final OwnedHolds owned = new OwnedHolds();
-    private final ConcurrentMap<String, Withdrawal> withdrawals = new ConcurrentHashMap<>();
+    final OwnerHolds owned = new OwnerHolds();
+    private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
     private final double jitter;
     private final AtomicLong ids = new AtomicLong();
@@ -66,16 +66,16 @@ final class Engine {
     private final Sinks.Empty<Void> quiet = Sinks.empty();
     private final Sinks.Empty<Void> end = Sinks.empty();
 
-    Engine(LockClientBuilder settings) {
-        this.backend = settings.backend;
+    Engine(Settings settings) {
+        this.backend = settings.backend();
         this.timing = new Timing(settings, this::tick);
         this.gate = new Gate(this);
-        this.reports = new Reports(settings, timing);
-        this.maxPasses = settings.maxPasses;
-        this.maxPassing = settings.maxPassing.toNanos();
-        this.name = settings.name;
-        this.idPrefix = settings.idPrefix;
-        this.jitter = settings.jitter;
+        this.userCallbacks = new UserCallbacks(settings, timing);
+        this.maxPasses = settings.maxPasses();
+        this.maxPassing = settings.maxPassing().toNanos();
+        this.name = settings.name();
+        this.idPrefix = settings.idPrefix();
+        this.jitter = settings.jitter();
     }
 
     // ---- flows
@@ -100,31 +100,32 @@ final class Engine {
 
     private Cohort cohortFor(Waiter waiter) {
         boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
-        Line joined = lines.compute(waiter.key, (key, present) -> {
-            Line line = (present == null ? new Line(this, key) : present).joined();
-            if (!alone && line.cohort == null) {
-                line.cohort = new Cohort(line, true);
+        KeyContext joined = keyContexts.compute(waiter.key, (key, present) -> {
+            KeyContext keyContext = (present == null ? new KeyContext(this, key) : present).joined();
+            if (!alone && keyContext.cohort == null) {
+                keyContext.cohort = new Cohort(keyContext, true);
             }
-            return line;
+            return keyContext;
         });
         Cohort together = joined.cohort;
         return alone || together == null ? new Cohort(joined, false) : together;
     }
 
     /** Keeps a line in the table, though its flows depart, until one departure more. */
-    void stay(Line kept) {
-        lines.computeIfPresent(kept.key, (key, present) -> present == kept ? kept.joined() : present);
+    void stay(KeyContext kept) {
+        keyContexts.computeIfPresent(kept.key, (key, present) -> present == kept ? kept.joined() : present);
     }
 
-    /** A flow, or its hold, is done with its line; the last one takes it out of the table. */
-    void depart(Line left) {
-        lines.computeIfPresent(left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
+    /** A flow, or its hold, is done with its key; the last one takes it out of the table. */
+    void depart(KeyContext left) {
+        keyContexts.computeIfPresent(
+                left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
     }
 
     /** The hold that an acquisition with this Context joins instead of waiting. */
     @Nullable
     Hold reentrant(ContextView context, String key) {
-        Hold inherited = HeldLocks.find(context, this, key);
+        Hold inherited = ContextHolds.find(context, this, key);
         return inherited == null ? owned.find(context, key) : inherited;
     }
 
@@ -165,9 +166,9 @@ final class Engine {
     }
 
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
-    void withdraw(Claim claim, Withdrawal.@Nullable Outcome outcome) {
-        Withdrawal begun = new Withdrawal(this, claim, outcome);
-        Withdrawal current = withdrawals.compute(
+    void withdraw(Claim claim, PendingRelease.@Nullable Outcome outcome) {
+        PendingRelease begun = new PendingRelease(this, claim, outcome);
+        PendingRelease current = withdrawals.compute(
                 claim.id(), (id, pending) -> outcome == null && pending != null && pending.again() ? pending : begun);
         claims.remove(claim.id()); // only now, or a close in between would find nothing left to do
         if (current == begun) {
@@ -176,14 +177,14 @@ final class Engine {
     }
 
     /** As {@link #withdraw}, but it is asked for later: until then the store keeps the claim for its lease at most. */
-    Withdrawal prepareWithdrawal(Claim claim) {
-        Withdrawal prepared = new Withdrawal(this, claim, null);
+    PendingRelease prepareWithdrawal(Claim claim) {
+        PendingRelease prepared = new PendingRelease(this, claim, null);
         withdrawals.put(claim.id(), prepared);
         claims.remove(claim.id());
         return prepared;
     }
 
-    void ended(Withdrawal withdrawal) {
+    void ended(PendingRelease withdrawal) {
         withdrawals.remove(withdrawal.claim.id(), withdrawal);
         checkQuiet();
     }
@@ -258,7 +259,7 @@ final class Engine {
             tell(one.claimId(), cohort -> cohort.recheck(false));
         } else if (signal instanceof Signal.Recheck recheck) {
             claims.values().stream()
-                    .filter(c -> c.line.key.equals(recheck.key()))
+                    .filter(c -> c.keyContext.key.equals(recheck.key()))
                     .forEach(c -> c.recheck(false));
         } else {
             boolean again = connectedBefore;
@@ -289,7 +290,7 @@ final class Engine {
 
     /** Nothing is held, waited for or being given up. */
     boolean isIdle() {
-        return claims.isEmpty() && lines.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
+        return claims.isEmpty() && keyContexts.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
     }
 
     Mono<Void> close() {
@@ -297,7 +298,7 @@ final class Engine {
             if (closing.compareAndSet(false, true)) {
                 beginClose();
             }
-            return end.asMono().publishOn(reports.work());
+            return end.asMono().publishOn(userCallbacks.work());
         });
     }
 
@@ -325,7 +326,7 @@ final class Engine {
 
     private void ended() {
         over = true;
-        withdrawals.values().forEach(Withdrawal::abandon);
+        withdrawals.values().forEach(PendingRelease::abandon);
         Sinks.EmitResult unused = end.tryEmitEmpty();
         timing.dispose();
     }

@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import reactor.core.Disposable;
 /**
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
  * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
- * until that deadline, never past it. Touched only inside its line's events, but for {@link #isOver} and
+ * until that deadline, never past it. Touched only inside its key's events, but for {@link #isOver} and
  * {@link #remaining}; it tells the cohort what came of it.
  */
 final class Grant {
@@ -244,6 +244,6 @@ final class Grant {
     void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();
-        told.forEach(caller -> engine.reports.run(() -> caller.accept(outcome)));
+        told.forEach(caller -> engine.userCallbacks.run(() -> caller.accept(outcome)));
     }
 }

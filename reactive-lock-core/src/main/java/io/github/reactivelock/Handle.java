@@ -31,7 +31,7 @@ final class Handle implements LockHandle {
 
     @Override
     public String key() {
-        return hold.cohort.line.key;
+        return hold.cohort.keyContext.key;
     }
 
     @Override
@@ -51,7 +51,7 @@ final class Handle implements LockHandle {
 
     @Override
     public Mono<LockLostException> lost() {
-        return Mono.defer(hold::lost).publishOn(hold.cohort.engine.reports.work());
+        return Mono.defer(hold::lost).publishOn(hold.cohort.engine.userCallbacks.work());
     }
 
     @Override

@@ -89,7 +89,7 @@ final class Hold {
             return null;
         }
         if (wanted.isRenewed() && !options.isRenewed()) {
-            throw new IllegalArgumentException("lock '" + cohort.line.key
+            throw new IllegalArgumentException("lock '" + cohort.keyContext.key
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
@@ -137,7 +137,7 @@ final class Hold {
         if (!held || under.isEmpty()) {
             cancelled.run();
         } else {
-            cohort.engine.reports.run(() -> {
+            cohort.engine.userCallbacks.run(() -> {
                 try {
                     under.forEach(work -> stop(work, lost));
                 } finally {
@@ -167,7 +167,7 @@ final class Hold {
         try {
             work.lost(lost);
         } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
-            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.line.key, e);
+            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.keyContext.key, e);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LossReason;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;

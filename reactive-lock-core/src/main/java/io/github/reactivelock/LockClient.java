@@ -2,8 +2,8 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -90,8 +90,8 @@ public final class LockClient {
      * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
      * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant.
      *
-     * <p>A cancel during the work is passed on to it, and the lock is released when that and the subscribing have both
-     * returned. Whatever of the work runs on another thread and does not heed the cancel goes on without the lock.
+     * <p>A cancel during the work cancels the work; the lock is released when that and the subscribing have both
+     * returned. Cancellation is cooperative: blocking code on another thread continues without the lock.
      *
      * @param key the lock's key
      * @param work what to do
@@ -100,7 +100,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, List.of(Names.key(key)), options, work);
+        return WithLockMono.of(engine, List.of(Validation.key(key)), options, work);
     }
 
     /**
@@ -113,7 +113,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(String key, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, List.of(Names.key(key)), options, work);
+        return WithLockFlux.of(engine, List.of(Validation.key(key)), options, work);
     }
 
     /**
@@ -126,7 +126,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
+        return WithLockMono.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -139,7 +139,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.calling(engine, List.of(Names.key(key)), options, held -> work.apply(held.handle()));
+        return WithLockFlux.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
     }
 
     /**
@@ -153,7 +153,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, Names.sorted(keys), options, work);
+        return WithLockMono.of(engine, Validation.sorted(keys), options, work);
     }
 
     /**
@@ -166,7 +166,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(Collection<String> keys, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, Names.sorted(keys), options, work);
+        return WithLockFlux.of(engine, Validation.sorted(keys), options, work);
     }
 
     /**
@@ -179,7 +179,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
-        List<String> sorted = Names.sorted(keys);
+        List<String> sorted = Validation.sorted(keys);
         return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
@@ -195,7 +195,7 @@ public final class LockClient {
     public <T> Flux<T> withLockMany(
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        List<String> sorted = Names.sorted(keys);
+        List<String> sorted = Validation.sorted(keys);
         return WithLockFlux.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
@@ -204,10 +204,10 @@ public final class LockClient {
      * before the handle is emitted withdraws the claim, and gives back a grant that crosses it; afterwards cancelling
      * has no effect.
      *
-     * <p>Whoever releases decides when: clean-up that goes on after a cancel, as a coroutine under {@code NonCancellable}
-     * does, is covered only if it releases the handle as its last step.
+     * <p>The lock is held until you release the handle. Clean-up that continues after a cancel, such as a coroutine under
+     * {@code NonCancellable}, is covered only if it releases the handle as its last step.
      *
-     * <p>A handle that reaches nobody keeps the lock, renewed, for the longest hold or until the client is closed. So
+     * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So
      * beware of operators that throw a value away ({@code timeout}, {@code take}), of a lambda given to
      * {@code subscribe} that is disposed at that very moment, and of {@code block()} on a thread that may not block, such
      * as one of {@code Schedulers.parallel()}, which Reactor refuses only after it has subscribed. Where {@code block()}
@@ -218,17 +218,17 @@ public final class LockClient {
      * @return emits the handle once the lock is held, or one of the four lock errors
      */
     public Mono<LockHandle> acquire(String key) {
-        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.QUEUE);
+        return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.QUEUE);
     }
 
     /**
      * Gets a lock if it is free, without waiting for others. Cancelling is as with {@link #acquire}.
      *
      * @param key the lock's key
-     * @return emits the handle; completes empty if somebody holds the lock or is before this caller
+     * @return emits the handle; completes empty if the lock is held or another claim is first
      */
     public Mono<LockHandle> tryAcquire(String key) {
-        return AcquireWaiter.mono(engine, Names.key(key), options, Claim.Mode.TRY);
+        return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.TRY);
     }
 
     /**
@@ -250,7 +250,7 @@ public final class LockClient {
      * @return the lock as the store shows it; fails with {@link LockUnavailableException}
      */
     public Mono<LockInfo> inspect(String key) {
-        return queries.inspect(Names.key(key));
+        return queries.inspect(Validation.key(key));
     }
 
     /**
@@ -260,7 +260,7 @@ public final class LockClient {
      * @return events until cancelled; fails with {@link LockUnavailableException}
      */
     public Flux<LockEvent> events(String key) {
-        return queries.events(Names.key(key));
+        return queries.events(Validation.key(key));
     }
 
     /**
@@ -268,26 +268,26 @@ public final class LockClient {
      * the end of its lease.
      *
      * @param key the lock's key
-     * @return completes then, at once if nobody holds the lock; fails with {@link LockUnavailableException}
+     * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}
      */
     public Mono<Void> awaitRelease(String key) {
-        return queries.awaitRelease(Names.key(key));
+        return queries.awaitRelease(Validation.key(key));
     }
 
     /**
-     * Takes a lock away from whoever holds it: looks who that is, and ends exactly that grant. For operators: the
+     * Takes a lock away from its holder: looks who that is, and ends exactly that grant. For operators: the
      * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock.
      *
      * @param key the lock's key
-     * @return whether anybody held it; false as well if the grant seen has ended by itself meanwhile; fails with
+     * @return whether the lock was held; false as well if the grant seen has ended by itself meanwhile; fails with
      *     {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
-        return queries.forceRelease(Names.key(key));
+        return queries.forceRelease(Validation.key(key));
     }
 
     /**
-     * As {@link #forceRelease(String)}, of one grant only: nobody who got the lock since it was looked at loses it.
+     * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
      * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; all flows among which a
@@ -295,7 +295,7 @@ public final class LockClient {
      * @return whether that grant was in force until now; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return queries.forceRelease(Names.key(key), fencingToken);
+        return queries.forceRelease(Validation.key(key), fencingToken);
     }
 
     /**

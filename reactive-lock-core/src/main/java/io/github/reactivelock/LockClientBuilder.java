@@ -1,7 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.RandomId;
+import io.github.reactivelock.spi.support.RandomId;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -11,22 +11,22 @@ import reactor.core.scheduler.Scheduler;
 /** Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads. */
 public final class LockClientBuilder {
 
-    final LockBackend backend;
+    private final LockBackend backend;
     LockOptions options = LockOptions.defaults();
-    String name = "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
-    Duration commandTimeout = Duration.ofSeconds(2);
-    int maxPasses = 1_000;
-    Duration maxPassing = Duration.ofMillis(50);
-    double marginShare = 0.01;
-    Duration marginFixed = Duration.ofMillis(2);
-    Scheduler work = WorkThreads.SCHEDULER;
+    private String name =
+            "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
+    private Duration commandTimeout = Duration.ofSeconds(2);
+    private int maxPasses = 1_000;
+    private Duration maxPassing = Duration.ofMillis(50);
+    private double marginShare = 0.01;
+    private Duration marginFixed = Duration.ofMillis(2);
+    private Scheduler work = WorkThreads.SCHEDULER;
 
-    @Nullable
-    Scheduler timer;
+    private @Nullable Scheduler timer;
 
-    LongSupplier nanoClock = System::nanoTime;
-    LongSupplier wallClock = System::currentTimeMillis;
-    LockListener listener = new LockListener() {};
+    private LongSupplier nanoClock = System::nanoTime;
+    private LongSupplier wallClock = System::currentTimeMillis;
+    private LockListener listener = new LockListener() {};
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
@@ -54,7 +54,7 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder name(String name) {
-        this.name = Names.owner(name);
+        this.name = Validation.owner(name);
         return this;
     }
 
@@ -73,7 +73,7 @@ public final class LockClientBuilder {
      * How often and for how long a process may pass a lock on among its own flows before the store decides again.
      * Whichever is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the other
      * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
-     * With {@link Fairness#FIFO} a process passes a lock on only to whom the store would have given it. With no passes
+     * With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With no passes
      * at all every hold has a claim of its own at the store.
      *
      * @param passes 0 to 4,095; 1,000 if not called
@@ -111,7 +111,7 @@ public final class LockClientBuilder {
     /**
      * Where work and handles are emitted, and whatever else of yours the client calls. By default these are threads of
      * the library, made when they are needed and shared by all its clients, on which a flow that blocks or computes delays
-     * nobody but itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
+     * only itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
      * {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the others: their locks are
      * held but not delivered, and losses are told late. {@code Schedulers.immediate()} leaves everything on the driver's
      * thread, which is a hop quicker and safe only for code that never blocks and never waits for the same driver.
@@ -174,6 +174,24 @@ public final class LockClientBuilder {
      */
     public LockClient build() {
         LockOptions fitting = Timing.fitting(options, marginShare, marginFixed.toNanos());
-        return new LockClient(new Engine(this), fitting);
+        return new LockClient(new Engine(settings()), fitting);
+    }
+
+    Settings settings() {
+        return new Settings(
+                backend,
+                name,
+                commandTimeout,
+                maxPasses,
+                maxPassing,
+                marginShare,
+                marginFixed,
+                work,
+                timer,
+                nanoClock,
+                wallClock,
+                listener,
+                idPrefix,
+                jitter);
     }
 }

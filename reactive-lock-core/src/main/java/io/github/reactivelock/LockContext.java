@@ -35,7 +35,7 @@ public final class LockContext {
      * @return the change
      */
     public static Function<Context, Context> owner(String owner) {
-        String checked = Names.owner(owner);
+        String checked = Validation.owner(owner);
         return context -> context.put(OWNER, checked);
     }
 

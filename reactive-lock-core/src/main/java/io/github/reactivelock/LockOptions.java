@@ -174,7 +174,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withOwner(String owner) {
-        return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Names.owner(owner));
+        return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Validation.owner(owner));
     }
 
     static Duration checked(String name, Duration value, Duration shortest) {

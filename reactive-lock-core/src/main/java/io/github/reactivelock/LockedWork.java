@@ -67,9 +67,9 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
 
     final CoreSubscriber<? super T> actual;
     private final List<String> keys;
-    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
+    private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final long deadline;
-    private final @Nullable HeldLocks outer;
+    private final @Nullable ContextHolds outer;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
 
@@ -79,7 +79,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     @SuppressWarnings("UnusedVariable") // counted down through UNANSWERED
     private volatile int unanswered;
 
-    private volatile @Nullable HeldLocks held;
+    private volatile @Nullable ContextHolds held;
     private volatile int granted;
     private volatile Waiter waiting = this;
     private Context context;
@@ -88,7 +88,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
             Engine engine,
             List<String> keys,
             LockOptions options,
-            Function<? super HeldLocks, ? extends Publisher<T>> work,
+            Function<? super ContextHolds, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> actual) {
         super(engine, keys.get(0), options, Claim.Mode.QUEUE);
         this.keys = keys;
@@ -96,7 +96,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
         this.deadline = engine.timing.deadline(options);
         this.actual = actual;
         this.context = actual.currentContext();
-        this.outer = HeldLocks.of(context);
+        this.outer = ContextHolds.of(context);
         this.held = outer;
     }
 
@@ -177,14 +177,14 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
             if (keys.size() == 1) {
                 begin();
             } else { // perhaps inside the event that granted the key before
-                engine.reports.run(this::begin);
+                engine.userCallbacks.run(this::begin);
             }
         }
     }
 
     /** Keeps a grant, unless it comes too late; true if it was the last one. */
     private boolean take(Handle handle) {
-        held = new HeldLocks(handle, held);
+        held = new ContextHolds(handle, held);
         int count = granted + 1;
         granted = count;
         handle.hold.enter(this);
@@ -200,7 +200,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     }
 
     private void begin() {
-        HeldLocks all = held;
+        ContextHolds all = held;
         if (all == null || !move(ACQUIRING, STARTING)) {
             return;
         }
@@ -252,7 +252,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
         } finally {
             discard();
             giveBack();
-            engine.reports.run(() -> {
+            engine.userCallbacks.run(() -> {
                 if (move(FAILING, DONE)) {
                     actual.onError(loss);
                 }
@@ -262,7 +262,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
 
     /** Looks at the clock, because a timer may be late where the work is not; true if the work must stop. */
     private boolean isLost() {
-        for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             LockLostException loss = each.handle().hold.loss();
             if (loss != null) {
                 lost(loss);
@@ -273,7 +273,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     }
 
     private void giveBack() {
-        for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().hold.exit(this);
             each.handle().giveBack();
         }
@@ -315,7 +315,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
             unanswered = granted;
-            for (HeldLocks each = held; each != null && each != outer; each = each.outer()) {
+            for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
                 each.handle().hold.exit(this);
                 each.handle().leave(unreleased -> {
                     if (UNANSWERED.decrementAndGet(this) == 0) {

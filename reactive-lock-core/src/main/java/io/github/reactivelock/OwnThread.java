@@ -13,6 +13,6 @@ class OwnThread extends Thread {
         super(null, task, name, 0, false);
         setDaemon(true);
         setPriority(NORM_PRIORITY);
-        setContextClassLoader(Engine.class.getClassLoader());
+        setContextClassLoader(OwnThread.class.getClassLoader());
     }
 }

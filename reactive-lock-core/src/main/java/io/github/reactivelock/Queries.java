@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
@@ -29,7 +29,7 @@ final class Queries {
                         ? Mono.<LockInfo>error(new LockClientClosedException(READY))
                         : connected().then(timed(() -> engine.backend.inspect(READY))))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(READY, e))
-                .publishOn(engine.reports.work())
+                .publishOn(engine.userCallbacks.work())
                 .then();
     }
 
@@ -58,7 +58,7 @@ final class Queries {
                         ? Flux.<LockEvent>error(new LockClientClosedException(key))
                         : engine.backend.events(key))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, "watched", e))
-                .publishOn(engine.reports.work());
+                .publishOn(engine.userCallbacks.work());
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
@@ -66,7 +66,7 @@ final class Queries {
                         ? Mono.<T>error(new LockClientClosedException(key))
                         : connected().then(timed(question)))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
-                .publishOn(engine.reports.work());
+                .publishOn(engine.userCallbacks.work());
     }
 
     /** The first connection has a time of its own. */

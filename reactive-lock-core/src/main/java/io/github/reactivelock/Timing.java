@@ -31,7 +31,7 @@ final class Timing {
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
     private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
     private static final int TICKS_A_LEASE = 12;
-    /** Nanoseconds for which the timer goes on after its client was closed, for flows that wait for it in {@link Line}. */
+    /** Nanoseconds for which the timer goes on after its client was closed, for flows that wait for it in {@link KeyContext}. */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
     private static final double LEAST_USABLE = 0.4;
@@ -48,13 +48,13 @@ final class Timing {
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
 
-    Timing(LockClientBuilder settings, Runnable onTick) {
-        this.commandTimeout = settings.commandTimeout.toNanos();
-        this.marginShare = settings.marginShare;
-        this.marginFixed = settings.marginFixed.toNanos();
-        this.clock = new SuspendClock(settings.nanoClock, settings.wallClock);
-        this.ownTimer = settings.timer == null;
-        this.timer = settings.timer == null ? newTimer() : settings.timer;
+    Timing(Settings settings, Runnable onTick) {
+        this.commandTimeout = settings.commandTimeout().toNanos();
+        this.marginShare = settings.marginShare();
+        this.marginFixed = settings.marginFixed().toNanos();
+        this.clock = new SuspendClock(settings.nanoClock(), settings.wallClock());
+        this.ownTimer = settings.timer() == null;
+        this.timer = settings.timer() == null ? newTimer() : settings.timer();
         this.onTick = guarded(() -> {
             long unused = nowForCertain();
             onTick.run();

@@ -67,7 +67,7 @@ abstract class Waiter {
         try {
             joined = outer == null ? null : outer.join(options);
         } catch (IllegalArgumentException e) {
-            engine.reports.run(() -> failed(e));
+            engine.userCallbacks.run(() -> failed(e));
             return;
         }
         if (joined == null) {
@@ -107,13 +107,13 @@ abstract class Waiter {
     /** Called by the cohort when there will be no turn. */
     final void fail(LockException failure) {
         if (move(OVER)) {
-            engine.reports.run(() -> failed(failure));
+            engine.userCallbacks.run(() -> failed(failure));
         }
     }
 
     final void failBusy() {
         if (move(OVER)) {
-            engine.reports.run(this::busy);
+            engine.userCallbacks.run(this::busy);
         }
     }
 
@@ -137,7 +137,7 @@ abstract class Waiter {
 
     private void timedOut() {
         if (leave()) {
-            engine.reports.run(() ->
+            engine.userCallbacks.run(() ->
                     failed(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
         }
     }

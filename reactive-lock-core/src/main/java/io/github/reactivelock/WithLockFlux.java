@@ -15,14 +15,14 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     private final Engine engine;
     private final List<String> keys;
     private final LockOptions options;
-    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
+    private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
 
     private WithLockFlux(
             Engine engine,
             List<String> keys,
             LockOptions options,
-            Function<? super HeldLocks, ? extends Publisher<T>> work,
+            Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> source) {
         this.engine = engine;
         this.keys = keys;
@@ -41,7 +41,7 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
             Engine engine,
             List<String> keys,
             LockOptions options,
-            Function<? super HeldLocks, ? extends Publisher<T>> work) {
+            Function<? super ContextHolds, ? extends Publisher<T>> work) {
         return Flux.from(new WithLockFlux<>(engine, keys, options, work, null));
     }
 
@@ -69,7 +69,7 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
                 Engine engine,
                 List<String> keys,
                 LockOptions options,
-                Function<? super HeldLocks, ? extends Publisher<T>> work,
+                Function<? super ContextHolds, ? extends Publisher<T>> work,
                 CoreSubscriber<? super T> actual) {
             super(engine, keys, options, work, Operators.serialize(actual)); // a loss comes from another thread
         }

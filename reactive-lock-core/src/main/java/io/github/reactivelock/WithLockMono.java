@@ -16,14 +16,14 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
     private final Engine engine;
     private final List<String> keys;
     private final LockOptions options;
-    private final Function<? super HeldLocks, ? extends Publisher<T>> work;
+    private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
 
     private WithLockMono(
             Engine engine,
             List<String> keys,
             LockOptions options,
-            Function<? super HeldLocks, ? extends Publisher<T>> work,
+            Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> source) {
         this.engine = engine;
         this.keys = keys;
@@ -42,7 +42,7 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
             Engine engine,
             List<String> keys,
             LockOptions options,
-            Function<? super HeldLocks, ? extends Publisher<T>> work) {
+            Function<? super ContextHolds, ? extends Publisher<T>> work) {
         return Mono.fromDirect(new WithLockMono<>(engine, keys, options, work, null));
     }
 
@@ -77,7 +77,7 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
                 Engine engine,
                 List<String> keys,
                 LockOptions options,
-                Function<? super HeldLocks, ? extends Publisher<T>> work,
+                Function<? super ContextHolds, ? extends Publisher<T>> work,
                 CoreSubscriber<? super T> actual) {
             super(engine, keys, options, work, actual);
         }

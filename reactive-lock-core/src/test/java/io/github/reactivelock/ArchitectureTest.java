@@ -15,14 +15,19 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import reactor.core.CorePublisher;
 
@@ -33,6 +38,9 @@ class ArchitectureTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
+    /** Types of the engine that know one another in a circle, so that none can be read alone. It may only become smaller. */
+    private static final int LARGEST_CIRCLE = 18;
+
     private static final String[] LIBRARIES = {"java..", "org.reactivestreams..", "org.jspecify..", "reactor.."};
     private static final Set<String> BLOCKING =
             Set.of("block", "blockFirst", "blockLast", "blockOptional", "toIterable", "toStream");
@@ -64,12 +72,23 @@ class ArchitectureTest {
     }
 
     @Test
-    void theSpiSeesNothingButItself() {
+    void theSpiSeesItselfAndWhatAStoreSays() {
         classes()
                 .that()
                 .resideInAPackage(ROOT + ".spi..")
                 .should()
-                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT + ".spi..")))
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", "org.slf4j..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void whatAStoreSaysSeesNothingButItself() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".state..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT + ".state..")))
                 .check(MAIN);
     }
 
@@ -80,7 +99,7 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".memory..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".memory..", "org.slf4j..")))
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", ROOT + ".memory..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -91,7 +110,7 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".quorum..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".quorum..", "org.slf4j..")))
+                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", ROOT + ".quorum..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -101,8 +120,8 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(ROOT)
                 .should()
-                .onlyDependOnClassesThat(
-                        resideInAnyPackage(LIBRARIES).or(resideInAnyPackage(ROOT, ROOT + ".spi..", "org.slf4j..")))
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT, ROOT + ".spi..", ROOT + ".state..", "org.slf4j..")))
                 .check(MAIN);
     }
 
@@ -158,5 +177,47 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .areAssignableTo(ThreadLocal.class)
                 .check(MAIN);
+    }
+
+    @Test
+    void typesThatKnowOneAnotherInACircleAreFew() {
+        Map<String, Set<String>> knows = MAIN.stream()
+                .filter(type -> type.getPackageName().equals(ROOT))
+                .collect(Collectors.groupingBy(
+                        ArchitectureTest::outermost,
+                        TreeMap::new,
+                        Collectors.flatMapping(
+                                type -> type.getDirectDependenciesFromSelf().stream()
+                                        .map(dependency ->
+                                                dependency.getTargetClass().getBaseComponentType())
+                                        .filter(target ->
+                                                target.getPackageName().equals(ROOT))
+                                        .map(ArchitectureTest::outermost),
+                                Collectors.toCollection(TreeSet::new))));
+        assertThat(knows).containsKeys("Engine", "Cohort", "LockedWork");
+
+        Map<String, Set<String>> reaches = new TreeMap<>();
+        knows.keySet().forEach(type -> reaches.put(type, reachable(type, knows)));
+        assertThat(knows.keySet())
+                .allSatisfy(type -> assertThat(reaches.get(type).stream()
+                                .filter(other -> reaches.get(other).contains(type)))
+                        .as("types that know %s and that it knows", type)
+                        .hasSizeLessThanOrEqualTo(LARGEST_CIRCLE));
+    }
+
+    private static String outermost(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type.getSimpleName());
+    }
+
+    private static Set<String> reachable(String from, Map<String, Set<String>> knows) {
+        Set<String> seen = new TreeSet<>();
+        Deque<String> next = new ArrayDeque<>(knows.getOrDefault(from, Set.of()));
+        while (!next.isEmpty()) {
+            String type = next.pop();
+            if (seen.add(type)) {
+                next.addAll(knows.getOrDefault(type, Set.of()));
+            }
+        }
+        return seen;
     }
 }

@@ -32,7 +32,7 @@ final class Bench {
 
     Bench(UnaryOperator<LockClientBuilder> settings) {
         LockClientBuilder builder = settings.apply(over(store));
-        engine = new Engine(builder);
+        engine = new Engine(builder.settings());
         client = new LockClient(engine, builder.options);
     }
 

@@ -3,7 +3,7 @@ package io.github.reactivelock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Function;

@@ -9,10 +9,10 @@ import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -199,7 +199,7 @@ class HostileSurroundingsTest {
     @Test
     void anErrorInATimerDoesNotEndTheOthers() {
         AtomicInteger ticks = new AtomicInteger();
-        Timing timing = new Timing(bench.over(bench.store), () -> {
+        Timing timing = new Timing(bench.over(bench.store).settings(), () -> {
             int unused = ticks.incrementAndGet();
             throw new AssertionError("of a tick");
         });

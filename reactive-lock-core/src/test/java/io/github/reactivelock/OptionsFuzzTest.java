@@ -84,7 +84,7 @@ class OptionsFuzzTest {
             boolean good = encodable && !key.isBlank() && key.getBytes(StandardCharsets.UTF_8).length <= 512;
             String[] result = new String[1];
 
-            Throwable refused = catchThrowable(() -> result[0] = Names.key(key));
+            Throwable refused = catchThrowable(() -> result[0] = Validation.key(key));
 
             if (good) {
                 assertThat(result[0]).as("seed %d", seed).isEqualTo(key);

@@ -4,8 +4,8 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;

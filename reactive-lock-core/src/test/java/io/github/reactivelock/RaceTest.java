@@ -49,7 +49,10 @@ class RaceTest {
     }
 
     private Engine engine(io.github.reactivelock.spi.LockBackend backend) {
-        return new Engine(LockClient.builder(backend).timing(time, time::nanos).workScheduler(Schedulers.immediate()));
+        return new Engine(LockClient.builder(backend)
+                .timing(time, time::nanos)
+                .workScheduler(Schedulers.immediate())
+                .settings());
     }
 
     @Test

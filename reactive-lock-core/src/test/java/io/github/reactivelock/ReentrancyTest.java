@@ -5,8 +5,8 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

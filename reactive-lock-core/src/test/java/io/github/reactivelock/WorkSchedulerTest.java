@@ -11,7 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

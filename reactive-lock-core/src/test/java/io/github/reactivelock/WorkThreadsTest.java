@@ -125,7 +125,7 @@ class WorkThreadsTest {
                 Thread causing = new Thread(() -> {
                     INHERITED.set("of the one that causes it");
                     new WorkThreads(1, LIMIT).execute(look);
-                    Timing timing = new Timing(LockClient.builder(store), () -> {});
+                    Timing timing = new Timing(LockClient.builder(store).settings(), () -> {});
                     var unused = timing.after(0, () -> {
                         look.run();
                         timing.dispose();
@@ -193,7 +193,7 @@ class WorkThreadsTest {
     @Test
     void theTimersThreadEndsWithItsClient() throws Exception {
         CompletableFuture<Thread> timer = new CompletableFuture<>();
-        Engine engine = new Engine(LockClient.builder(store));
+        Engine engine = new Engine(LockClient.builder(store).settings());
         var unused = engine.timing.after(0, () -> timer.complete(Thread.currentThread()));
         Thread thread = timer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
 

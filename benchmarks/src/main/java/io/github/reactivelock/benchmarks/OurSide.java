@@ -5,8 +5,8 @@ import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
-import io.github.reactivelock.zookeeper.ZooKeeperLockOptions;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
@@ -37,7 +37,7 @@ final class OurSide implements Side {
     }
 
     static Side zooKeeper(String uri, UnaryOperator<LockClientBuilder> settings) {
-        ZooKeeperLockOptions patient = ZooKeeperLockOptions.defaults().withCommandTimeout(PATIENCE);
+        ZooKeeperBackendOptions patient = ZooKeeperBackendOptions.defaults().withCommandTimeout(PATIENCE);
         return new OurSide(ZooKeeperLockBackend.connect(uri, patient), Duration.ZERO, settings);
     }
 

@@ -5,7 +5,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -54,6 +54,7 @@ class SnippetsTest {
             import io.github.reactivelock.r2dbc.*;
             import io.github.reactivelock.redis.*;
             import io.github.reactivelock.spi.*;
+            import io.github.reactivelock.state.*;
             import io.github.reactivelock.testkit.LockBackendContract;
             import io.github.reactivelock.vertx.*;
             import io.github.reactivelock.zookeeper.*;

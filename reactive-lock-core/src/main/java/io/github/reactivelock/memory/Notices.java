@@ -1,10 +1,10 @@
 package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.github.reactivelock.quorum;
 
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What a lock looks like to a majority of the nodes, for those who only look. */
-record Observer(Nodes nodes) {
+record Observer(Voters nodes) {
 
     Mono<LockInfo> inspect(String key) {
         return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)

@@ -3,11 +3,11 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -65,13 +65,13 @@ import reactor.core.publisher.Mono;
  */
 public final class QuorumLockBackend implements LockBackend {
 
-    private final Nodes nodes;
+    private final Voters nodes;
     private final Duration longestLease;
     private final Surroundings surroundings;
     private final Observer observer;
-    private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
+    private final Map<String, QuorumClaim> candidacies = new ConcurrentHashMap<>();
 
-    private QuorumLockBackend(Nodes nodes, Duration longestLease, Surroundings surroundings) {
+    private QuorumLockBackend(Voters nodes, Duration longestLease, Surroundings surroundings) {
         this.surroundings = surroundings;
         this.nodes = nodes;
         this.longestLease = longestLease;
@@ -97,7 +97,7 @@ public final class QuorumLockBackend implements LockBackend {
                             + distinct.size() + " of them different");
         }
         return new QuorumLockBackend(
-                new Nodes(List.of(nodes), Duration.ofMillis(500), surroundings), Duration.ofSeconds(30), surroundings);
+                new Voters(List.of(nodes), Duration.ofMillis(500), surroundings), Duration.ofSeconds(30), surroundings);
     }
 
     /**
@@ -150,7 +150,7 @@ public final class QuorumLockBackend implements LockBackend {
                         new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
-            Candidacy candidacy = candidacies.computeIfAbsent(claim.id(), id -> new Candidacy(surroundings));
+            QuorumClaim candidacy = candidacies.computeIfAbsent(claim.id(), id -> new QuorumClaim(surroundings));
             return candidacy.inTurn(Mono.defer(() -> isWithdrawn(claim, candidacy)
                     ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
                     : round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round))));
@@ -158,7 +158,7 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /** Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. */
-    private Mono<Round> round(Claim claim, Candidacy candidacy) {
+    private Mono<Round> round(Claim claim, QuorumClaim candidacy) {
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
         return nodes.hastenedFor(claim.lease())
                 .askAll(node -> node.vote(claim, candidacy.ticket())
@@ -175,11 +175,11 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /** A vote that comes after the release may have been overtaken by it. */
-    private boolean isWithdrawn(Claim claim, Candidacy candidacy) {
+    private boolean isWithdrawn(Claim claim, QuorumClaim candidacy) {
         return candidacies.get(claim.id()) != candidacy;
     }
 
-    private Mono<ClaimResult> decide(Claim claim, Candidacy candidacy, Round round) {
+    private Mono<ClaimResult> decide(Claim claim, QuorumClaim candidacy, Round round) {
         if (round.isGranted()) {
             return confirm(claim, candidacy, round.highestToken());
         }
@@ -214,7 +214,7 @@ public final class QuorumLockBackend implements LockBackend {
      * while the engine relies on that grant: such a round proves nothing about it. Otherwise the next majority has a node in common with the one that has the token of this claim's last grant, and goes beyond
      * it. The counters of single nodes say nothing: one that is ahead may not be part of that majority.
      */
-    private static ClaimResult queued(Duration recheckAfter, Candidacy candidacy) {
+    private static ClaimResult queued(Duration recheckAfter, QuorumClaim candidacy) {
         return new ClaimResult.Queued(recheckAfter, null, candidacy.tokenOfThePast());
     }
 
@@ -222,7 +222,7 @@ public final class QuorumLockBackend implements LockBackend {
      * Releases at several nodes and waits for those that are sure to have something to give back. What is on its way to
      * the others then is ahead of the next round on the same connections.
      */
-    private Mono<Void> giveBack(Claim claim, Candidacy candidacy, Set<Integer> at, Set<Integer> sure) {
+    private Mono<Void> giveBack(Claim claim, QuorumClaim candidacy, Set<Integer> at, Set<Integer> sure) {
         return candidacy.mayGiveBack()
                 ? nodes.ask(at, node -> node.release(claim))
                         .filter(answer -> sure.contains(answer.node()))
@@ -232,7 +232,7 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /** A majority knows the token before the grant counts, {@code models/Quorum.tla: WriteBack}. */
-    private Mono<ClaimResult> confirm(Claim claim, Candidacy candidacy, long highest) {
+    private Mono<ClaimResult> confirm(Claim claim, QuorumClaim candidacy, long highest) {
         long known = candidacy.fencingToken();
         // If an answer was lost these may still be the votes of then.
         Mono<Boolean> written = highest <= known
@@ -257,7 +257,7 @@ public final class QuorumLockBackend implements LockBackend {
                 candidacy.renewing(claim.lease());
                 return candidacy;
             }));
-            Tally tally = new Tally(held, nodes.size());
+            VoteCount tally = new VoteCount(held, nodes.size());
             Duration shortest =
                     held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);
             return nodes.hastenedFor(shortest)
@@ -311,7 +311,7 @@ public final class QuorumLockBackend implements LockBackend {
         if (!(signal instanceof Signal.Grant grant)) {
             return Mono.just(signal);
         }
-        Candidacy candidacy = candidacies.get(grant.claimId());
+        QuorumClaim candidacy = candidacies.get(grant.claimId());
         if (candidacy == null || !candidacy.isWaiting()) {
             return Mono.empty();
         }

@@ -1,6 +1,6 @@
 package io.github.reactivelock.quorum;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntBinaryOperator;

@@ -1,5 +1,6 @@
 package io.github.reactivelock.spi;
 
+import io.github.reactivelock.state.LossReason;
 import java.util.Map;
 import java.util.Set;
 

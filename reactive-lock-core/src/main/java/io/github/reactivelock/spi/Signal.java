@@ -1,5 +1,6 @@
 package io.github.reactivelock.spi;
 
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 
 /** Something a store pushes to a client. A signal is a hint to look at a claim; one that names no claim is ignored. */

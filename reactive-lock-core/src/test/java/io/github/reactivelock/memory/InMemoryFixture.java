@@ -2,9 +2,9 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

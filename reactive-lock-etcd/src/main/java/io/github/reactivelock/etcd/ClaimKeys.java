@@ -24,15 +24,15 @@ import reactor.core.publisher.Mono;
 final class ClaimKeys {
 
     private final Etcd etcd;
-    private final Names names;
+    private final KeyLayout names;
     private final String session;
-    private final Places places;
+    private final KeySlots places;
 
-    ClaimKeys(Etcd etcd, Names names, String session) {
+    ClaimKeys(Etcd etcd, KeyLayout names, String session) {
         this.etcd = etcd;
         this.names = names;
         this.session = session;
-        this.places = new Places(session);
+        this.places = new KeySlots(session);
     }
 
     /** The name of the marker of a lease. */
@@ -41,10 +41,10 @@ final class ClaimKeys {
     }
 
     /** A place in the line for a claim that has none yet. */
-    Standing enter(Claim claim) {
-        Place place = places.take(claim.key());
+    ClaimState enter(Claim claim) {
+        KeySlot place = places.take(claim.key());
         ByteSequence value = new ClaimValue(session, claim.id(), claim.owner()).bytes();
-        return new Standing(claim, place, names.claim(place), value);
+        return new ClaimState(claim, place, names.claim(place), value);
     }
 
     /**
@@ -52,7 +52,7 @@ final class ClaimKeys {
      *
      * @param gone whether its key is sure not to be there, now and later
      */
-    void leave(Standing standing, boolean gone) {
+    void leave(ClaimState standing, boolean gone) {
         if (gone) {
             places.giveBack(standing.place);
         } else {
@@ -61,14 +61,14 @@ final class ClaimKeys {
     }
 
     /** Whether a claim on the lock is there that is not this one. */
-    Mono<Boolean> isBusy(Standing standing) {
+    Mono<Boolean> isBusy(ClaimState standing) {
         return etcd.get(names.lock(standing.claim.key()), Ranges.FIRST)
                 .map(answer ->
                         answer.getKvs().stream().anyMatch(kv -> !kv.getKey().equals(standing.name)));
     }
 
     /** Puts the claim's key unless it is there already. */
-    Mono<Line> put(Standing standing, Lease lease) {
+    Mono<QueuePosition> put(ClaimState standing, Lease lease) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
@@ -85,7 +85,7 @@ final class ClaimKeys {
                     standing.putAnswered();
                     GetResponse found = answer.getGetResponses().get(0);
                     if (answer.isSucceeded()) {
-                        return Mono.just(Line.of(standing.name, found));
+                        return Mono.just(QueuePosition.of(standing.name, found));
                     }
                     KeyValue there = found.getKvs().get(0);
                     return there.getValue().equals(standing.value)
@@ -95,15 +95,15 @@ final class ClaimKeys {
     }
 
     /** A key was put late, for a claim that had this place before and has ended. */
-    private Mono<Line> replace(KeyValue stray, Standing standing, Lease lease) {
+    private Mono<QueuePosition> replace(KeyValue stray, ClaimState standing, Lease lease) {
         return deleteIfSame(stray)
-                .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(Line.NONE)));
+                .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE)));
     }
 
     /** Where the claim's key stands that was made at a revision. */
-    Mono<Line> look(Standing standing, long revision) {
+    Mono<QueuePosition> look(ClaimState standing, long revision) {
         return etcd.get(names.lock(standing.claim.key()), Ranges.lastTwoUpTo(revision))
-                .map(answer -> Line.of(standing.name, answer));
+                .map(answer -> QueuePosition.of(standing.name, answer));
     }
 
     /**
@@ -139,7 +139,7 @@ final class ClaimKeys {
      *
      * @param owned whether this claim is known to be first
      */
-    Mono<Deleted> delete(Standing standing, boolean owned) {
+    Mono<Deleted> delete(ClaimState standing, boolean owned) {
         ByteSequence lock = names.lock(standing.claim.key());
         return owned
                 ? deleteFirst(standing, standing.successor())
@@ -158,7 +158,7 @@ final class ClaimKeys {
     }
 
     /** No range is read, which costs etcd the more the longer the line is. */
-    private Mono<Deleted> deleteFirst(Standing owner, @Nullable Standing next) {
+    private Mono<Deleted> deleteFirst(ClaimState owner, @Nullable ClaimState next) {
         Op delete = Op.delete(owner.name, DeleteOption.DEFAULT);
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
@@ -207,7 +207,7 @@ final class ClaimKeys {
     Mono<Void> deleteStray(ByteSequence name, Predicate<String> inUse) {
         return etcd.get(names.withoutNamespace(name), GetOption.DEFAULT)
                 .flatMapIterable(GetResponse::getKvs)
-                .filter(kv -> !inUse.test(Names.tail(kv.getKey())))
+                .filter(kv -> !inUse.test(KeyLayout.tail(kv.getKey())))
                 .concatMap(this::deleteIfSame)
                 .then();
     }

@@ -19,6 +19,6 @@ record ClaimValue(String session, String claimId, String owner) {
     }
 
     ByteSequence bytes() {
-        return Names.bytes(session + " " + claimId + " " + owner);
+        return KeyLayout.bytes(session + " " + claimId + " " + owner);
     }
 }

@@ -3,7 +3,7 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -42,7 +42,7 @@ final class ClientSource {
         return new ClientSource("the user's client", false, () -> users);
     }
 
-    static ClientSource of(ClientBuilder users, EtcdLockOptions options) {
+    static ClientSource of(ClientBuilder users, EtcdBackendOptions options) {
         String target = users.target();
         if (target == null) {
             throw new IllegalArgumentException("the ClientBuilder has no endpoints; give it http://host:2379, say");

@@ -1,6 +1,7 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +25,7 @@ final class Compaction {
     private final long many;
     private final AtomicBoolean looked = new AtomicBoolean();
 
-    Compaction(Etcd etcd, Names names, long many) {
+    Compaction(Etcd etcd, KeyLayout names, long many) {
         this.etcd = etcd;
         this.ours = names.lock("");
         this.many = many;
@@ -32,7 +33,7 @@ final class Compaction {
 
     void lookOnce() {
         if (looked.compareAndSet(false, true)) {
-            Disposable unused = Detached.run("looking whether etcd compacts", look());
+            Disposable unused = FireAndForget.run("looking whether etcd compacts", look());
         }
     }
 

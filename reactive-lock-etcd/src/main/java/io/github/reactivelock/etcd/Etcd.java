@@ -12,7 +12,8 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -47,14 +48,14 @@ final class Etcd {
     }
 
     private final ClientSource source;
-    private final Names names;
+    private final KeyLayout names;
     private final long patience;
     private final AtomicReference<@Nullable Opened> opened = new AtomicReference<>();
     private volatile boolean closed;
 
-    Etcd(ClientSource source, EtcdLockOptions options) {
+    Etcd(ClientSource source, EtcdBackendOptions options) {
         this.source = source;
-        this.names = new Names(options.prefix());
+        this.names = new KeyLayout(options.prefix());
         this.patience = options.commandTimeout().toNanos();
     }
 
@@ -203,7 +204,7 @@ final class Etcd {
             return current();
         }
         if (closed) {
-            Disposable unused = Detached.run("closing a client that was opened too late", close());
+            Disposable unused = FireAndForget.run("closing a client that was opened too late", close());
         }
         return fresh;
     }
@@ -217,7 +218,7 @@ final class Etcd {
                 && System.nanoTime() - used.answeredAt > PATIENCE_WITH_A_CLIENT
                 && opened.compareAndSet(used, null)) {
             Disposable unused =
-                    Detached.run("closing a client that lost its connection", used.client.flatMap(source::close));
+                    FireAndForget.run("closing a client that lost its connection", used.client.flatMap(source::close));
         }
     }
 

@@ -23,11 +23,11 @@ import reactor.core.publisher.Mono;
 public final class EtcdFencing {
 
     private final Etcd etcd;
-    private final Names names;
+    private final KeyLayout names;
 
-    private EtcdFencing(Client client, EtcdLockOptions options) {
+    private EtcdFencing(Client client, EtcdBackendOptions options) {
         this.etcd = new Etcd(ClientSource.of(client), options);
-        this.names = new Names(options.prefix());
+        this.names = new KeyLayout(options.prefix());
     }
 
     /**
@@ -37,7 +37,7 @@ public final class EtcdFencing {
      * @return fencing that needs no closing
      */
     public static EtcdFencing using(Client client) {
-        return using(client, EtcdLockOptions.defaults());
+        return using(client, EtcdBackendOptions.defaults());
     }
 
     /**
@@ -47,7 +47,7 @@ public final class EtcdFencing {
      * @param options the options of the lock backend
      * @return fencing that needs no closing
      */
-    public static EtcdFencing using(Client client, EtcdLockOptions options) {
+    public static EtcdFencing using(Client client, EtcdBackendOptions options) {
         return new EtcdFencing(client, options);
     }
 

@@ -4,14 +4,14 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FirstAnswer;
+import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -63,18 +63,18 @@ public final class EtcdLockBackend implements LockBackend {
     private static final Duration REVOKING = Duration.ofMillis(700);
 
     private final Etcd etcd;
-    private final Queue queue;
+    private final ClaimRegistry queue;
     private final Observer observer;
-    private final Pushes pushes;
+    private final SignalSink pushes;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
     private final Compaction compaction;
 
-    EtcdLockBackend(ClientSource source, EtcdLockOptions options) {
+    EtcdLockBackend(ClientSource source, EtcdBackendOptions options) {
         String session = RandomId.next();
-        Names names = new Names(options.prefix());
+        KeyLayout names = new KeyLayout(options.prefix());
         this.etcd = new Etcd(source, options);
-        this.pushes = new Pushes(etcd, names.notice(session));
-        this.queue = new Queue(etcd, new ClaimKeys(etcd, names, session), pushes);
+        this.pushes = new SignalSink(etcd, names.notice(session));
+        this.queue = new ClaimRegistry(etcd, new ClaimKeys(etcd, names, session), pushes);
         this.observer = new Observer(etcd, names);
         this.compaction = new Compaction(etcd, names, Compaction.MANY);
     }
@@ -95,7 +95,7 @@ public final class EtcdLockBackend implements LockBackend {
                 throw new IllegalStateException("this JVM cannot do TLS: " + e.getMessage(), e);
             }
         }
-        return connect(builder, EtcdLockOptions.defaults());
+        return connect(builder, EtcdBackendOptions.defaults());
     }
 
     /**
@@ -107,7 +107,7 @@ public final class EtcdLockBackend implements LockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static EtcdLockBackend connect(ClientBuilder builder, EtcdLockOptions options) {
+    public static EtcdLockBackend connect(ClientBuilder builder, EtcdBackendOptions options) {
         return new EtcdLockBackend(ClientSource.of(builder, options), options);
     }
 
@@ -119,7 +119,7 @@ public final class EtcdLockBackend implements LockBackend {
      * @return a backend that has sent nothing yet
      */
     public static EtcdLockBackend using(Client client) {
-        return using(client, EtcdLockOptions.defaults());
+        return using(client, EtcdBackendOptions.defaults());
     }
 
     /**
@@ -129,7 +129,7 @@ public final class EtcdLockBackend implements LockBackend {
      * @param options how locks are laid out
      * @return a backend that has sent nothing yet
      */
-    public static EtcdLockBackend using(Client client, EtcdLockOptions options) {
+    public static EtcdLockBackend using(Client client, EtcdBackendOptions options) {
         return new EtcdLockBackend(ClientSource.of(client), options);
     }
 

@@ -27,7 +27,7 @@ final class Lease {
     /** What the list of keys and the end of a lease bring to light. */
     interface Findings {
         /** A claim's key is gone though its lease is not. */
-        void vanished(Standing standing);
+        void vanished(ClaimState standing);
 
         /** A key was put too late, for a claim that nobody wants any more. */
         Mono<Void> stray(ByteSequence name);
@@ -42,7 +42,7 @@ final class Lease {
     private final Etcd etcd;
     private final Findings findings;
     private final long ttl;
-    private final Map<String, Standing> claims = new ConcurrentHashMap<>();
+    private final Map<String, ClaimState> claims = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Round> latest = new AtomicReference<>();
     private volatile long confirmedAt;
     private volatile long listedAt;
@@ -57,16 +57,16 @@ final class Lease {
         this.findings = findings;
     }
 
-    void add(Standing standing) {
+    void add(ClaimState standing) {
         claims.put(standing.tail, standing);
     }
 
-    void remove(Standing standing) {
+    void remove(ClaimState standing) {
         claims.remove(standing.tail, standing);
     }
 
     /** Those whose keys are bound to it now. */
-    Collection<Standing> claims() {
+    Collection<ClaimState> claims() {
         return claims.values();
     }
 
@@ -147,7 +147,7 @@ final class Lease {
         Set<String> present = new HashSet<>();
         Set<ByteSequence> strays = new HashSet<>();
         for (ByteSequence name : list.getKeys()) {
-            String tail = Names.tail(name);
+            String tail = KeyLayout.tail(name);
             present.add(tail);
             if (!tail.isEmpty() && !claims.containsKey(tail)) {
                 strays.add(name);

@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +61,7 @@ final class Leases {
         this.findings = findings;
     }
 
-    Mono<Lease> of(Standing standing) {
+    Mono<Lease> of(ClaimState standing) {
         Claim claim = standing.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
             return grant(seconds(claim.lease()), id -> standing.tail);
@@ -111,7 +112,7 @@ final class Leases {
     /** Nothing waits for the marker: until it is there, the next renewal notices what it would have told. */
     private void mark(Lease lease, ByteSequence marker) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
-        Disposable unused = Detached.run(
+        Disposable unused = FireAndForget.run(
                 "marking a lease",
                 etcd.txn(txn -> txn.Then(Op.put(marker, ByteSequence.EMPTY, bound)))
                         .doOnNext(put -> {

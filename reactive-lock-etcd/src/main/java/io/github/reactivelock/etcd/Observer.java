@@ -10,9 +10,9 @@ import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,9 +32,9 @@ final class Observer {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final Etcd etcd;
-    private final Names names;
+    private final KeyLayout names;
 
-    Observer(Etcd etcd, Names names) {
+    Observer(Etcd etcd, KeyLayout names) {
         this.etcd = etcd;
         this.names = names;
     }
@@ -54,14 +54,14 @@ final class Observer {
                 .map(lease -> new LockInfo.Held(
                         key,
                         ClaimValue.of(owner).owner(),
-                        Queue.token(owner.getCreateRevision()),
+                        ClaimRegistry.token(owner.getCreateRevision()),
                         Duration.ofSeconds(Math.max(0, lease.getTTL())),
                         waiters));
     }
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> etcd.get(names.lock(key), Ranges.ALL).flatMapMany(answer -> {
-                    Line line = new Line(key);
+                    QueuePosition line = new QueuePosition(key);
                     answer.getKvs().forEach(line::enter);
                     Mono<LockInfo> now = answer.getKvs().isEmpty()
                             ? Mono.just(new LockInfo.Free(key))
@@ -88,7 +88,7 @@ final class Observer {
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         return etcd.get(names.lock(key), Ranges.OWNER).flatMap(answer -> {
             List<KeyValue> found = answer.getKvs();
-            return found.isEmpty() || Queue.token(found.get(0).getCreateRevision()) != fencingToken
+            return found.isEmpty() || ClaimRegistry.token(found.get(0).getCreateRevision()) != fencingToken
                     ? Mono.just(false)
                     : end(key, fencingToken, found.get(0));
         });
@@ -119,20 +119,20 @@ final class Observer {
             // Bound to the owner's lease, so that it does not stay when the client is gone.
             steps.add(Op.put(
                     names.notice(claim.session()),
-                    Names.bytes(claim.claimId()),
+                    KeyLayout.bytes(claim.claimId()),
                     PutOption.builder().withLeaseId(owner.getLease()).build()));
         }
         return steps.toArray(Op[]::new);
     }
 
     /** The claims on a lock as a watch has shown them so far. Used by one subscription. */
-    private static final class Line {
+    private static final class QueuePosition {
 
         private final String key;
         private final TreeMap<Long, KeyValue> claims = new TreeMap<>();
         private final Map<ByteSequence, Long> revisions = new HashMap<>();
 
-        Line(String key) {
+        QueuePosition(String key) {
             this.key = key;
         }
 
@@ -170,12 +170,12 @@ final class Observer {
 
         private void tell(long before, List<LockEvent> events) {
             if (before != 0) {
-                events.add(new LockEvent.Released(key, Queue.token(before)));
+                events.add(new LockEvent.Released(key, ClaimRegistry.token(before)));
             }
             Map.@Nullable Entry<Long, KeyValue> first = claims.firstEntry();
             if (first != null) {
                 events.add(new LockEvent.Acquired(
-                        key, ClaimValue.of(first.getValue()).owner(), Queue.token(first.getKey())));
+                        key, ClaimValue.of(first.getValue()).owner(), ClaimRegistry.token(first.getKey())));
             }
         }
     }

@@ -1,8 +1,8 @@
 package io.github.reactivelock.etcd;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,12 +17,12 @@ final class Renewal {
 
     private Renewal() {}
 
-    static Mono<RenewalResult> of(List<Claim> held, Map<String, Standing> standings) {
+    static Mono<RenewalResult> of(List<Claim> held, Map<String, ClaimState> standings) {
         return Mono.defer(() -> {
             long askedAt = System.nanoTime();
             Map<Lease, Long> wanted = new HashMap<>();
             for (Claim claim : held) {
-                Standing standing = standings.get(claim.id());
+                ClaimState standing = standings.get(claim.id());
                 Lease lease = standing == null ? null : standing.lease();
                 if (lease != null) {
                     wanted.merge(lease, askedAt + claim.lease().toNanos(), Math::max);
@@ -47,11 +47,11 @@ final class Renewal {
         });
     }
 
-    private static RenewalResult outcome(List<Claim> held, Map<String, Standing> standings, Set<Lease> covered) {
+    private static RenewalResult outcome(List<Claim> held, Map<String, ClaimState> standings, Set<Lease> covered) {
         Set<String> renewed = new HashSet<>();
         Map<String, LossReason> lost = new HashMap<>();
         for (Claim claim : held) {
-            Standing standing = standings.get(claim.id());
+            ClaimState standing = standings.get(claim.id());
             Lease lease = standing == null ? null : standing.lease();
             if (lease != null && lease.hasEnded()) {
                 lost.put(claim.id(), LossReason.SESSION_LOST);

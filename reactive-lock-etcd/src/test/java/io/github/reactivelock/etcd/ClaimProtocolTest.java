@@ -10,8 +10,8 @@ import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -96,7 +96,7 @@ class ClaimProtocolTest extends EtcdFixture {
         Queue<Long> beginnings = new ConcurrentLinkedQueue<>();
         EtcdLockBackend waiting = opened(EtcdLockBackend.connect(
                 Client.builder().endpoints(server.uri()).interceptors(List.of(new WatchedFrom(beginnings))),
-                EtcdLockOptions.defaults()));
+                EtcdBackendOptions.defaults()));
         Queue<Signal> signals = listen(waiting);
         EtcdLockBackend owning = backend();
         Claim owner = claim();
@@ -167,7 +167,9 @@ class ClaimProtocolTest extends EtcdFixture {
     }
 
     private long revision() {
-        return Etcds.get(etcd.getKVClient().get(Names.bytes("x"))).getHeader().getRevision();
+        return Etcds.get(etcd.getKVClient().get(KeyLayout.bytes("x")))
+                .getHeader()
+                .getRevision();
     }
 
     @Test
@@ -287,8 +289,8 @@ class ClaimProtocolTest extends EtcdFixture {
         String value = Etcds.claims(etcd).get(0).getValue().toString();
         String session = value.substring(0, value.indexOf(' '));
 
-        Etcds.get(etcd.getKVClient().put(new Names("reactivelock").notice(session), Names.bytes(held.id())));
-        Etcds.get(etcd.getKVClient().put(new Names("reactivelock").notice(session), Names.bytes("nonsense")));
+        Etcds.get(etcd.getKVClient().put(new KeyLayout("reactivelock").notice(session), KeyLayout.bytes(held.id())));
+        Etcds.get(etcd.getKVClient().put(new KeyLayout("reactivelock").notice(session), KeyLayout.bytes("nonsense")));
 
         assertThat(Etcds.get(backend.renew(List.of(held))).renewed()).containsExactly(held.id());
         assertThat(signals).noneMatch(Signal.Suspect.class::isInstance);

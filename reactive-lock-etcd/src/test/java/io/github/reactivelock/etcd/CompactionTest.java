@@ -29,7 +29,7 @@ class CompactionTest extends EtcdFixture {
                 .asString()
                 .contains(server.uri().replace("http://", ""), "--auto-compaction-mode");
 
-        long now = get(etcd.getKVClient().get(Names.bytes("a"))).getHeader().getRevision();
+        long now = get(etcd.getKVClient().get(KeyLayout.bytes("a"))).getHeader().getRevision();
         get(etcd.getKVClient().compact(now));
 
         assertThat(warnings(2)).isEmpty();
@@ -67,10 +67,10 @@ class CompactionTest extends EtcdFixture {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
         logger.addAppender(logged);
-        EtcdLockOptions options = EtcdLockOptions.defaults();
+        EtcdBackendOptions options = EtcdBackendOptions.defaults();
         Etcd asking = new Etcd(ClientSource.of(Client.builder().endpoints(server.uri()), options), options);
         try {
-            Names names = new Names(options.prefix());
+            KeyLayout names = new KeyLayout(options.prefix());
             Compaction compaction = new Compaction(asking, names, many);
             get(compaction.look());
             return logged.list.stream()

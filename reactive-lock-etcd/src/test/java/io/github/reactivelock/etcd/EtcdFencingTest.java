@@ -15,13 +15,13 @@ import reactor.core.publisher.Mono;
 
 class EtcdFencingTest extends EtcdFixture {
 
-    private static final ByteSequence TARGET = Names.bytes("orders/42");
+    private static final ByteSequence TARGET = KeyLayout.bytes("orders/42");
 
     private boolean write(Cmp stillHeld) {
         return Etcds.get(etcd.getKVClient()
                         .txn()
                         .If(stillHeld)
-                        .Then(Op.put(TARGET, Names.bytes("paid"), PutOption.DEFAULT))
+                        .Then(Op.put(TARGET, KeyLayout.bytes("paid"), PutOption.DEFAULT))
                         .commit())
                 .isSucceeded();
     }

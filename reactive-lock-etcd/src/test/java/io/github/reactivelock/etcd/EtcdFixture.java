@@ -74,7 +74,7 @@ abstract class EtcdFixture {
     static EtcdLockBackend patient(String... endpoints) {
         return EtcdLockBackend.connect(
                 Client.builder().endpoints(endpoints),
-                EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(30)));
+                EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30)));
     }
 
     EtcdLockBackend opened(EtcdLockBackend backend) {

@@ -61,8 +61,8 @@ final class Etcds {
     /** All keys that locks have in etcd, notices of forced releases left out. */
     static List<KeyValue> claims(Client client) {
         GetOption all = GetOption.builder().isPrefix(true).build();
-        return get(client.getKVClient().get(Names.bytes("reactivelock/"), all)).getKvs().stream()
-                .filter(kv -> !Names.tail(kv.getKey()).isEmpty())
+        return get(client.getKVClient().get(KeyLayout.bytes("reactivelock/"), all)).getKvs().stream()
+                .filter(kv -> !KeyLayout.tail(kv.getKey()).isEmpty())
                 .toList();
     }
 

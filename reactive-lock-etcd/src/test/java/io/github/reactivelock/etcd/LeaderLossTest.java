@@ -80,7 +80,7 @@ class LeaderLossTest {
     }
 
     private static LockClient client(String... endpoints) {
-        EtcdLockOptions patient = EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(40));
+        EtcdBackendOptions patient = EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(40));
         EtcdLockBackend backend = EtcdLockBackend.connect(Client.builder().endpoints(endpoints), patient);
         return LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(50))

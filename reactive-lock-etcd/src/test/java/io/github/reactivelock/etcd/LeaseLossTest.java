@@ -11,8 +11,8 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +52,7 @@ class LeaseLossTest extends EtcdFixture {
                 marked.clear();
                 marked.addAll(Etcds.get(Mono.fromFuture(etcd.getKVClient()
                                 .get(
-                                        Names.bytes("reactivelock/!"),
+                                        KeyLayout.bytes("reactivelock/!"),
                                         GetOption.builder().isPrefix(true).build())))
                         .getKvs());
                 return marked.size() == 1;
@@ -137,8 +137,8 @@ class LeaseLossTest extends EtcdFixture {
         // As a put would that was on its way while its claim was withdrawn and its answer lost.
         Etcds.get(etcd.getKVClient()
                 .put(
-                        Names.bytes("reactivelock/" + key + "/withdrawn.1"),
-                        Names.bytes("session owner"),
+                        KeyLayout.bytes("reactivelock/" + key + "/withdrawn.1"),
+                        KeyLayout.bytes("session owner"),
                         PutOption.builder().withLeaseId(lease).build()));
 
         LockHandle next = Etcds.get(client().acquire(key));
@@ -148,10 +148,10 @@ class LeaseLossTest extends EtcdFixture {
 
     @Test
     void aKeyThatAnOldListCallsAStrayIsKeptWhereItsPlaceIsInUseAgain() {
-        Names names = new Names("reactivelock");
-        Etcd commands = new Etcd(ClientSource.of(etcd), EtcdLockOptions.defaults());
-        Queue line =
-                new Queue(commands, new ClaimKeys(commands, names, "me"), new Pushes(commands, names.notice("me")));
+        KeyLayout names = new KeyLayout("reactivelock");
+        Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
+        ClaimRegistry line = new ClaimRegistry(
+                commands, new ClaimKeys(commands, names, "me"), new SignalSink(commands, names.notice("me")));
         Claim earlier = claim();
         Etcds.get(line.claim(earlier));
         ByteSequence listed = Etcds.oldest(etcd).getKey();
@@ -171,7 +171,7 @@ class LeaseLossTest extends EtcdFixture {
     void lossesAreSeenBehindTheNamespaceOfTheUsersClient() throws InterruptedException {
         try (Client users = Client.builder()
                 .endpoints(server.uri())
-                .namespace(Names.bytes("apps/shop/"))
+                .namespace(KeyLayout.bytes("apps/shop/"))
                 .build()) {
             LockClient client = client(EtcdLockBackend.using(users)).with(SHORT);
             LockHandle kept = Etcds.get(client.acquire(key + "kept"));

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class OpeningTest {
 
-    private static final EtcdLockOptions PATIENT = EtcdLockOptions.defaults().withCommandTimeout(Etcds.LIMIT);
+    private static final EtcdBackendOptions PATIENT =
+            EtcdBackendOptions.defaults().withCommandTimeout(Etcds.LIMIT);
 
     static final class Opener implements Function<String, LockBackend> {
         @Override

@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
 /** TLS, users and passwords, and what is said when etcd cannot or will not answer. */
 class RefusedTest {
 
-    private static final EtcdLockOptions OPTIONS =
-            EtcdLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
+    private static final EtcdBackendOptions OPTIONS =
+            EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
 
     private static Throwable refusal(EtcdLockBackend backend) {
         LockClient client = LockClient.builder(backend)
@@ -80,16 +80,16 @@ class RefusedTest {
         try (EtcdServer server = EtcdServer.start();
                 Client root = Client.builder().endpoints(server.uri()).build()) {
             Auth auth = root.getAuthClient();
-            Etcds.get(auth.userAdd(Names.bytes("root"), Names.bytes("rootpw")));
-            Etcds.get(auth.userGrantRole(Names.bytes("root"), Names.bytes("root")));
-            Etcds.get(auth.userAdd(Names.bytes("locks"), Names.bytes("s3cret")));
-            Etcds.get(auth.roleAdd(Names.bytes("locker")));
+            Etcds.get(auth.userAdd(KeyLayout.bytes("root"), KeyLayout.bytes("rootpw")));
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("root"), KeyLayout.bytes("root")));
+            Etcds.get(auth.userAdd(KeyLayout.bytes("locks"), KeyLayout.bytes("s3cret")));
+            Etcds.get(auth.roleAdd(KeyLayout.bytes("locker")));
             Etcds.get(auth.roleGrantPermission(
-                    Names.bytes("locker"),
-                    Names.bytes("reactivelock/"),
-                    Names.bytes("reactivelock0"),
+                    KeyLayout.bytes("locker"),
+                    KeyLayout.bytes("reactivelock/"),
+                    KeyLayout.bytes("reactivelock0"),
                     Permission.Type.READWRITE));
-            Etcds.get(auth.userGrantRole(Names.bytes("locks"), Names.bytes("locker")));
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("locks"), KeyLayout.bytes("locker")));
             Etcds.get(auth.authEnable());
 
             assertWorks(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
@@ -111,8 +111,8 @@ class RefusedTest {
         LockHandle held = Etcds.get(client.acquire("k"));
         try (Client root = Client.builder()
                 .endpoints(server.uri())
-                .user(Names.bytes("root"))
-                .password(Names.bytes("rootpw"))
+                .user(KeyLayout.bytes("root"))
+                .password(KeyLayout.bytes("rootpw"))
                 .build()) {
             Etcds.get(root.getAuthClient().authDisable());
             try (Client anybody = Client.builder().endpoints(server.uri()).build()) {
@@ -128,8 +128,8 @@ class RefusedTest {
     private static ClientBuilder login(EtcdServer server, String password) {
         return Client.builder()
                 .endpoints(server.uri())
-                .user(Names.bytes("locks"))
-                .password(Names.bytes(password));
+                .user(KeyLayout.bytes("locks"))
+                .password(KeyLayout.bytes(password));
     }
 
     @Test
@@ -212,7 +212,7 @@ class RefusedTest {
         String large = "x".repeat(40_000);
         Throwable full = null;
         for (int i = 0; full == null && i < 100; i++) {
-            full = Mono.fromFuture(etcd.getKVClient().put(Names.bytes("fill" + i), Names.bytes(large)))
+            full = Mono.fromFuture(etcd.getKVClient().put(KeyLayout.bytes("fill" + i), KeyLayout.bytes(large)))
                     .<Throwable>then(Mono.empty())
                     .onErrorResume(Mono::just)
                     .block(Etcds.LIMIT);

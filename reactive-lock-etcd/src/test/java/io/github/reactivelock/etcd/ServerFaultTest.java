@@ -7,7 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.testkit.TcpProxy;
 import java.time.Duration;
 import java.util.Queue;
@@ -40,8 +40,9 @@ class ServerFaultTest extends EtcdFixture {
     }
 
     private void compact() {
-        long now =
-                Etcds.get(etcd.getKVClient().get(Names.bytes("x"))).getHeader().getRevision();
+        long now = Etcds.get(etcd.getKVClient().get(KeyLayout.bytes("x")))
+                .getHeader()
+                .getRevision();
         Etcds.get(etcd.getKVClient().compact(now));
     }
 
@@ -53,7 +54,7 @@ class ServerFaultTest extends EtcdFixture {
 
         proxy.cut();
         Etcds.get(held.release());
-        Etcds.get(etcd.getKVClient().put(Names.bytes("x"), Names.bytes("later")));
+        Etcds.get(etcd.getKVClient().put(KeyLayout.bytes("x"), KeyLayout.bytes("later")));
         compact();
         proxy.mend();
 
@@ -70,7 +71,7 @@ class ServerFaultTest extends EtcdFixture {
 
         proxy.cut();
         LockHandle held = Etcds.get(client().acquire(key));
-        Etcds.get(etcd.getKVClient().put(Names.bytes("x"), Names.bytes("later")));
+        Etcds.get(etcd.getKVClient().put(KeyLayout.bytes("x"), KeyLayout.bytes("later")));
         compact();
         proxy.mend();
 

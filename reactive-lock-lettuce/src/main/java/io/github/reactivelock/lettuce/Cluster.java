@@ -24,7 +24,7 @@ import reactor.core.publisher.Flux;
 
 /** A Redis Cluster: scripts go to the primary of their slot, channels to any node, which hears the messages of
  * all, or as sharded channels to a node of their slot. */
-final class Cluster implements Source<StatefulRedisClusterConnection<String, String>> {
+final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<String, String>> {
 
     private final RedisClusterClient client;
     private final String server;
@@ -84,12 +84,14 @@ final class Cluster implements Source<StatefulRedisClusterConnection<String, Str
 
     @Override
     public CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
-        return sharded ? connection.async().ssubscribe(channel) : Source.super.subscribe(connection, channel);
+        return sharded ? connection.async().ssubscribe(channel) : ConnectionSource.super.subscribe(connection, channel);
     }
 
     @Override
     public CompletionStage<Void> unsubscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
-        return sharded ? connection.async().sunsubscribe(channel) : Source.super.unsubscribe(connection, channel);
+        return sharded
+                ? connection.async().sunsubscribe(channel)
+                : ConnectionSource.super.unsubscribe(connection, channel);
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.netty.util.Version;
@@ -64,7 +64,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
-    /** Runs the action with the connection, unless nobody has asked for one. */
+    /** Runs the action with the connection, if one was ever requested. */
     void useIfWanted(Consumer<C> action) {
         boolean wanted;
         synchronized (waiting) {

@@ -29,7 +29,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     private static final Logger log = LoggerFactory.getLogger(LettuceConnection.class);
 
-    private final Source<C> source;
+    private final ConnectionSource<C> source;
     private final Mono<Void> closeClient;
     private final LazyConnection<C> commands;
     private final LazyConnection<StatefulRedisPubSubConnection<String, String>> channels;
@@ -47,7 +47,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
      *
      * @param closeClient what is left to do when both connections are closed
      */
-    LettuceConnection(Source<C> source, Mono<Void> closeClient) {
+    LettuceConnection(ConnectionSource<C> source, Mono<Void> closeClient) {
         this.source = source;
         this.closeClient = closeClient;
         this.outbox = new Outbox(source::slot);
@@ -211,14 +211,14 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         if (!patience.isOver(System.nanoTime())) {
             return;
         }
-        commands.useIfWanted(connection -> Pulse.drop(connection, source.scripts(connection)));
-        channels.useIfWanted(connection -> Pulse.drop(connection, connection.async()));
+        commands.useIfWanted(connection -> PingWatchdog.drop(connection, source.scripts(connection)));
+        channels.useIfWanted(connection -> PingWatchdog.drop(connection, connection.async()));
     }
 
     private void watch(
             StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
         if (source.hasOthers()) {
-            watches.add(Pulse.of(connection, commands));
+            watches.add(PingWatchdog.of(connection, commands));
         }
     }
 

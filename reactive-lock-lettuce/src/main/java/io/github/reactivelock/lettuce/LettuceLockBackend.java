@@ -1,7 +1,7 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisLockBackend;
-import io.github.reactivelock.redis.RedisLockOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -11,13 +11,13 @@ import reactor.core.publisher.Mono;
 
 /**
  * Redis locks over Lettuce; the protocol and its guarantees are those of {@link RedisLockBackend}. Nothing is opened
- * before its first use, which takes one connection for commands and, once somebody waits or watches, a second for
+ * before its first use, which takes one connection for commands and, once a flow waits or watches, a second for
  * messages. Both reconnect by themselves; commands given meanwhile are sent when the connection is back, and may by
  * then have been given up by those who asked.
  */
 public final class LettuceLockBackend extends RedisLockBackend {
 
-    private LettuceLockBackend(LettuceConnection<?> connection, RedisLockOptions options) {
+    private LettuceLockBackend(LettuceConnection<?> connection, RedisBackendOptions options) {
         super(connection, options);
     }
 
@@ -29,7 +29,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(String uri) {
-        return connect(uri, RedisLockOptions.defaults());
+        return connect(uri, RedisBackendOptions.defaults());
     }
 
     /**
@@ -39,8 +39,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static LettuceLockBackend connect(String uri, RedisLockOptions options) {
-        return new LettuceLockBackend(OwnClient.ofServer(uri), options);
+    public static LettuceLockBackend connect(String uri, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofServer(uri), options);
     }
 
     /**
@@ -50,7 +50,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectPrimary(List<String> uris) {
-        return connectPrimary(uris, RedisLockOptions.defaults());
+        return connectPrimary(uris, RedisBackendOptions.defaults());
     }
 
     /**
@@ -62,8 +62,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param options how locks are kept
      * @return a backend that has not connected yet
      */
-    public static LettuceLockBackend connectPrimary(List<String> uris, RedisLockOptions options) {
-        return new LettuceLockBackend(OwnClient.ofPrimary(uris), options);
+    public static LettuceLockBackend connectPrimary(List<String> uris, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofPrimary(uris), options);
     }
 
     /**
@@ -73,7 +73,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectCluster(List<String> uris) {
-        return connectCluster(uris, RedisLockOptions.defaults());
+        return connectCluster(uris, RedisBackendOptions.defaults());
     }
 
     /**
@@ -84,8 +84,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static LettuceLockBackend connectCluster(List<String> uris, RedisLockOptions options) {
-        return new LettuceLockBackend(OwnClient.ofCluster(uris, options.hasShardedChannels()), options);
+    public static LettuceLockBackend connectCluster(List<String> uris, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofCluster(uris, options.hasShardedChannels()), options);
     }
 
     /**
@@ -99,7 +99,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend using(RedisClient client, RedisURI uri) {
-        return using(client, uri, RedisLockOptions.defaults());
+        return using(client, uri, RedisBackendOptions.defaults());
     }
 
     /**
@@ -110,7 +110,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static LettuceLockBackend using(RedisClient client, RedisURI uri, RedisLockOptions options) {
+    public static LettuceLockBackend using(RedisClient client, RedisURI uri, RedisBackendOptions options) {
         return new LettuceLockBackend(new LettuceConnection<>(OneServer.of(client, uri), Mono.empty()), options);
     }
 
@@ -121,7 +121,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend using(RedisClusterClient client) {
-        return using(client, RedisLockOptions.defaults());
+        return using(client, RedisBackendOptions.defaults());
     }
 
     /**
@@ -131,7 +131,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static LettuceLockBackend using(RedisClusterClient client, RedisLockOptions options) {
+    public static LettuceLockBackend using(RedisClusterClient client, RedisBackendOptions options) {
         return new LettuceLockBackend(
                 new LettuceConnection<>(
                         new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()),
@@ -147,6 +147,6 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a customizer that may be shared by any number of clients
      */
     public static NettyCustomizer nettyCustomizer() {
-        return OwnClient.resetAsEnd();
+        return ManagedClient.resetAsEnd();
     }
 }

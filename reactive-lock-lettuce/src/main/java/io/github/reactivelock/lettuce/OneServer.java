@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 
 /** A server, or whichever of several is the primary: the client looks for it at every connection. */
 record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOthers)
-        implements Source<StatefulRedisConnection<String, String>> {
+        implements ConnectionSource<StatefulRedisConnection<String, String>> {
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> commands() {
@@ -32,7 +32,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
         return Flux.never();
     }
 
-    /** The client is somebody else's, who decides how it deals with silence. */
+    /** The client is the application's, which decides how it deals with silence. */
     static OneServer of(RedisClient client, RedisURI uri) {
         return new OneServer(client, uri, name(uri), false);
     }

@@ -24,11 +24,11 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
 
     private static final String[] NONE = {};
 
-    private final Source<C> source;
+    private final ConnectionSource<C> source;
     private final LazyConnection<C> connection;
     private final AtomicInteger interruptions = new AtomicInteger();
 
-    ReplicaWait(Source<C> source) {
+    ReplicaWait(ConnectionSource<C> source) {
         this.source = source;
         this.connection = new LazyConnection<>(() -> source.commands().thenApply(open -> {
             open.addListener(this);
@@ -42,7 +42,7 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
         return Mono.create(sink -> connection.use(
                 open -> {
                     // Nobody else uses it: whoever gives up waiting leaves it to be opened anew.
-                    var unused = sink.onCancel(() -> Pulse.drop(open, source.scripts(open)));
+                    var unused = sink.onCancel(() -> PingWatchdog.drop(open, source.scripts(open)));
                     RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
                     int before = interruptions.get();
                     run(commands, script, keyArray, argArray)

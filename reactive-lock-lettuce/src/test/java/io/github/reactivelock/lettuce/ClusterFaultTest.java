@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.testkit.RedisCluster;
 import io.github.reactivelock.testkit.RedisServer;
 import java.time.Duration;
@@ -103,8 +103,8 @@ class ClusterFaultTest {
                         || !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
                                 .contains("redis_version:6."),
                 "sharded channels came with Redis 7");
-        RedisLockOptions options =
-                sharded ? RedisLockOptions.defaults().withShardedChannels() : RedisLockOptions.defaults();
+        RedisBackendOptions options =
+                sharded ? RedisBackendOptions.defaults().withShardedChannels() : RedisBackendOptions.defaults();
         String key = "contended";
         int slot = slot(key);
         AtomicBoolean stop = new AtomicBoolean();
@@ -158,10 +158,10 @@ class ClusterFaultTest {
     }
 
     private LockClient client() {
-        return client(RedisLockOptions.defaults());
+        return client(RedisBackendOptions.defaults());
     }
 
-    private LockClient client(RedisLockOptions options) {
+    private LockClient client(RedisBackendOptions options) {
         LettuceLockBackend backend = LettuceLockBackend.connectCluster(cluster.uris(), options);
         assertThat(backend.inspect("warm up").block(PATIENCE)).isNotNull();
         LockClient made = LockClient.create(backend);
@@ -181,7 +181,7 @@ class ClusterFaultTest {
     }
 
     private static long waiters(LockClient lock, String key) {
-        return lock.inspect(key).block(PATIENCE) instanceof io.github.reactivelock.spi.LockInfo.Held held
+        return lock.inspect(key).block(PATIENCE) instanceof io.github.reactivelock.state.LockInfo.Held held
                 ? held.waiters()
                 : 0;
     }

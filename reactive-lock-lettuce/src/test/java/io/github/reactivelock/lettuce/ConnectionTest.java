@@ -11,12 +11,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClient;
-import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -262,7 +262,7 @@ class ConnectionTest {
     void twoPrefixesAreTwoLocks() {
         LockBackend backend = fixture.backend();
         LockBackend other = LettuceLockBackend.connect(
-                fixture.server.uri(), RedisLockOptions.defaults().withPrefix("other"));
+                fixture.server.uri(), RedisBackendOptions.defaults().withPrefix("other"));
         take(backend, claim("a"));
         take(other, claim("a"));
         other.close().block();

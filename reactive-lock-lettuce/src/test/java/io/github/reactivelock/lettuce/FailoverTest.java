@@ -9,9 +9,9 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.redis.RedisLockOptions;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.redis.RedisBackendOptions;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testkit.RedisSentinel;
 import io.github.reactivelock.testkit.RedisServer;
 import io.github.reactivelock.testkit.TcpProxy;
@@ -33,8 +33,8 @@ import reactor.util.retry.Retry;
 class FailoverTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final RedisLockOptions ONE_REPLICA =
-            RedisLockOptions.defaults().withReplicas(1, Duration.ofSeconds(1));
+    private static final RedisBackendOptions ONE_REPLICA =
+            RedisBackendOptions.defaults().withReplicas(1, Duration.ofSeconds(1));
 
     private final List<LockClient> clients = new ArrayList<>();
     private final List<AutoCloseable> servers = new ArrayList<>();

@@ -7,7 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.redis.RedisFencingGuard;
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testkit.GuardContract;
 import java.time.Duration;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -56,7 +56,7 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
     }
 
     LockBackend backend(String uri) {
-        LockBackend backend = LettuceLockBackend.connect(uri, RedisLockOptions.defaults());
+        LockBackend backend = LettuceLockBackend.connect(uri, RedisBackendOptions.defaults());
         backends.add(backend);
         return backend;
     }

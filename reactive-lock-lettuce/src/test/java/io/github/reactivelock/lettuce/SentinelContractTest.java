@@ -2,7 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
@@ -32,7 +32,7 @@ class SentinelContractTest extends LockBackendContract {
     @Override
     protected LockBackend newBackend() {
         LockBackend backend = LettuceLockBackend.connect(
-                set.uri(), RedisLockOptions.defaults().withReplicas(2, Duration.ofSeconds(5)));
+                set.uri(), RedisBackendOptions.defaults().withReplicas(2, Duration.ofSeconds(5)));
         assertThat(backend.inspect("warm up").block(Duration.ofSeconds(60))).isNotNull();
         return backend;
     }

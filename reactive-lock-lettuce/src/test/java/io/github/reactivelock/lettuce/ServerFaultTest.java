@@ -12,9 +12,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.lettuce.core.KillArgs;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

@@ -3,7 +3,7 @@ package io.github.reactivelock.lettuce;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.reactivelock.redis.RedisLockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
@@ -28,7 +28,8 @@ import reactor.core.publisher.Flux;
 /** Three primaries, whose messages stay in the shard of their lock. */
 class ShardedChannelsContractTest extends LockBackendContract {
 
-    private static final RedisLockOptions SHARDED = RedisLockOptions.defaults().withShardedChannels();
+    private static final RedisBackendOptions SHARDED =
+            RedisBackendOptions.defaults().withShardedChannels();
 
     private static RedisCluster cluster;
     private static RedisClusterClient client;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.RedisCluster;
 import io.github.reactivelock.testkit.RedisSentinel;
 import io.github.reactivelock.testkit.RedisServer;

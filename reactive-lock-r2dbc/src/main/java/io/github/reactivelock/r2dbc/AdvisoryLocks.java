@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
@@ -47,7 +47,7 @@ public final class AdvisoryLocks {
      * @throws IllegalArgumentException if it does not lead to PostgreSQL
      */
     public static AdvisoryLocks using(ConnectionFactory pool) {
-        return using(pool, R2dbcLockOptions.defaults());
+        return using(pool, R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -58,7 +58,7 @@ public final class AdvisoryLocks {
      * @return locks that have not connected yet
      * @throws IllegalArgumentException if it does not lead to PostgreSQL
      */
-    public static AdvisoryLocks using(ConnectionFactory pool, R2dbcLockOptions options) {
+    public static AdvisoryLocks using(ConnectionFactory pool, R2dbcBackendOptions options) {
         Database database = new Database(pool, false, options);
         if (database.sql.dialect != Dialect.POSTGRESQL) {
             throw new IllegalArgumentException("advisory locks are PostgreSQL's; RowLocks does the same elsewhere");

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,7 @@ final class Cleaner {
 
     void begin() {
         if (begun.compareAndSet(false, true)) {
-            running.update(Detached.run(
+            running.update(FireAndForget.run(
                     "cleaning",
                     Mono.defer(() -> Mono.delay(jittered(), DriverThreads.timer()))
                             .then(Mono.defer(() -> clean(KEPT)).onErrorComplete())

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -32,7 +33,7 @@ final class Database {
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile long lentAt = System.nanoTime();
 
-    Database(ConnectionFactory factory, boolean isOurs, R2dbcLockOptions options) {
+    Database(ConnectionFactory factory, boolean isOurs, R2dbcBackendOptions options) {
         this.factory = Surroundings.outside(factory);
         this.isOurs = isOurs;
         this.timeout = options.commandTimeout();
@@ -116,7 +117,7 @@ final class Database {
         return Mono.deferContextual(context -> Mono.create(sink -> {
             AtomicBoolean settled = new AtomicBoolean();
             var unusedSink = sink.onCancel(() -> settled.set(true));
-            var unused = Detached.run(
+            var unused = FireAndForget.run(
                     "opening a connection",
                     sql.dialect
                             .handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))))
@@ -157,7 +158,7 @@ final class Database {
 
     /** What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. */
     private Mono<Void> cancelled(Connection real) {
-        return sql.dialect == Dialect.POSTGRESQL ? Notices.cancel(real) : Mono.empty();
+        return sql.dialect == Dialect.POSTGRESQL ? PgNotifications.cancel(real) : Mono.empty();
     }
 
     boolean isClosed() {

@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import io.r2dbc.spi.Connection;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -52,7 +52,7 @@ public final class FencingGuard {
      * @return a guard for any resource that has a name
      */
     public static FencingGuard inOwnTable() {
-        return inOwnTable(R2dbcLockOptions.defaults());
+        return inOwnTable(R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -61,7 +61,7 @@ public final class FencingGuard {
      * @param options for the name of the table
      * @return a guard for any resource that has a name
      */
-    public static FencingGuard inOwnTable(R2dbcLockOptions options) {
+    public static FencingGuard inOwnTable(R2dbcBackendOptions options) {
         return new FencingGuard(options.prefix(), null);
     }
 
@@ -82,7 +82,7 @@ public final class FencingGuard {
                 throw new IllegalArgumentException("not the name of a column: '" + name + "'");
             }
         }
-        return new FencingGuard(R2dbcLockOptions.defaults().prefix(), new Column(table, keyColumn, tokenColumn));
+        return new FencingGuard(R2dbcBackendOptions.defaults().prefix(), new Column(table, keyColumn, tokenColumn));
     }
 
     /**

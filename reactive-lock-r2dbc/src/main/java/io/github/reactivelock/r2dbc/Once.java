@@ -61,7 +61,7 @@ public final class Once {
      * @return work once
      */
     public static Once using(ConnectionFactory pool) {
-        return using(pool, R2dbcLockOptions.defaults());
+        return using(pool, R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -71,7 +71,7 @@ public final class Once {
      * @param options which tables
      * @return work once
      */
-    public static Once using(ConnectionFactory pool, R2dbcLockOptions options) {
+    public static Once using(ConnectionFactory pool, R2dbcBackendOptions options) {
         return new Once(new Database(pool, false, options), LEASE);
     }
 

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.spi.R2dbcNonTransientException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.time.Duration;
@@ -94,7 +95,7 @@ final class OnceRun {
     }
 
     private void undo() {
-        var unused = Detached.run("freeing a key", change("once_undo", name, id));
+        var unused = FireAndForget.run("freeing a key", change("once_undo", name, id));
     }
 
     /** Fails when the lease is lost, and does nothing else that can be seen. */
@@ -133,7 +134,7 @@ final class OnceRun {
     /** Completes when the outcome was written, or has been refused, or not been answered for a lease; writing goes on. */
     private Mono<Void> recorded(Optional<String> outcome) {
         Sinks.Empty<Void> over = Sinks.empty();
-        var unused = Detached.run(
+        var unused = FireAndForget.run(
                 "recording an outcome",
                 written(outcome.orElse(null))
                         .doOnError(error -> log.warn("what became of '{}' could not be recorded", key, error))

@@ -2,13 +2,13 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FirstAnswer;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
@@ -52,7 +52,7 @@ import reactor.core.scheduler.Schedulers;
  * whatever the default is, and takes one connection for that time; commands of one key follow one another. MySQL and H2,
  * which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A transaction that
  * holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
- * {@link R2dbcLockOptions#commandTimeout()} and end at the server too.
+ * {@link R2dbcBackendOptions#commandTimeout()} and end at the server too.
  *
  * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context sees
  * that of none of them: make a client for each tenant.
@@ -64,8 +64,8 @@ public final class R2dbcLockBackend implements LockBackend {
     private static final Duration IDLE = Duration.ofMinutes(5);
 
     private final Database database;
-    private final Pushes pushes;
-    private final Waits waits;
+    private final SignalSink pushes;
+    private final WaitingClaims waits;
     private final TableLock locks;
     private final Renewal renewal;
     private final Watch watch;
@@ -77,8 +77,8 @@ public final class R2dbcLockBackend implements LockBackend {
         new SecureRandom().nextBytes(random);
         this.database = database;
         this.pushes =
-                new Pushes(database, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
-        this.waits = new Waits(database, pushes);
+                new SignalSink(database, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
+        this.waits = new WaitingClaims(database, pushes);
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database);
         this.watch = new Watch(database, pushes);
@@ -101,7 +101,7 @@ public final class R2dbcLockBackend implements LockBackend {
                     "this is not an address as r2dbc:driver://user:password@host:port/database;"
                             + " percent-encode what is special in user and password");
         }
-        return connect(DriverThreads.call(() -> ConnectionFactories.get(address)), R2dbcLockOptions.defaults());
+        return connect(DriverThreads.call(() -> ConnectionFactories.get(address)), R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -111,7 +111,7 @@ public final class R2dbcLockBackend implements LockBackend {
      * @param options which tables and how many connections
      * @return a backend that has not connected yet
      */
-    public static R2dbcLockBackend connect(ConnectionFactory unpooled, R2dbcLockOptions options) {
+    public static R2dbcLockBackend connect(ConnectionFactory unpooled, R2dbcBackendOptions options) {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
@@ -136,7 +136,7 @@ public final class R2dbcLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static R2dbcLockBackend using(ConnectionFactory pool) {
-        return using(pool, R2dbcLockOptions.defaults());
+        return using(pool, R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -146,7 +146,7 @@ public final class R2dbcLockBackend implements LockBackend {
      * @param options which tables
      * @return a backend that has not connected yet
      */
-    public static R2dbcLockBackend using(ConnectionFactory pool, R2dbcLockOptions options) {
+    public static R2dbcLockBackend using(ConnectionFactory pool, R2dbcBackendOptions options) {
         return new R2dbcLockBackend(new Database(pool, false, options));
     }
 

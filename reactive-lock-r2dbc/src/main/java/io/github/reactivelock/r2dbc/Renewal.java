@@ -1,9 +1,9 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LossReason;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,7 +92,7 @@ final class Renewal {
     /** A hold that is there but was not renewed, because somebody has its row locked, is asked about again. */
     private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims, Set<String> renewed) {
         Object[] keys = claims.stream().map(claim -> Keys.bytes(claim.key())).toArray();
-        return session.alone(session.listed("owners", claims.size(), Waits.Owner::read, keys))
+        return session.alone(session.listed("owners", claims.size(), WaitingClaims.Owner::read, keys))
                 .map(owners -> {
                     Map<String, String> ownerOf = new HashMap<>();
                     owners.forEach(owner -> ownerOf.put(owner.key(), owner.claimId()));

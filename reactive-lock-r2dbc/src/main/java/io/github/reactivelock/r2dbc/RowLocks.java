@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
@@ -50,7 +50,7 @@ public final class RowLocks {
     private final Duration forConnection;
     private final Duration waitTimeout;
 
-    private RowLocks(ConnectionFactory pool, R2dbcLockOptions options, Duration waitTimeout) {
+    private RowLocks(ConnectionFactory pool, R2dbcBackendOptions options, Duration waitTimeout) {
         this.connections = new Database(pool, false, options);
         this.sql = connections.sql;
         this.sweep = Sweep.ofRows(connections);
@@ -66,7 +66,7 @@ public final class RowLocks {
      * @return row locks that have not connected yet
      */
     public static RowLocks using(ConnectionFactory pool, Duration waitTimeout) {
-        return using(pool, waitTimeout, R2dbcLockOptions.defaults());
+        return using(pool, waitTimeout, R2dbcBackendOptions.defaults());
     }
 
     /**
@@ -77,7 +77,7 @@ public final class RowLocks {
      * @param options which tables, and as command timeout how long to wait for a connection
      * @return row locks that have not connected yet
      */
-    public static RowLocks using(ConnectionFactory pool, Duration waitTimeout, R2dbcLockOptions options) {
+    public static RowLocks using(ConnectionFactory pool, Duration waitTimeout, R2dbcBackendOptions options) {
         if (waitTimeout.isNegative() || waitTimeout.isZero()) {
             throw new IllegalArgumentException("waitTimeout must be positive but is " + waitTimeout);
         }

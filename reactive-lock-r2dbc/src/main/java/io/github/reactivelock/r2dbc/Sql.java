@@ -26,7 +26,7 @@ final class Sql {
     private volatile boolean compounds = true;
 
     Sql(Dialect dialect, String prefix) {
-        this(dialect, prefix, R2dbcLockOptions.defaults().commandTimeout());
+        this(dialect, prefix, R2dbcBackendOptions.defaults().commandTimeout());
     }
 
     /** Statements that wait for a locked row, and for a client in the middle of a transaction, no longer than a command. */

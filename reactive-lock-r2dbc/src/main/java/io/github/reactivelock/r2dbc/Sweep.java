@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,7 +42,7 @@ final class Sweep {
         long now = System.nanoTime();
         long at = due.get();
         if (now - at >= 0 && due.compareAndSet(at, now + INTERVAL)) {
-            var unused = Detached.run("cleaning", swept());
+            var unused = FireAndForget.run("cleaning", swept());
         }
     }
 

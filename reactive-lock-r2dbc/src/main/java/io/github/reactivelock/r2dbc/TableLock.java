@@ -3,8 +3,8 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,23 +13,23 @@ import reactor.core.publisher.Mono;
 
 /**
  * Claims and releases. Where the database has a statement for all that a command needs, that is one round trip. What it
- * leaves open, and every command elsewhere, is a {@link Transfer}. When the answer to a release is lost nobody knows whom
+ * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost nobody knows whom
  * it served, so whoever waits here asks again.
  */
 final class TableLock {
 
     private final Database database;
-    private final Pushes pushes;
-    private final Waits waits;
-    private final Lanes lanes;
+    private final SignalSink pushes;
+    private final WaitingClaims waits;
+    private final PerKeySequencer lanes;
     /** Claims with a question that stands in a line of ours, for its turn or for a connection. */
     private final Set<String> standing = ConcurrentHashMap.newKeySet();
 
-    TableLock(Database database, Pushes pushes, Waits waits) {
+    TableLock(Database database, SignalSink pushes, WaitingClaims waits) {
         this.database = database;
         this.pushes = pushes;
         this.waits = waits;
-        this.lanes = new Lanes(database.timeout);
+        this.lanes = new PerKeySequencer(database.timeout);
     }
 
     boolean holdsBack(Claim claim) {
@@ -114,7 +114,7 @@ final class TableLock {
 
     /** The full question: who owns the lock, who is next, and where this claim stands. */
     private Mono<ClaimResult> asked(Session session, Claim claim) {
-        return Transfer.of(session, pushes, claim.key(), (transfer, row) -> {
+        return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
             if (row.isHeldBy(claim.id())) {
                 return session.change("extend", row.now() + Keys.micros(claim.lease()), Keys.bytes(claim.key()))
                         .thenReturn(granted(row.token(), claim));
@@ -129,7 +129,7 @@ final class TableLock {
      * A lock without a live owner belongs to whoever has waited longest. That this claim waits is not always to be seen
      * in the lock's row: an operator may have deleted it, or nobody may have heard of the claim for too long.
      */
-    private Mono<ClaimResult> free(Transfer transfer, LockRow row, Claim claim) {
+    private Mono<ClaimResult> free(HandOverTransaction transfer, LockRow row, Claim claim) {
         boolean waited = waits.contains(claim);
         return (waited ? transfer.queue(row) : transfer.waiting(row)).flatMap(queue -> {
             Successor next = queue.isEmpty() ? Successor.of(claim, pushes.client()) : queue.get(0);
@@ -138,7 +138,8 @@ final class TableLock {
         });
     }
 
-    private Mono<ClaimResult> granted(Transfer transfer, LockRow row, Claim claim, Successor next, boolean othersWait) {
+    private Mono<ClaimResult> granted(
+            HandOverTransaction transfer, LockRow row, Claim claim, Successor next, boolean othersWait) {
         return transfer.grant(row, next, othersWait)
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
@@ -147,7 +148,8 @@ final class TableLock {
                 .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
     }
 
-    private Mono<ClaimResult> behind(Transfer transfer, LockRow row, Claim claim, long left, long ownersToken) {
+    private Mono<ClaimResult> behind(
+            HandOverTransaction transfer, LockRow row, Claim claim, long left, long ownersToken) {
         return claim.mode() == Claim.Mode.TRY
                 ? Mono.just(new ClaimResult.Busy())
                 : transfer.enqueue(row, Successor.of(claim, pushes.client())).thenReturn(queued(left, ownersToken));
@@ -204,7 +206,7 @@ final class TableLock {
         }
 
         /** Tells a claim of this backend; the release was one of an owner. */
-        boolean tell(Pushes pushes) {
+        boolean tell(SignalSink pushes) {
             if (claimId != null && client != null && pushes.isFor(client)) {
                 pushes.push(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
             }
@@ -213,7 +215,7 @@ final class TableLock {
     }
 
     private Mono<Boolean> ended(Session session, Claim claim) {
-        return Transfer.of(session, pushes, claim.key(), (transfer, row) -> {
+        return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
             Mono<Void> end = claim.id().equals(row.claimId()) ? transfer.passOn(row) : transfer.leave(claim.id());
             return end.thenReturn(row.isHeldBy(claim.id()));
         });
@@ -222,7 +224,7 @@ final class TableLock {
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         return lanes.inTurn(
                 key,
-                database.run(session -> Transfer.of(
+                database.run(session -> HandOverTransaction.of(
                                 session,
                                 pushes,
                                 key,

@@ -1,8 +1,8 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LockEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -24,9 +24,9 @@ final class Watch {
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
 
     private final Database database;
-    private final Pushes pushes;
+    private final SignalSink pushes;
 
-    Watch(Database database, Pushes pushes) {
+    Watch(Database database, SignalSink pushes) {
         this.database = database;
         this.pushes = pushes;
     }
@@ -77,7 +77,7 @@ final class Watch {
         private Mono<LockEvent> snapshot() {
             return Mono.defer(() -> {
                 markedAt = System.nanoTime();
-                return database.run(session -> Transfer.of(
+                return database.run(session -> HandOverTransaction.of(
                                 session,
                                 pushes,
                                 key,

@@ -31,7 +31,7 @@ class ArchitectureTest {
     void onlyNotificationsNeedTheDriverOfOneDatabase() {
         noClasses()
                 .that()
-                .doNotHaveSimpleName("Notices")
+                .doNotHaveSimpleName("PgNotifications")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.r2dbc.h2..")
@@ -46,6 +46,6 @@ class ArchitectureTest {
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
                 .containsExactlyInAnyOrder(
-                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcLockOptions", "RowLocks");
+                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcBackendOptions", "RowLocks");
     }
 }

@@ -20,9 +20,16 @@ import reactor.core.scheduler.Schedulers;
 record Databases(String url, Runnable end) implements AutoCloseable {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
-    static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults()
+    static final R2dbcBackendOptions PATIENT = R2dbcBackendOptions.defaults()
             .withCommandTimeout(Duration.ofSeconds(30))
             .withConnections(4);
+
+    /**
+     * Counts the statements that wait for a row in MariaDB. The tables of information_schema about transactions will not do: they
+     * come from a cache that is not filled anew while it is asked more often than every 100 ms.
+     */
+    static final String MARIADB_WAITERS = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
+            + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
 
     static Databases postgres() {
         PostgresServer server = PostgresServer.start();

@@ -8,7 +8,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testkit.GuardContract;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionMetadata;

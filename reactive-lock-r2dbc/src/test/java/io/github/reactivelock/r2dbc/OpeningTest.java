@@ -22,7 +22,8 @@ import reactor.core.publisher.Mono;
 class OpeningTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final R2dbcLockOptions PATIENT = R2dbcLockOptions.defaults().withCommandTimeout(LIMIT);
+    private static final R2dbcBackendOptions PATIENT =
+            R2dbcBackendOptions.defaults().withCommandTimeout(LIMIT);
 
     static final class Opener implements Function<String, LockBackend> {
         @Override

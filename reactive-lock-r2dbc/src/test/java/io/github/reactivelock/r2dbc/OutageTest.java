@@ -66,10 +66,7 @@ class OutageTest {
                 "convert_to('%s', 'UTF8')",
                 "SELECT count(*) FROM pg_locks WHERE NOT granted");
         mariaDb = new Restartable(
-                new Databases(other.url("mariadb"), other::close),
-                other::restart,
-                "'%s'",
-                "SELECT count(*) FROM information_schema.innodb_lock_waits");
+                new Databases(other.url("mariadb"), other::close), other::restart, "'%s'", Databases.MARIADB_WAITERS);
         mySqlDriver = new Databases(other.url("mysql"), () -> {});
         restartable().forEach(each -> each.database().createTables());
     }
@@ -116,7 +113,7 @@ class OutageTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("all")
     void aMissingTableIsAnErrorThatNamesTheCall(Databases database) {
-        R2dbcLockOptions elsewhere = Databases.PATIENT.withPrefix("nowhere");
+        R2dbcBackendOptions elsewhere = Databases.PATIENT.withPrefix("nowhere");
         LockClient client = client(R2dbcLockBackend.connect(database.factory(), elsewhere));
 
         assertThatThrownBy(() -> client.acquire("k").block(Databases.LIMIT))

@@ -111,7 +111,7 @@ class OwnLineTest {
     @Test
     void standingInOurOwnLineIsNotTheSilenceOfTheStore() {
         try (TcpProxy proxy = TcpProxy.to(server.port())) {
-            R2dbcLockOptions brief = R2dbcLockOptions.defaults().withCommandTimeout(Duration.ofMillis(900));
+            R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(900));
             LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
                     .commandTimeout(Duration.ofSeconds(1))
                     .build();
@@ -134,7 +134,7 @@ class OwnLineTest {
     @Test
     void standingInLineForAConnectionIsNotTheSilenceOfTheStore() {
         try (TcpProxy proxy = TcpProxy.to(server.port())) {
-            R2dbcLockOptions brief = R2dbcLockOptions.defaults()
+            R2dbcBackendOptions brief = R2dbcBackendOptions.defaults()
                     .withCommandTimeout(Duration.ofMillis(900))
                     .withConnections(1);
             LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))

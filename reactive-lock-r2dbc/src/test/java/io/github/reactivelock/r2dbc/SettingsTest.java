@@ -7,7 +7,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.testkit.MariaDbServer;
 import io.github.reactivelock.testkit.PgBouncer;
 import io.github.reactivelock.testkit.PostgresServer;
@@ -165,7 +165,7 @@ class SettingsTest {
     @Test
     void aClientThatDoesNotListenLooksForItself() {
         LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
-        R2dbcLockOptions silent = Databases.PATIENT.withoutNotifications();
+        R2dbcBackendOptions silent = Databases.PATIENT.withoutNotifications();
         LockClient holding = client(R2dbcLockBackend.connect(postgres.factory(), silent));
         LockClient waiting = client(R2dbcLockBackend.connect(postgres.factory(), silent));
 

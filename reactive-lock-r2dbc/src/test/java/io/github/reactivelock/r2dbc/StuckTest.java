@@ -81,7 +81,7 @@ class StuckTest {
                 new Databases(other.url("mariadb"), other::close),
                 "'%s'",
                 Dialect.MARIADB.now,
-                "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'");
+                Databases.MARIADB_WAITERS);
         sites().forEach(site -> site.database().createTables());
     }
 
@@ -223,13 +223,13 @@ class StuckTest {
     @ParameterizedTest
     @MethodSource("sites")
     void aClientThatStopsInTheMiddleOfATransactionHoldsUpItsKeyForAMomentOnly(Site site) {
-        R2dbcLockOptions brief = R2dbcLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
+        R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
         Database stopping = new Database(site.database().factory(), false, brief);
         Connection connection = Mono.from(site.database().factory().create()).block(Databases.LIMIT);
         CompletableFuture<Boolean> locked = new CompletableFuture<>();
-        var stopped = Transfer.of(
+        var stopped = HandOverTransaction.of(
                         new Session(connection, stopping.sql),
-                        new Pushes(stopping, "stopped"),
+                        new SignalSink(stopping, "stopped"),
                         "stopped",
                         (transfer, row) -> Mono.<Boolean>never().doOnSubscribe(s -> locked.complete(true)))
                 .onErrorComplete()

@@ -150,12 +150,12 @@ final class RedisFailure extends RuntimeException {
         return new RedisFailure(server + advice(connection, prefix, error), error);
     }
 
-    static RedisFailure replicas(RedisConnection connection, long have, RedisLockOptions options) {
+    static RedisFailure replicas(RedisConnection connection, long have, RedisBackendOptions options) {
         return new RedisFailure(
                 "Redis at " + connection.server() + " could not replicate: " + have + " of the " + options.replicas()
                         + " replicas asked for acknowledged within "
                         + options.replicaTimeout().toMillis()
-                        + " ms; look whether they are up, or ask for fewer with RedisLockOptions.withReplicas",
+                        + " ms; look whether they are up, or ask for fewer with RedisBackendOptions.withReplicas",
                 new IllegalStateException("too few replicas"));
     }
 
@@ -163,7 +163,7 @@ final class RedisFailure extends RuntimeException {
         return new RedisFailure(
                 "Redis at " + connection.server() + " has something that is not a lock under the key '" + key + "' (a "
                         + type
-                        + "): delete or rename that key, or choose another prefix with RedisLockOptions.withPrefix",
+                        + "): delete or rename that key, or choose another prefix with RedisBackendOptions.withPrefix",
                 error);
     }
 
@@ -178,7 +178,7 @@ final class RedisFailure extends RuntimeException {
         return words(error).contains("WRONGTYPE");
     }
 
-    /** Whether the server said that somebody will serve again soon: a slot on the move, a fail-over. */
+    /** Whether the server said that it will be served again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
         return PASSING.contains(RedisScript.errorCode(words(error)));
     }

@@ -2,14 +2,14 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.QuorumNode;
-import io.github.reactivelock.spi.RandomId;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +26,7 @@ import reactor.util.retry.Retry;
  * <ol>
  *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
- *       expire with the last of them; {@code :token} holds the last fencing token and, while somebody watches, the channel
+ *       expire with the last of them; {@code :token} holds the last fencing token and, while a client watches, the channel
  *       for changes. It expires ten minutes after the last grant, or after the clock has come to a token that is ahead
  *       of it. Nothing is without an expiry. The first and the last of these have a plus
  *       sign while there may be a queue or a watcher, so that a claim and a release that find none look at nothing else.
@@ -38,17 +38,16 @@ import reactor.util.retry.Retry;
  *       the last one was lost.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease, and can be told, becomes the owner with its own lease and the next token, and the grant is
- *       published on the channel of its client. Whoever is not the owner leaves the queue.
- *   <li><b>Nobody there.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
- *       of a cluster's that hears by way of other nodes. If nobody listens there now, its process has ended or is
- *       reconnecting: its claims keep their places and are passed over. If nobody is left, the lock is free, and goes to
- *       whoever asks first, as each does on {@link Signal.Reconnected}. They are told to ask; never is a grant sent to
- *       somebody who is not there.
+ *       published on the channel of its client. A claim that is not the owner leaves the queue.
+ *   <li><b>Absent waiters.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
+ *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
+ *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
+ *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent client.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
- *       RedisLockOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
- *   <li><b>Replicas.</b> With {@link RedisLockOptions#withReplicas}, a claim that was granted is renewed once more and that
+ *       RedisBackendOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
+ *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, then
  *       names it for a minute and takes its snapshot in one step, and does so again in time; a name that was missing
@@ -74,13 +73,13 @@ public abstract class RedisLockBackend implements QuorumNode {
     // Read from the jar when the first backend is made, not by whichever thread asks first: that one must not block.
     private final RedisScript script = RedisScript.lock();
     private final RedisConnection connection;
-    private final RedisNames names;
+    private final RedisKeyLayout names;
     private final String prefix;
     private final String client = RandomId.next();
     private final String grants;
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
-    private final RedisLockOptions options;
+    private final RedisBackendOptions options;
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
@@ -92,23 +91,23 @@ public abstract class RedisLockBackend implements QuorumNode {
      * @param connection the connection; nothing is opened yet
      * @param options how locks are laid out
      */
-    protected RedisLockBackend(RedisConnection connection, RedisLockOptions options) {
+    protected RedisLockBackend(RedisConnection connection, RedisBackendOptions options) {
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
         this.names = options.hasShardedChannels()
-                ? RedisNames.ofShards(prefix)
-                : new RedisNames(prefix, connection.database());
+                ? RedisKeyLayout.ofShards(prefix)
+                : new RedisKeyLayout(prefix, connection.database());
         this.grants = names.grants(client);
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
             throw new IllegalArgumentException(
                     "replicas cannot be waited for on " + connection.server()
-                            + ": leave RedisLockOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
+                            + ": leave RedisBackendOptions.withReplicas out, or connect through Lettuce to a server that is no cluster");
         }
         if (options.hasShardedChannels() && !connection.hasShardedChannels()) {
             throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
-                    + ": leave RedisLockOptions.withShardedChannels out, or connect through Lettuce to a cluster");
+                    + ": leave RedisBackendOptions.withShardedChannels out, or connect through Lettuce to a cluster");
         }
         this.options = options;
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
@@ -194,7 +193,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
     }
 
-    /** Whether the server knows that somebody listens where a grant of the key is pushed to. */
+    /** Whether the server knows of a subscriber where a grant of the key is pushed to. */
     private boolean isHeard(String key) {
         return shards == null ? heard : shards.isHeard(key);
     }
@@ -210,7 +209,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     public final Flux<LockEvent> events(String key) {
         Mono<List<Object>> watch = run(key, "watch", names.events(key));
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
-        // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
+        // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks again.
         Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, DriverThreads.timer())
                 .onBackpressureDrop()
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))

@@ -1,9 +1,9 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,11 +25,11 @@ final class RedisRenewals {
     private static final Duration LONGEST = Duration.ofSeconds(1);
 
     private final RedisConnection connection;
-    private final RedisNames names;
+    private final RedisKeyLayout names;
     private final Function<List<Claim>, Mono<RenewalResult>> batch;
 
     /** The function renews claims that share a slot. */
-    RedisRenewals(RedisConnection connection, RedisNames names, Function<List<Claim>, Mono<RenewalResult>> batch) {
+    RedisRenewals(RedisConnection connection, RedisKeyLayout names, Function<List<Claim>, Mono<RenewalResult>> batch) {
         this.connection = connection;
         this.names = names;
         this.batch = batch;

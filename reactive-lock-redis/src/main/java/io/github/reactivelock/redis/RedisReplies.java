@@ -3,12 +3,12 @@ package io.github.reactivelock.redis;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -104,7 +104,7 @@ final class RedisReplies {
                 number(reply, 3));
     }
 
-    static @Nullable Signal signal(RedisNames names, String message) {
+    static @Nullable Signal signal(RedisKeyLayout names, String message) {
         Matcher matcher = GRANT.matcher(message);
         if (matcher.matches()) {
             long token = Long.parseLong(matcher.group(2));

@@ -1,8 +1,8 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.DriverThreads;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -30,13 +30,13 @@ final class ShardGrants {
     private static final Logger log = LoggerFactory.getLogger(ShardGrants.class);
 
     private final RedisChannels channels;
-    private final RedisNames names;
+    private final RedisKeyLayout names;
     private final String client;
     private final Set<String> asked = ConcurrentHashMap.newKeySet();
     private final Map<String, Listening> byKey = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable FluxSink<Signal>> sink = new AtomicReference<>();
 
-    ShardGrants(RedisChannels channels, RedisNames names, String client) {
+    ShardGrants(RedisChannels channels, RedisKeyLayout names, String client) {
         this.channels = channels;
         this.names = names;
         this.client = client;

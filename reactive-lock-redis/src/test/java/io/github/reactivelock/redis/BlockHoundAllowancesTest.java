@@ -2,7 +2,7 @@ package io.github.reactivelock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.RandomId;
+import io.github.reactivelock.spi.support.RandomId;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.time.Duration;

@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
 class EvictionTest {
 
     private final FakeConnection connection = new FakeConnection();
-    private final RedisLockBackend backend = new RedisLockBackend(connection, RedisLockOptions.defaults()) {};
+    private final RedisLockBackend backend = new RedisLockBackend(connection, RedisBackendOptions.defaults()) {};
     private final Logger logger = (Logger) LoggerFactory.getLogger(Eviction.class);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
 

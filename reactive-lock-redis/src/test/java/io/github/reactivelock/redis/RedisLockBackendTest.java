@@ -3,9 +3,9 @@ package io.github.reactivelock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -23,7 +23,7 @@ class RedisLockBackendTest {
     private static final LockEvent FREE = new LockEvent.Snapshot(new LockInfo.Free("a"));
 
     private final FakeConnection connection = new FakeConnection();
-    private final RedisLockBackend backend = new RedisLockBackend(connection, RedisLockOptions.defaults()) {};
+    private final RedisLockBackend backend = new RedisLockBackend(connection, RedisBackendOptions.defaults()) {};
 
     @Test
     void everyConfirmationOfTheGrantChannelIsAReconnection() {
@@ -47,7 +47,7 @@ class RedisLockBackendTest {
     @Test
     void twoBackendsHaveTwoGrantChannels() {
         FakeConnection other = new FakeConnection();
-        RedisLockBackend second = new RedisLockBackend(other, RedisLockOptions.defaults()) {};
+        RedisLockBackend second = new RedisLockBackend(other, RedisBackendOptions.defaults()) {};
         backend.signals().subscribe().dispose();
         second.signals().subscribe().dispose();
 

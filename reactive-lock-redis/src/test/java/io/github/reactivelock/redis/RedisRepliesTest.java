@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ class RedisRepliesTest {
     private static final Claim CLAIM =
             new Claim("a", "AAAAAAAAAAAAAAAAAAAAAA", "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
 
-    private final RedisNames names = new RedisNames("reactivelock", 0);
+    private final RedisKeyLayout names = new RedisKeyLayout("reactivelock", 0);
 
     @Test
     void theEnginesBitsAreAddedToTheStoresToken() {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

@@ -12,7 +12,7 @@ import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -3,7 +3,7 @@ package io.github.reactivelock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

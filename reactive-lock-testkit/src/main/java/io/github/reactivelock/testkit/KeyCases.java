@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

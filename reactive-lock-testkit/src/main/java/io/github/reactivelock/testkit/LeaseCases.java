@@ -6,7 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockTimeoutException;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;

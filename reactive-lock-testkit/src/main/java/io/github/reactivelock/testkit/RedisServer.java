@@ -141,6 +141,7 @@ public final class RedisServer implements AutoCloseable {
             running.kill();
         }
         directory.resolve("dump.rdb").toFile().delete();
+        directory.resolve("appendonly.aof").toFile().delete(); // where Redis 6 keeps it
         Scratch.empty(directory.resolve("appendonlydir"));
         restart();
     }

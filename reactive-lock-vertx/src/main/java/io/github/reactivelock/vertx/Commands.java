@@ -1,7 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.RedisScript;
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.Command;
@@ -36,7 +36,7 @@ final class Commands implements Link.User {
     // Commands pile up while there is no connection; what is refused then would have come too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
     private static final int MOST_IN_FLIGHT = 1_024;
-    // Longer than the engine waits for an answer by default, so nobody waits for what is refused after it.
+    // Longer than the engine waits for an answer by default, so no caller waits any more for what is refused after it.
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final ContextInternal context;

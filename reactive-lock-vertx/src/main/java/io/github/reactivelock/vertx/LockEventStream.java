@@ -1,6 +1,6 @@
 package io.github.reactivelock.vertx;
 
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import io.vertx.core.Handler;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.streams.ReadStream;

@@ -2,8 +2,8 @@ package io.github.reactivelock.vertx;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisLockBackend;
-import io.github.reactivelock.redis.RedisLockOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.redis.client.Redis;
@@ -11,7 +11,7 @@ import io.vertx.redis.client.RedisOptions;
 
 /**
  * Redis locks over the Vert.x Redis client; the protocol and its guarantees are those of {@link RedisLockBackend}.
- * Nothing is opened before its first use, which takes one connection for commands and, once somebody waits or watches, a
+ * Nothing is opened before its first use, which takes one connection for commands and, once a flow waits or watches, a
  * second for messages. Both live on an event loop of the given {@link Vertx} and no thread is started.
  *
  * <p>Both come back after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
@@ -22,7 +22,7 @@ public final class VertxLockBackend extends RedisLockBackend {
 
     private static final long LONGEST_HANDSHAKE = Link.LONGEST_OPENING / 2;
 
-    private VertxLockBackend(VertxRedisConnection connection, RedisLockOptions options) {
+    private VertxLockBackend(VertxRedisConnection connection, RedisBackendOptions options) {
         super(connection, options);
     }
 
@@ -35,7 +35,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, String uri) {
-        return connect(vertx, uri, RedisLockOptions.defaults());
+        return connect(vertx, uri, RedisBackendOptions.defaults());
     }
 
     /**
@@ -46,7 +46,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static VertxLockBackend connect(Vertx vertx, String uri, RedisLockOptions options) {
+    public static VertxLockBackend connect(Vertx vertx, String uri, RedisBackendOptions options) {
         VertxVersion.check();
         return connect(vertx, defaultsFor(uri), options);
     }
@@ -75,7 +75,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend connect(Vertx vertx, RedisOptions redis) {
-        return connect(vertx, redis, RedisLockOptions.defaults());
+        return connect(vertx, redis, RedisBackendOptions.defaults());
     }
 
     /**
@@ -86,7 +86,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisLockOptions options) {
+    public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisBackendOptions options) {
         VertxVersion.check();
         RedisOptions copy = copyOf(redis);
         return new VertxLockBackend(
@@ -105,7 +105,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis) {
-        return using(vertx, client, redis, RedisLockOptions.defaults());
+        return using(vertx, client, redis, RedisBackendOptions.defaults());
     }
 
     /**
@@ -117,7 +117,7 @@ public final class VertxLockBackend extends RedisLockBackend {
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
-    public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisLockOptions options) {
+    public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisBackendOptions options) {
         VertxVersion.check();
         return new VertxLockBackend(
                 new VertxRedisConnection(

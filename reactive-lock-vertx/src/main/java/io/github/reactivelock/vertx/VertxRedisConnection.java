@@ -5,7 +5,7 @@ import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -33,7 +33,7 @@ final class VertxRedisConnection implements RedisConnection {
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      */
     VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
-        // What runs on it has the context class loader of whoever makes it.
+        // What runs on it has the context class loader of the thread that makes it.
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;

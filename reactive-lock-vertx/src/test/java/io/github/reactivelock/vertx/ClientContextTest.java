@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.RedisCluster;
 import io.github.reactivelock.testkit.RedisSentinel;
 import io.github.reactivelock.testkit.RedisServer;

@@ -45,7 +45,7 @@ interface ClientSource {
     }
 
     /** A client made for this backend. */
-    record Own(String servers, ZooKeeperLockOptions options) implements ClientSource {
+    record Own(String servers, ZooKeeperBackendOptions options) implements ClientSource {
 
         private static final int PAUSE_BETWEEN_ATTEMPTS = 50;
 
@@ -79,7 +79,8 @@ interface ClientSource {
                     // The servers given are the ones to use: what they call themselves may not be reachable from here.
                     .ensembleTracker(false);
             if (options.digest() != null) {
-                builder.authorization("digest", Names.bytes(options.digest())).aclProvider(new Creator());
+                builder.authorization("digest", KeyLayout.bytes(options.digest()))
+                        .aclProvider(new Creator());
             }
             CuratorFramework client = builder.build();
             client.getConnectionStateListenable().addListener(listener);

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -31,7 +32,7 @@ final class Connection {
     private static final int RELIABLE_PART = 2;
 
     private final ClientSource source;
-    private final ZooKeeperLockOptions options;
+    private final ZooKeeperBackendOptions options;
     private final Scheduler thread = DriverThreads.scheduler("reactive-lock-zookeeper", 1);
     private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
     private final ConnectionStateListener onState = (client, state) -> changed(state);
@@ -39,7 +40,7 @@ final class Connection {
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
 
-    Connection(ClientSource source, ZooKeeperLockOptions options) {
+    Connection(ClientSource source, ZooKeeperBackendOptions options) {
         this.source = source;
         this.options = options;
     }
@@ -164,7 +165,7 @@ final class Connection {
                 .subscribeOn(thread)
                 .doFinally(signal -> thread.dispose())
                 .cache();
-        Disposable unused = Detached.run("closing the connection to ZooKeeper", end);
+        Disposable unused = FireAndForget.run("closing the connection to ZooKeeper", end);
         return end;
     }
 

@@ -8,7 +8,7 @@ import java.time.Duration;
  * What is written into a claim's node: who made it, its lease in milliseconds and its owner's name, with a space
  * between.
  *
- * @param session the backend that made it, as in {@link Names#notice}
+ * @param session the backend that made it, as in {@link KeyLayout#notice}
  * @param lease the lease that was asked for
  * @param owner a name for people
  */
@@ -19,7 +19,7 @@ record Content(String session, Duration lease, String owner) {
     }
 
     byte[] bytes() {
-        return Names.bytes(session + " " + lease.toMillis() + " " + owner);
+        return KeyLayout.bytes(session + " " + lease.toMillis() + " " + owner);
     }
 
     /** What a node that is not ours holds becomes the owner's name. */

@@ -1,6 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

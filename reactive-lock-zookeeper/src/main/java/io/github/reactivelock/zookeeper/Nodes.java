@@ -1,7 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,9 +29,9 @@ final class Nodes {
     private static final byte[] NOTHING = {};
 
     private final Connection connection;
-    private final Names names;
+    private final KeyLayout names;
 
-    Nodes(Connection connection, Names names) {
+    Nodes(Connection connection, KeyLayout names) {
         this.connection = connection;
         this.names = names;
     }
@@ -146,7 +146,7 @@ final class Nodes {
                 .map(deleted -> !deleted.isEmpty());
     }
 
-    Mono<Void> deleteAll(String key, List<Place> places) {
+    Mono<Void> deleteAll(String key, List<SequenceNode> places) {
         return Flux.fromIterable(places)
                 .flatMap(place -> delete(names.claim(key, place.name())))
                 .then();
@@ -173,7 +173,7 @@ final class Nodes {
         return connection
                 .ask(async -> ifThere(async.setData()
                         .uncompressed()
-                        .forPath(path, Names.bytes(text))
+                        .forPath(path, KeyLayout.bytes(text))
                         .thenApply(stat -> List.of(path))))
                 .then();
     }

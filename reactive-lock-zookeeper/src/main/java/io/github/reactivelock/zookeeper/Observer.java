@@ -1,8 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -25,9 +25,9 @@ final class Observer {
     private final Connection connection;
     private final Nodes nodes;
     private final Watches watches;
-    private final Names names;
+    private final KeyLayout names;
 
-    Observer(Connection connection, Nodes nodes, Names names) {
+    Observer(Connection connection, Nodes nodes, KeyLayout names) {
         this.connection = connection;
         this.nodes = nodes;
         this.watches = new Watches(connection);
@@ -43,11 +43,12 @@ final class Observer {
 
     private Mono<Look> look(String key, Mono<List<String>> asked) {
         return asked.flatMap(line -> {
-            Place first = Place.first(line);
+            SequenceNode first = SequenceNode.first(line);
             if (first == null) {
                 return Mono.just(new Look(new LockInfo.Free(key), line));
             }
-            long waiters = line.stream().filter(name -> Place.of(name) != null).count() - 1;
+            long waiters =
+                    line.stream().filter(name -> SequenceNode.of(name) != null).count() - 1;
             return nodes.read(names.claim(key, first.name()))
                     .map(owner -> new Look(held(key, owner, waiters), line))
                     // It went between the two questions.
@@ -84,7 +85,7 @@ final class Observer {
     /** Deletes the owner's node if it is the one of that token, and tells the owner's client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         return nodes.latestLine(key).flatMap(line -> {
-            Place first = Place.first(line);
+            SequenceNode first = SequenceNode.first(line);
             if (first == null) {
                 return Mono.just(false);
             }
@@ -116,7 +117,7 @@ final class Observer {
         private final String key;
         private final String below;
         private final Set<String> line = new HashSet<>();
-        private @Nullable Place owner;
+        private @Nullable SequenceNode owner;
         private long token;
 
         Following(String key) {
@@ -132,7 +133,7 @@ final class Observer {
             if (path == null || !path.startsWith(below)) {
                 return Flux.empty();
             }
-            Place place = Place.of(path.substring(below.length()));
+            SequenceNode place = SequenceNode.of(path.substring(below.length()));
             if (place == null) {
                 return Flux.empty();
             }
@@ -141,18 +142,18 @@ final class Observer {
             } else if (event.getType() == EventType.NodeDeleted) {
                 line.remove(place.name());
             }
-            Place first = Place.first(List.copyOf(line));
+            SequenceNode first = SequenceNode.first(List.copyOf(line));
             return Objects.equals(first, owner) ? Flux.empty() : tell(first);
         }
 
         private LockEvent begin(Look look) {
             line.addAll(look.line);
-            owner = Place.first(look.line);
+            owner = SequenceNode.first(look.line);
             token = look.info instanceof LockInfo.Held held ? held.fencingToken() : 0;
             return new LockEvent.Snapshot(look.info);
         }
 
-        private Flux<LockEvent> tell(@Nullable Place first) {
+        private Flux<LockEvent> tell(@Nullable SequenceNode first) {
             Flux<LockEvent> released = token == 0 ? Flux.empty() : Flux.just(new LockEvent.Released(key, token));
             owner = first;
             token = 0;
@@ -160,7 +161,7 @@ final class Observer {
         }
 
         /** An owner that is gone before it could be read is passed over. */
-        private Mono<LockEvent> acquired(Place first) {
+        private Mono<LockEvent> acquired(SequenceNode first) {
             return nodes.read(names.claim(key, first.name())).map(read -> {
                 token = read.node().token();
                 return new LockEvent.Acquired(key, read.content().owner(), token);

@@ -1,7 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.DriverThreads;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,11 +40,11 @@ final class Removals {
 
     private Mono<Boolean> removal(Claim claim) {
         return nodes.latestLine(claim.key()).flatMap(names -> {
-            Line line = Line.of(claim.id(), names);
+            QueuePosition line = QueuePosition.of(claim.id(), names);
             if (line.own() == null) {
                 return Mono.just(false);
             }
-            List<Place> all = new ArrayList<>(line.surplus());
+            List<SequenceNode> all = new ArrayList<>(line.surplus());
             all.add(line.own());
             return nodes.deleteAll(claim.key(), all).thenReturn(line.predecessor() == null);
         });
@@ -66,7 +67,7 @@ final class Removals {
                     tidyUp();
                 }
             }));
-            Disposable unused = Detached.run("waiting to remove nodes of claims that ended", pause);
+            Disposable unused = FireAndForget.run("waiting to remove nodes of claims that ended", pause);
         }
     }
 
@@ -79,7 +80,7 @@ final class Removals {
     /** Called when the store can be asked again. */
     void tidyUp() {
         if (!unfinished.isEmpty() && !connection.isClosed()) {
-            Disposable unused = Detached.run("removing nodes of claims that ended", removeUnfinished());
+            Disposable unused = FireAndForget.run("removing nodes of claims that ended", removeUnfinished());
         }
     }
 

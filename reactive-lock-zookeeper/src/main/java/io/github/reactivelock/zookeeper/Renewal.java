@@ -1,8 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,16 +17,16 @@ import reactor.core.publisher.Mono;
  */
 final class Renewal {
 
-    private record Held(Standing standing, Node node) {}
+    private record Held(ClaimState standing, Node node) {}
 
     private Renewal() {}
 
-    static Mono<RenewalResult> of(List<Claim> claims, Queue queue, Nodes nodes) {
+    static Mono<RenewalResult> of(List<Claim> claims, ClaimRegistry queue, Nodes nodes) {
         return Mono.defer(() -> {
             Map<String, LossReason> lost = new HashMap<>();
             List<Held> held = new ArrayList<>();
             for (Claim claim : claims) {
-                Standing standing = queue.standing(claim.id());
+                ClaimState standing = queue.standing(claim.id());
                 Node node = standing == null ? null : standing.node();
                 if (standing != null && node != null && standing.isOwner()) {
                     held.add(new Held(standing, node));
@@ -46,10 +46,10 @@ final class Renewal {
     }
 
     private static RenewalResult outcome(
-            List<Held> held, Nodes.Checked checked, Map<String, LossReason> lost, Queue queue) {
+            List<Held> held, Nodes.Checked checked, Map<String, LossReason> lost, ClaimRegistry queue) {
         Set<String> renewed = new HashSet<>();
         for (int i = 0; i < held.size(); i++) {
-            Standing standing = held.get(i).standing;
+            ClaimState standing = held.get(i).standing;
             Node node = held.get(i).node;
             if (checked.keeps(i, node) && standing.isOwner()) {
                 queue.keep(standing, node);

@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -102,7 +103,7 @@ final class Watches {
                 ? Mono.empty()
                 : connection.ask(
                         async -> async.removeWatches().removing(watcher).forPath(path)));
-        Disposable unused = Detached.run(
+        Disposable unused = FireAndForget.run(
                 "taking back a watch", begun.then().onErrorComplete().then(removal));
     }
 

@@ -2,13 +2,13 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.DriverThreads;
-import io.github.reactivelock.spi.FirstAnswer;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FirstAnswer;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
@@ -69,20 +69,20 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     private final Connection connection;
     private final Nodes nodes;
-    private final Queue queue;
+    private final ClaimRegistry queue;
     private final Observer observer;
-    private final Pushes pushes;
+    private final SignalSink pushes;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
-    ZooKeeperLockBackend(ClientSource source, ZooKeeperLockOptions options) {
+    ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
         byte[] random = new byte[16];
         new SecureRandom().nextBytes(random);
         String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
-        Names names = new Names(options.prefix());
+        KeyLayout names = new KeyLayout(options.prefix());
         this.connection = new Connection(source, options);
         this.nodes = new Nodes(connection, names);
-        this.pushes = new Pushes(connection, nodes, names.notice(session));
-        this.queue = new Queue(connection, nodes, names, session, pushes);
+        this.pushes = new SignalSink(connection, nodes, names.notice(session));
+        this.queue = new ClaimRegistry(connection, nodes, names, session, pushes);
         this.observer = new Observer(connection, nodes, names);
     }
 
@@ -94,7 +94,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static ZooKeeperLockBackend connect(String connectString) {
-        return connect(connectString, ZooKeeperLockOptions.defaults());
+        return connect(connectString, ZooKeeperBackendOptions.defaults());
     }
 
     /**
@@ -104,7 +104,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * @param options how locks are laid out, the session timeout, and user and password
      * @return a backend that has not connected yet
      */
-    public static ZooKeeperLockBackend connect(String connectString, ZooKeeperLockOptions options) {
+    public static ZooKeeperLockBackend connect(String connectString, ZooKeeperBackendOptions options) {
         return new ZooKeeperLockBackend(new ClientSource.Own(connectString, options), options);
     }
 
@@ -117,7 +117,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * @return a backend that has sent nothing yet
      */
     public static ZooKeeperLockBackend using(CuratorFramework client) {
-        return using(client, ZooKeeperLockOptions.defaults());
+        return using(client, ZooKeeperBackendOptions.defaults());
     }
 
     /**
@@ -127,7 +127,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
      * @param options how locks are laid out; session timeout and user are those of the client
      * @return a backend that has sent nothing yet
      */
-    public static ZooKeeperLockBackend using(CuratorFramework client, ZooKeeperLockOptions options) {
+    public static ZooKeeperLockBackend using(CuratorFramework client, ZooKeeperBackendOptions options) {
         return new ZooKeeperLockBackend(new ClientSource.Users(client), options);
     }
 

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
-import io.github.reactivelock.spi.LossReason;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -276,7 +276,7 @@ class ClaimProtocolTest extends Fixture {
         String stranger = zookeeper
                 .create()
                 .withMode(CreateMode.EPHEMERAL)
-                .forPath("/reactivelock/" + key + "/notes", Names.bytes("of an operator"));
+                .forPath("/reactivelock/" + key + "/notes", KeyLayout.bytes("of an operator"));
 
         assertThat(ZooKeepers.get(backend.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
         assertThat(ZooKeepers.get(backend.inspect(key)))

@@ -70,8 +70,8 @@ abstract class Fixture {
     }
 
     /** Patient, so that a busy machine looks like nothing else than a slow one. */
-    static ZooKeeperLockOptions patient() {
-        return ZooKeeperLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
+    static ZooKeeperBackendOptions patient() {
+        return ZooKeeperBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
     }
 
     ZooKeeperLockBackend backend() {

@@ -26,7 +26,7 @@ class OneTimeKeysTest {
                 CuratorFramework zookeeper = ZooKeepers.client(server.getConnectString())) {
             ZooKeeperLockBackend backend = ZooKeeperLockBackend.connect(
                     server.getConnectString(),
-                    ZooKeeperLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12)));
+                    ZooKeeperBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(12)));
             for (int i = 0; i < KEYS; i++) {
                 Claim claim = new Claim(
                         "order:" + i, UUID.randomUUID().toString(), "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);

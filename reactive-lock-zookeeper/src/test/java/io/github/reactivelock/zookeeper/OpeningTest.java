@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 
 class OpeningTest {
 
-    private static final ZooKeeperLockOptions PATIENT =
-            ZooKeeperLockOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
+    private static final ZooKeeperBackendOptions PATIENT =
+            ZooKeeperBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
 
     static final class Opener implements Function<String, LockBackend> {
         @Override

@@ -64,14 +64,14 @@ class RefusedTest extends Fixture {
 
     @Test
     void onlyTheUserWhoMadeTheLocksIsAllowedThere() {
-        ZooKeeperLockOptions options = patient().withPrefix("private");
-        ZooKeeperLockOptions login = options.withDigest("locks", "s3cret");
+        ZooKeeperBackendOptions options = patient().withPrefix("private");
+        ZooKeeperBackendOptions login = options.withDigest("locks", "s3cret");
         LockClient one = client(ZooKeeperLockBackend.connect(server.getConnectString(), login));
         LockClient other = client(ZooKeeperLockBackend.connect(server.getConnectString(), login));
         LockHandle held = ZooKeepers.get(one.acquire(key));
         CompletableFuture<LockHandle> next = other.acquire(key).toFuture();
 
-        for (ZooKeeperLockOptions wrong : List.of(options, options.withDigest("locks", "wr0ng"))) {
+        for (ZooKeeperBackendOptions wrong : List.of(options, options.withDigest("locks", "wr0ng"))) {
             assertThat(ZooKeepers.error(client(ZooKeeperLockBackend.connect(server.getConnectString(), wrong))
                             .acquire(key)))
                     .isInstanceOf(LockUnavailableException.class)

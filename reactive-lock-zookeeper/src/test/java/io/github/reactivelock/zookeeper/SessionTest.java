@@ -7,8 +7,8 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LossReason;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testkit.TcpProxy;
 import java.time.Duration;
 import java.util.List;
@@ -47,7 +47,7 @@ class SessionTest extends Fixture {
 
     private ZooKeeperLockBackend behindProxy(Duration session) {
         return ZooKeeperLockBackend.connect(
-                proxied(), ZooKeeperLockOptions.defaults().withSessionTimeout(session));
+                proxied(), ZooKeeperBackendOptions.defaults().withSessionTimeout(session));
     }
 
     @Test
@@ -243,7 +243,7 @@ class SessionTest extends Fixture {
     @Test
     void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
         ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(
-                proxied(), ZooKeeperLockOptions.defaults().withSessionTimeout(Duration.ofSeconds(40))));
+                proxied(), ZooKeeperBackendOptions.defaults().withSessionTimeout(Duration.ofSeconds(40))));
         Claim claim = claim();
         CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
 

@@ -113,7 +113,7 @@ class TlsTest {
                 .retryPolicy(new RetryOneTime(100))
                 .ensembleTracker(false)
                 .zkClientConfig(config)
-                .authorization("digest", Names.bytes("locks:" + password))
+                .authorization("digest", KeyLayout.bytes("locks:" + password))
                 .aclProvider(new ClientSource.Creator())
                 .build();
         client.start();

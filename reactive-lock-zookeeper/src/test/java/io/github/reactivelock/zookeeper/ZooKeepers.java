@@ -102,11 +102,11 @@ final class ZooKeepers {
 
     /** The paths of all claims, first come first. */
     static List<String> claims(CuratorFramework client) {
-        List<Place> places = new ArrayList<>();
+        List<SequenceNode> places = new ArrayList<>();
         List<String> paths = new ArrayList<>();
         for (String lock : children(client, "/reactivelock")) {
             places.clear();
-            children(client, "/reactivelock/" + lock).forEach(name -> places.add(Place.of(name)));
+            children(client, "/reactivelock/" + lock).forEach(name -> places.add(SequenceNode.of(name)));
             places.sort((a, b) -> a.isBefore(b) ? -1 : 1);
             places.forEach(place -> paths.add("/reactivelock/" + lock + "/" + place.name()));
         }

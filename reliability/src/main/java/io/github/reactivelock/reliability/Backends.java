@@ -7,8 +7,8 @@ import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.vertx.VertxLockBackend;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
-import io.github.reactivelock.zookeeper.ZooKeeperLockOptions;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +43,7 @@ final class Backends implements AutoCloseable {
             case "etcd" -> EtcdLockBackend.connect(rest.split(",", -1));
             case "zookeeper" ->
                 ZooKeeperLockBackend.connect(
-                        rest, ZooKeeperLockOptions.defaults().withSessionTimeout(SESSION));
+                        rest, ZooKeeperBackendOptions.defaults().withSessionTimeout(SESSION));
             default -> throw new IllegalArgumentException("no backend is called '" + word + "', in " + address);
         };
     }

@@ -6,7 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.RedisServer;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;

@@ -1,7 +1,7 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
-import io.github.reactivelock.r2dbc.R2dbcLockOptions;
 import io.github.reactivelock.testkit.PostgresServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
@@ -25,7 +25,7 @@ final class PostgresStore extends Store {
         // The first of its commands loads the driver.
         R2dbcLockBackend backend = R2dbcLockBackend.connect(
                 ConnectionFactories.get(server.url()),
-                R2dbcLockOptions.defaults().withCommandTimeout(Lab.LIMIT));
+                R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
         backend.createTables().then(backend.close()).block(Lab.LIMIT);
     }
 

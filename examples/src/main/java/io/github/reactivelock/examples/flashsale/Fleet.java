@@ -4,7 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.Print;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Flux;

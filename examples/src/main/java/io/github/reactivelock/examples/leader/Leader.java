@@ -5,7 +5,7 @@ import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.EtcdOption;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.Print;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockInfo;
 import java.lang.ProcessBuilder.Redirect;
 import java.time.Duration;
 import java.util.ArrayList;

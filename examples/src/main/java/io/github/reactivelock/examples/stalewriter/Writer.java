@@ -6,7 +6,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.Store;
-import io.github.reactivelock.spi.StaleTokenException;
+import io.github.reactivelock.state.StaleTokenException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

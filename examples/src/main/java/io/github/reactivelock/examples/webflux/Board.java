@@ -1,7 +1,7 @@
 package io.github.reactivelock.examples.webflux;
 
 import io.github.reactivelock.LockClient;
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

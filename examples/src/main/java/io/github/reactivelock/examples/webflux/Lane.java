@@ -1,7 +1,7 @@
 package io.github.reactivelock.examples.webflux;
 
-import io.github.reactivelock.spi.LockEvent;
-import io.github.reactivelock.spi.LockInfo;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

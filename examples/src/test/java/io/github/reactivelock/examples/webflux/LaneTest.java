@@ -2,7 +2,7 @@ package io.github.reactivelock.examples.webflux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.LockEvent;
+import io.github.reactivelock.state.LockEvent;
 import org.junit.jupiter.api.Test;
 
 class LaneTest {

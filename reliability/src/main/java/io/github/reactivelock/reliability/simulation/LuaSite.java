@@ -1,9 +1,9 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisLockBackend;
-import io.github.reactivelock.redis.RedisLockOptions;
 import io.github.reactivelock.redis.RedisScript;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
@@ -124,7 +124,7 @@ final class LuaSite implements Site {
 
     private static final class Backend extends RedisLockBackend {
         Backend(RedisConnection connection) {
-            super(connection, RedisLockOptions.defaults());
+            super(connection, RedisBackendOptions.defaults());
         }
     }
 

@@ -1,8 +1,8 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LockInfo;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,0 +1,194 @@
+package io.github.reactivelock;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/**
+ * All flows of a client that have to do with one key, whichever cohort they stand in. Their cohorts share this mailbox, so
+ * that a lock can go from one to the next within one event.
+ */
+final class KeyContext extends Mailbox {
+
+    /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
+    private static final long LONGEST_DELIVERY = 100_000;
+
+    /** Nanoseconds; longer than any delivery that goes on, so that the timer is hardly ever needed. */
+    private static final long LONGEST_STANDSTILL = 10 * LONGEST_DELIVERY;
+
+    /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
+    private static final long SHORT = 50_000;
+
+    final Engine engine;
+
+    /** Flows that keep this line in the engine's table; guarded by the table, as is the next. */
+    int members;
+
+    /** Where flows with {@link Fairness#COHORT} stand together. */
+    @Nullable
+    Cohort cohort;
+
+    /** None until a flow of this line gets the lock in its turn, which most never see; touched only inside events. */
+    private @Nullable ClaimBatcher gathering;
+
+    private volatile @Nullable Delivery delivery;
+
+    /** How the last flow took that was told of its release; a guess about the next, which may be wrong. */
+    private volatile boolean flowsGoOnShortly = true;
+
+    KeyContext(Engine engine, String key) {
+        super(key);
+        this.engine = engine;
+    }
+
+    /** Called by the table only. */
+    KeyContext joined() {
+        members++;
+        return this;
+    }
+
+    // ---- claims in order, which go to the store together
+
+    void ask(Attempt attempt) {
+        if (gathering == null || !gathering.takes(attempt)) {
+            attempt.begin();
+        }
+    }
+
+    void gatherDuring(Grant grant) {
+        if (gathering == null) {
+            gathering = new ClaimBatcher(this);
+        }
+        gathering.open(grant);
+    }
+
+    boolean gathersDuring(Grant grant) {
+        return gathering != null && gathering.isOpenFor(grant);
+    }
+
+    void endOf(Grant grant) {
+        if (gathering != null) {
+            gathering.shut(grant);
+        }
+    }
+
+    // ---- grants and releases, which follow one another on one thread
+
+    /**
+     * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its
+     * thread of that scheduler, this one follows on the same thread: there is nothing to wake.
+     */
+    void deliver(Runnable grant) {
+        Delivery current = delivery;
+        if (current == null || !current.takes(grant)) {
+            engine.userCallbacks.run(new Delivery(grant));
+        }
+    }
+
+    /**
+     * Tells a flow that its release is done, so that it goes on with what comes after its lock. On the same thread too, if
+     * what the last such flow did was short, because a thread that is woken for so little costs more than it helps, and
+     * flows that soon want the lock again keep it in this process. Otherwise on a thread of its own.
+     */
+    void conclude(Runnable end) {
+        if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
+            engine.userCallbacks.run(end);
+            return;
+        }
+        Runnable timed = () -> {
+            long began = engine.timing.now();
+            try {
+                end.run();
+            } finally {
+                flowsGoOnShortly = engine.timing.now() - began < SHORT;
+            }
+        };
+        Delivery current = delivery;
+        if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
+            engine.userCallbacks.run(timed);
+        }
+    }
+
+    /**
+     * What flows do one after the other on one thread. Added to and taken from by that thread alone, but for the timer: a
+     * flow that has given its lock back may go on with other things on its thread, and then what is left gets threads of
+     * its own. Others may look at {@code thread}, which is never theirs.
+     */
+    private final class Delivery implements Runnable {
+
+        private final Runnable first;
+        /** None until a flow gives the lock back on this thread, which most do elsewhere. */
+        private volatile @Nullable Queue<Runnable> left;
+
+        private @Nullable Thread thread;
+        private @Nullable Disposable rescue;
+        private volatile boolean rescued;
+        private long since;
+
+        Delivery(Runnable first) {
+            this.first = first;
+        }
+
+        /** False on any other thread, and when it is time for others who need this one. */
+        boolean takes(Runnable task) {
+            if (thread != Thread.currentThread() || engine.timing.now() - since >= LONGEST_DELIVERY) {
+                return false;
+            }
+            Queue<Runnable> behind = left;
+            if (behind == null) {
+                behind = new ConcurrentLinkedQueue<>();
+                left = behind;
+                rescue = engine.timing.after(LONGEST_STANDSTILL, this::rescue);
+            }
+            behind.add(task);
+            if (rescued || engine.timing.isDisposed()) { // nobody looks after what is added now
+                leaveToOthers();
+            }
+            return true;
+        }
+
+        @Override
+        public void run() {
+            since = engine.timing.now();
+            thread = Thread.currentThread();
+            delivery = this;
+            boolean interrupted = false;
+            try {
+                for (Runnable task = first; task != null; task = next()) {
+                    task.run();
+                    interrupted |= Thread.interrupted(); // by the flow, for itself and not for the next one
+                }
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                thread = null;
+                if (delivery == this) {
+                    delivery = null;
+                }
+                if (rescue != null) {
+                    rescue.dispose();
+                }
+                leaveToOthers(); // if a task threw
+            }
+        }
+
+        private void rescue() {
+            rescued = true;
+            flowsGoOnShortly = false;
+            leaveToOthers();
+        }
+
+        private @Nullable Runnable next() {
+            Queue<Runnable> behind = left;
+            return behind == null ? null : behind.poll();
+        }
+
+        private void leaveToOthers() {
+            for (Runnable task = next(); task != null; task = next()) {
+                engine.userCallbacks.run(new Delivery(task));
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * What a {@link LockClientBuilder} was told, once and for all. Its Javadoc explains each.
+ *
+ * @param timer a thread of the client's own if null
+ * @param idPrefix of the ids of claims
+ * @param jitter of the pauses before signals are subscribed to again, a share of the pause
+ */
+record Settings(
+        LockBackend backend,
+        String name,
+        Duration commandTimeout,
+        int maxPasses,
+        Duration maxPassing,
+        double marginShare,
+        Duration marginFixed,
+        Scheduler work,
+        @Nullable Scheduler timer,
+        LongSupplier nanoClock,
+        LongSupplier wallClock,
+        LockListener listener,
+        String idPrefix,
+        double jitter) {}

@@ -1,0 +1,179 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * What is known of a claim between its rounds: which nodes gave it their vote since, and its token once it is fixed.
+ * Guarded by its monitor; nothing slow happens inside.
+ *
+ * <pre>
+ * state     has              leaves on
+ * resting   nothing          a question -> asking
+ * asking    one round        another question -> crowded; the round's end, with all it gave back -> resting
+ * crowded   one round, next  further questions share the next; the round's end -> asking, with the next
+ * </pre>
+ *
+ * <p>The engine asks again when it is out of patience, though the round before may be under way. An answer is given only
+ * to questions that were asked before its round began, because the engine counts the lease from its question.
+ */
+final class QuorumClaim {
+
+    private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
+    private static final int SHORTEST_MOMENT_MS = 5;
+    private static final int LONGEST_FIRST_MOMENT_MS = 50;
+    private static final int MOST_DOUBLINGS = 5;
+    private static final int PATIENCE = 4;
+
+    private final Surroundings surroundings;
+    private final long ticket;
+    private final Set<Integer> votes = new HashSet<>();
+    private int inVain;
+    private boolean won;
+    /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
+    private long reliedUpon;
+
+    private long fencingToken;
+    private boolean asking;
+    /** Answers those who asked since the round that is under way began. */
+    private Sinks.@Nullable One<ClaimResult> next;
+
+    QuorumClaim(Surroundings surroundings) {
+        this.surroundings = surroundings;
+        this.ticket = ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
+    }
+
+    /**
+     * Runs the round, or the next one if one is under way: {@code models/Quorum.tla: OneRoundAtATime}. Cancelling stops the
+     * waiting for it and not the round.
+     */
+    Mono<ClaimResult> inTurn(Mono<ClaimResult> round) {
+        return Mono.defer(() -> {
+            Sinks.One<ClaimResult> answer;
+            boolean rests;
+            synchronized (this) {
+                rests = !asking;
+                asking = true;
+                answer = next == null ? Sinks.one() : next;
+                next = rests ? null : answer;
+            }
+            if (rests) {
+                begin(round, answer);
+            }
+            return answer.asMono();
+        });
+    }
+
+    private void begin(Mono<ClaimResult> round, Sinks.One<ClaimResult> answer) {
+        try {
+            Disposable unused = round.subscribe(
+                    result -> ended(round, () -> answer.tryEmitValue(result)),
+                    failure -> ended(round, () -> answer.tryEmitError(failure)));
+        } catch (Throwable e) { // a fatal one, which is not signalled: the claim would never be asked about again
+            ended(round, () -> answer.tryEmitError(e));
+        }
+    }
+
+    private void ended(Mono<ClaimResult> round, Supplier<Sinks.EmitResult> tell) {
+        Sinks.EmitResult unused = tell.get();
+        Sinks.One<ClaimResult> following;
+        synchronized (this) {
+            following = next;
+            next = null;
+            asking = following != null;
+        }
+        if (following != null) {
+            begin(round, following);
+        }
+    }
+
+    /** Orders it among others that wait; older ones come first. */
+    long ticket() {
+        return ticket;
+    }
+
+    /** The highest token that was written back to a majority for it, or zero. */
+    synchronized long fencingToken() {
+        return fencingToken;
+    }
+
+    /** Grants of this claim up to this token are over; zero if the last one may not be. */
+    synchronized long tokenOfThePast() {
+        return isWaiting() ? fencingToken : 0;
+    }
+
+    synchronized boolean isWaiting() {
+        return !won || reliedUpon - surroundings.nanoClock().getAsLong() <= 0;
+    }
+
+    /** Ends the candidacy with a grant. */
+    synchronized void win(long token, Duration lease) {
+        fencingToken = token;
+        won = true;
+        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
+        inVain = 0;
+        votes.clear();
+    }
+
+    /** The engine asks for a renewal, which it does only of what it holds. */
+    synchronized void renewing(Duration lease) {
+        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
+    }
+
+    /** A round found a majority of nodes that do not give us their vote. */
+    synchronized void lose() {
+        won = false;
+    }
+
+    /** A round ended without votes that matter. */
+    synchronized void waitOn() {
+        inVain = 0;
+        votes.clear();
+    }
+
+    /** A round ended with too few votes, and nobody older waits for them. They are kept for a while. */
+    synchronized boolean isOutOfPatience(Set<Integer> now) {
+        votes.clear();
+        votes.addAll(now);
+        return ++inVain % PATIENCE == 0;
+    }
+
+    /** Whether votes may be given back, not while the engine may rely on them: {@code models/Quorum.tla: MayGiveBack}. */
+    synchronized boolean mayGiveBack() {
+        if (!isWaiting()) {
+            return false;
+        }
+        won = false;
+        votes.clear();
+        return true;
+    }
+
+    /** Counts a vote that was pushed; how many there are now. */
+    synchronized int add(int node) {
+        votes.add(node);
+        return votes.size();
+    }
+
+    /** A random time, so that of several claims with some votes each one gives way first. */
+    Duration moment() {
+        return moment(LONGEST_FIRST_MOMENT_MS);
+    }
+
+    /** A moment that grows as it is waited for in vain: somebody may have the lock for long, on all nodes but a few. */
+    synchronized Duration growingMoment() {
+        return moment(LONGEST_FIRST_MOMENT_MS << Math.min(inVain, MOST_DOUBLINGS));
+    }
+
+    private Duration moment(int longest) {
+        return Duration.ofMillis(surroundings.chance().applyAsInt(SHORTEST_MOMENT_MS, longest));
+    }
+}

@@ -1,0 +1,189 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
+
+/** The nodes of a quorum, and the ways of asking all of them. */
+final class Voters {
+
+    /** One of value and failure is there. */
+    record Answer<T>(int node, @Nullable T value, @Nullable Throwable failure) {}
+
+    record Pushed<T>(int node, T value) {}
+
+    private static final Duration LONGEST_FAREWELL = Duration.ofMillis(600);
+
+    private final List<QuorumNode> all;
+    private final List<Integer> everyone;
+    private final Duration timeout;
+    private final Surroundings surroundings;
+    private final Set<Mono<?>> underWay;
+
+    Voters(List<QuorumNode> all, Duration timeout, Surroundings surroundings) {
+        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet());
+    }
+
+    private Voters(List<QuorumNode> all, Duration timeout, Surroundings surroundings, Set<Mono<?>> underWay) {
+        this.all = all;
+        this.underWay = underWay;
+        this.everyone = IntStream.range(0, all.size()).boxed().toList();
+        this.timeout = timeout;
+        this.surroundings = surroundings;
+    }
+
+    Voters withTimeout(Duration changed) {
+        return new Voters(all, changed, surroundings, underWay);
+    }
+
+    /** The same nodes, each given less time if a lease is too short to wait for them. */
+    Voters hastenedFor(Duration lease) {
+        Duration quarter = lease.dividedBy(4);
+        return quarter.compareTo(timeout) < 0 ? withTimeout(quarter) : this;
+    }
+
+    int size() {
+        return all.size();
+    }
+
+    boolean isMajority(long count) {
+        return count > all.size() / 2;
+    }
+
+    boolean isMajorityReady() {
+        return isMajority(all.stream().filter(LockBackend::isReady).count());
+    }
+
+    /** Fails when so many nodes failed that the others are no majority. */
+    Mono<Void> majorityReady() {
+        return Mono.defer(() -> {
+            Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+            return Flux.fromIterable(all)
+                    .flatMap(
+                            node -> node.ready().thenReturn(true).onErrorResume(failure -> {
+                                failures.add(failure);
+                                return Mono.empty();
+                            }),
+                            all.size())
+                    .take(all.size() / 2 + 1)
+                    .count()
+                    .flatMap(ready -> isMajority(ready)
+                            ? Mono.empty()
+                            : Mono.error(new IllegalStateException(
+                                    failures.size() + " of " + size() + " nodes cannot be reached", failures.peek())));
+        });
+    }
+
+    /** Asks all nodes; see {@link #ask}. */
+    <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
+        return ask(everyone, question);
+    }
+
+    /**
+     * Asks several nodes at once, and only then lets their answers be heard. Whoever has heard enough cancels, which
+     * stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard
+     * of them in another order than the others, would contradict them.
+     */
+    <T> Flux<Answer<T>> ask(Collection<Integer> asked, Function<QuorumNode, Mono<T>> question) {
+        return Flux.defer(() -> {
+            List<Mono<Answer<T>>> answers = new ArrayList<>(asked.size());
+            for (int node : asked) {
+                answers.add(begin(node, question));
+            }
+            return Flux.merge(answers);
+        });
+    }
+
+    private <T> Mono<Answer<T>> begin(int node, Function<QuorumNode, Mono<T>> question) {
+        Sinks.One<Answer<T>> answer = Sinks.one();
+        Mono<Answer<T>> heard = answer.asMono();
+        underWay.add(heard);
+        Disposable unused = Mono.defer(() -> question.apply(all.get(node)))
+                .timeout(
+                        timeout,
+                        Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")),
+                        surroundings.timer())
+                .doFinally(signal -> underWay.remove(heard))
+                .subscribe(
+                        value -> tell(answer, new Answer<>(node, value, null)),
+                        failure -> tell(answer, new Answer<>(node, null, failure)),
+                        () -> tell(answer, null));
+        return heard;
+    }
+
+    /** The first one counts: what completes after its answer has said all. */
+    private static <T> void tell(Sinks.One<Answer<T>> sink, @Nullable Answer<T> answer) {
+        Sinks.EmitResult unused = sink.tryEmitValue(answer);
+    }
+
+    /** What the nodes answered that did answer, as soon as that is enough, at the latest when all had their time. */
+    <T> Mono<List<T>> onEnough(Function<QuorumNode, Mono<T>> question, Predicate<List<T>> isEnough) {
+        return Mono.defer(() -> {
+            List<T> answers = new ArrayList<>(all.size());
+            return askAll(question)
+                    .mapNotNull(answer -> answer.value())
+                    .doOnNext(answers::add)
+                    .takeUntil(answer -> isEnough.test(answers))
+                    .then(Mono.just(answers));
+        });
+    }
+
+    /** Whether a majority answered, as soon as it did. */
+    <T> Mono<Boolean> onMajority(Function<QuorumNode, Mono<T>> question) {
+        return onEnough(question, answers -> isMajority(answers.size())).map(answers -> isMajority(answers.size()));
+    }
+
+    /** Fails unless a majority answered. */
+    <T> Mono<List<T>> asMany(List<T> answers) {
+        return isMajority(answers.size())
+                ? Mono.just(answers)
+                : Mono.error(new IllegalStateException("only " + answers.size() + " of " + size()
+                        + " nodes answered; look whether the others are up and reachable"));
+    }
+
+    /** Whether a majority is of one mind, so that further answers change nothing. */
+    boolean isClear(List<Boolean> answers) {
+        long yes = answers.stream().filter(answer -> answer).count();
+        return isMajority(yes) || isMajority(answers.size() - yes);
+    }
+
+    /** What all nodes push, each listened to again after a failure. */
+    <T> Flux<Pushed<T>> pushed(Function<QuorumNode, Flux<T>> pushed) {
+        return Flux.range(0, all.size())
+                .flatMap(
+                        i -> pushed.apply(all.get(i))
+                                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, timeout)
+                                        .scheduler(surroundings.timer()))
+                                .map(value -> new Pushed<>(i, value)),
+                        all.size());
+    }
+
+    /** What was asked and not waited for, a release at the slower nodes say, is given its time. */
+    Mono<Void> close() {
+        Mono<Void> closed = Flux.fromIterable(all)
+                .flatMapDelayError(LockBackend::close, all.size(), 1)
+                .then();
+        return Flux.defer(() -> Flux.fromIterable(underWay))
+                .flatMap(answer -> answer, Integer.MAX_VALUE)
+                .then()
+                .timeout(LONGEST_FAREWELL, Mono.empty(), surroundings.timer())
+                .then(closed);
+    }
+}

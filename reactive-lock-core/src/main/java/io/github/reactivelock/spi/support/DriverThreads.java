@@ -1,0 +1,186 @@
+package io.github.reactivelock.spi.support;
+
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The threads on which stores call their drivers. A thread inherits the context class loader of the one that makes it,
+ * and a driver looks for its parts with it: on a thread that came from a foreign one, they are not found. So whatever
+ * makes threads is called with the library's own loader, and the threads made here have it and inherit nothing.
+ */
+public final class DriverThreads {
+
+    private static final ClassLoader LIBRARY = DriverThreads.class.getClassLoader();
+    /** Few, because a client that is closed should leave no thread for long. */
+    private static final long IDLE_SECONDS = 2;
+
+    private static final int MOST = 10 * Runtime.getRuntime().availableProcessors();
+    private static final Scheduler MAY_BLOCK = scheduler("reactive-lock-driver", MOST);
+    private static final Scheduler TIMER = new Timer();
+
+    private DriverThreads() {}
+
+    /**
+     * Calls a driver with the library's context class loader, on the calling thread.
+     *
+     * @param step may make threads
+     * @param <T> the result's type
+     * @return what the step returns
+     * @throws IllegalStateException if the step throws an {@link Error}, which is the cause: Reactor passes some of them
+     *     on to nobody
+     */
+    public static <T> T call(Supplier<T> step) {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(LIBRARY);
+        try {
+            return step.get();
+        } catch (Error e) {
+            throw new IllegalStateException("the driver does not work here: " + e, e);
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    /**
+     * Does a step as {@link #call} does.
+     *
+     * @param step may make threads
+     */
+    public static void run(Runnable step) {
+        boolean unused = call(() -> {
+            step.run();
+            return true;
+        });
+    }
+
+    /**
+     * Calls a driver as {@link #call} does, for each subscription and on a thread that may block.
+     *
+     * @param step may block and make threads
+     * @param <T> the result's type
+     * @return what the step returns, on that thread; its error if it throws, of whatever kind
+     */
+    public static <T> Mono<T> calling(Supplier<T> step) {
+        return Mono.fromSupplier(() -> call(step)).subscribeOn(MAY_BLOCK);
+    }
+
+    /**
+     * Subscribes as {@link #call} does, and signals what is thrown meanwhile.
+     *
+     * @param source of a driver
+     * @param <T> the value's type
+     * @return as the source
+     */
+    public static <T> Mono<T> subscribing(Mono<T> source) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super T> subscriber) {
+                try {
+                    run(() -> source.subscribe(subscriber));
+                } catch (RuntimeException e) {
+                    Operators.reportThrowInSubscribe(subscriber, e);
+                }
+            }
+        };
+    }
+
+    /**
+     * Threads for drivers that block. They end when they have nothing to do for two seconds.
+     *
+     * @return shared, never to be disposed of
+     */
+    public static Scheduler mayBlock() {
+        return MAY_BLOCK;
+    }
+
+    /**
+     * Reactor's parallel scheduler, for delays. A thread that it makes because of us does not inherit from the driver's.
+     *
+     * @return shared, never to be disposed of
+     */
+    public static Scheduler timer() {
+        return TIMER;
+    }
+
+    /**
+     * A scheduler with threads of its own, which end when they have nothing to do for two seconds.
+     *
+     * @param name what its threads are called, before their number
+     * @param most how many threads it has; what one thread does keeps its order
+     * @return to be disposed of by the caller
+     */
+    public static Scheduler scheduler(String name, int most) {
+        AtomicLong count = new AtomicLong();
+        ThreadFactory factory = task -> {
+            Thread thread = new Thread(null, task, name + "-" + count.incrementAndGet(), 0, false);
+            thread.setContextClassLoader(LIBRARY);
+            thread.setDaemon(true);
+            return thread;
+        };
+        ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(most, factory);
+        threads.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        threads.allowCoreThreadTimeOut(true);
+        threads.setRemoveOnCancelPolicy(true);
+        return Schedulers.fromExecutorService(threads, name);
+    }
+
+    /** Asks for the scheduler every time, because tests replace it by one of virtual time. */
+    private static final class Timer implements Scheduler {
+        @Override
+        public Disposable schedule(Runnable task) {
+            return call(() -> Schedulers.parallel().schedule(task));
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return call(() -> Schedulers.parallel().schedule(task, delay, unit));
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return Schedulers.parallel().now(unit);
+        }
+
+        @Override
+        public Worker createWorker() {
+            return new TimerWorker(Schedulers.parallel().createWorker());
+        }
+    }
+
+    private record TimerWorker(Scheduler.Worker worker) implements Scheduler.Worker {
+        @Override
+        public Disposable schedule(Runnable task) {
+            return call(() -> worker.schedule(task));
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return call(() -> worker.schedule(task, delay, unit));
+        }
+
+        @Override
+        public Disposable schedulePeriodically(Runnable task, long delay, long period, TimeUnit unit) {
+            return call(() -> worker.schedulePeriodically(task, delay, period, unit));
+        }
+
+        @Override
+        public void dispose() {
+            worker.dispose();
+        }
+
+        @Override
+        public boolean isDisposed() {
+            return worker.isDisposed();
+        }
+    }
+}

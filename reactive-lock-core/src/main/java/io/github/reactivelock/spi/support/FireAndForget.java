@@ -1,0 +1,25 @@
+package io.github.reactivelock.spi.support;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Subscribes to work whose outcome no caller awaits, such as a clean-up. A failure is logged at level debug. */
+public final class FireAndForget {
+
+    private static final Logger log = LoggerFactory.getLogger(FireAndForget.class);
+
+    private FireAndForget() {}
+
+    /**
+     * Starts the work.
+     *
+     * @param what what the log calls it
+     * @param work what to subscribe to
+     * @return cancels the work
+     */
+    public static Disposable run(String what, Mono<?> work) {
+        return work.subscribe(done -> {}, error -> log.debug("{} failed", what, error));
+    }
+}

@@ -1,0 +1,321 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
+final class ClaimRegistry implements Lease.Findings {
+
+    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
+
+    private final ClaimKeys keys;
+    private final SignalSink pushes;
+    private final Leases leases;
+    /** By the ids of their claims, until these end. */
+    private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
+    private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
+
+    ClaimRegistry(Etcd etcd, ClaimKeys keys, SignalSink pushes) {
+        this.keys = keys;
+        this.pushes = pushes;
+        this.leases = new Leases(etcd, keys::marker, this);
+    }
+
+    // ---- claim
+
+    Mono<ClaimResult> claim(Claim claim) {
+        return Mono.defer(() -> {
+            long askedAt = System.nanoTime();
+            ClaimState standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
+            standing.claimed();
+            if (standing.revision() != 0) {
+                return look(standing, askedAt);
+            }
+            return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing, askedAt) : enter(standing, askedAt, true);
+        });
+    }
+
+    private ClaimState arrive(Claim claim) {
+        ClaimState standing = keys.enter(claim);
+        byTail.put(standing.tail, standing);
+        return standing;
+    }
+
+    private void depart(ClaimState standing, boolean gone) {
+        standing.end();
+        byTail.remove(standing.tail, standing);
+        keys.leave(standing, gone);
+    }
+
+    /** Looks first, because a compare of jetcd cannot span a range: to a busy lock nothing is written. */
+    private Mono<ClaimResult> enterIfFree(ClaimState standing, long askedAt) {
+        return keys.isBusy(standing).flatMap(busy -> {
+            if (!busy) {
+                return enter(standing, askedAt, true);
+            }
+            abandon(standing);
+            return Mono.just(new ClaimResult.Busy());
+        });
+    }
+
+    private Mono<ClaimResult> enter(ClaimState standing, long askedAt, boolean mayRepeat) {
+        // A key that was put before its answer was lost is bound to the lease of that time.
+        Lease earlier = standing.lease();
+        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
+        return chosen.flatMap(lease -> {
+            if (!standing.bind(lease)) {
+                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> standing.tooLate()));
+            }
+            // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
+            Mono<QueuePosition> put = keys.put(standing, lease)
+                    .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
+                            ? Mono.just(line)
+                            : keys.delete(standing, false).then(Mono.error(() -> standing.tooLate())))
+                    .cache();
+            return Mono.zip(put, cover(lease, standing, askedAt))
+                    .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
+                    .onErrorResume(
+                            error -> hasEnded(lease, error) && mayRepeat, error -> enter(standing, askedAt, false));
+        });
+    }
+
+    /** Asked again: where does the claim stand now? */
+    private Mono<ClaimResult> look(ClaimState standing, long askedAt) {
+        long revision = standing.revision();
+        Lease lease = standing.lease();
+        if (revision == 0 || lease == null) {
+            return enter(standing, askedAt, true);
+        }
+        return Mono.zip(keys.look(standing, revision), cover(lease, standing, askedAt))
+                .flatMap(both -> {
+                    if (both.getT1().revision() != revision) {
+                        vanished(standing, revision);
+                    }
+                    return placed(standing, both.getT1(), askedAt, true);
+                })
+                .onErrorResume(error -> hasEnded(lease, error), error -> {
+                    vanished(standing, revision);
+                    return enter(standing, askedAt, false);
+                });
+    }
+
+    private void vanished(ClaimState standing, long revision) {
+        standing.vanished(revision);
+        standing.claimed();
+        tellSuccessor(standing);
+    }
+
+    private Mono<ClaimResult> placed(ClaimState standing, QueuePosition line, long askedAt, boolean mayRepeat) {
+        if (line.revision() == 0) {
+            return mayRepeat ? enter(standing, askedAt, false) : Mono.error(standing.tooLate());
+        }
+        if (line.predecessor() == null) {
+            return standing.own(line.revision())
+                    ? Mono.just(new ClaimResult.Granted(token(line.revision()), standing.claim.lease()))
+                    : Mono.error(standing.tooLate());
+        }
+        if (standing.claim.mode() == Claim.Mode.TRY) {
+            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        }
+        follow(standing, line.revision(), line.predecessor());
+        ClaimState own = own(line.predecessor());
+        // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
+        return Mono.just(new ClaimResult.Queued(
+                standing.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
+    }
+
+    /** The claim of this client that a key was put for. */
+    private @Nullable ClaimState own(KeyValue key) {
+        ClaimState own = byTail.get(KeyLayout.tail(key.getKey()));
+        return own != null && own.revision() == key.getCreateRevision() ? own : null;
+    }
+
+    private static Mono<Boolean> cover(Lease lease, ClaimState standing, long askedAt) {
+        return lease.cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
+    }
+
+    private static boolean hasEnded(Lease lease, Throwable error) {
+        if (error instanceof EtcdFailure failure && failure.isLeaseGone()) {
+            lease.end();
+            return true;
+        }
+        return false;
+    }
+
+    // ---- wait
+
+    private void follow(ClaimState standing, long revision, KeyValue predecessor) {
+        ClaimState own = own(predecessor);
+        Disposable.Swap watch = standing.follow(predecessor.getKey(), predecessor.getCreateRevision(), own);
+        if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
+            Mono<Void> news = keys.untilGone(predecessor)
+                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                            .then())
+                    .then(Mono.defer(() -> {
+                        standing.followed(watch);
+                        return lookAfterwards(standing, revision);
+                    }));
+            boolean unused = watch.update(FireAndForget.run("waiting for a lock in etcd", news));
+        }
+    }
+
+    private Mono<Void> lookAfterwards(ClaimState standing, long revision) {
+        return keys.look(standing, revision)
+                .flatMap(line -> moved(standing, revision, line))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(recheck(standing)))
+                .doOnNext(pushes::push)
+                .then();
+    }
+
+    private Mono<Signal> moved(ClaimState standing, long revision, QueuePosition line) {
+        if (line.revision() != revision) {
+            standing.vanished(revision);
+            return Mono.just(recheck(standing));
+        }
+        if (line.predecessor() != null) {
+            follow(standing, revision, line.predecessor());
+            return Mono.empty();
+        }
+        return standing.own(revision)
+                ? Mono.just(new Signal.Grant(standing.claim.id(), token(revision)))
+                : Mono.empty();
+    }
+
+    private static Signal recheck(ClaimState standing) {
+        return new Signal.Recheck(standing.claim.key());
+    }
+
+    // ---- keep
+
+    Mono<RenewalResult> renew(List<Claim> held) {
+        return Renewal.of(held, standings);
+    }
+
+    /** Somebody gave notice of a forced release; true or not, the claim's key shows it. */
+    Mono<Signal> forced(String claimId) {
+        ClaimState standing = standings.get(claimId);
+        if (standing == null || !standing.isOwner()) {
+            return Mono.empty();
+        }
+        long revision = standing.revision();
+        return keys.look(standing, revision)
+                .filter(line -> line.revision() != revision)
+                .<Signal>map(line -> {
+                    standing.vanished(revision);
+                    tellSuccessor(standing);
+                    return new Signal.Suspect(claimId, LossReason.FORCED);
+                })
+                .onErrorResume(error -> Mono.empty());
+    }
+
+    @Override
+    public void vanished(ClaimState standing) {
+        tellSuccessor(standing);
+        pushes.push(
+                standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : recheck(standing));
+    }
+
+    /** A key of this client that is no claim was deleted. */
+    void deleted(ByteSequence name, long revision) {
+        leases.deleted(name, revision);
+    }
+
+    @Override
+    public Mono<Void> stray(ByteSequence name) {
+        return keys.deleteStray(name, byTail::containsKey);
+    }
+
+    @Override
+    public void ended(Lease lease) {
+        leases.forget(lease);
+        // By name, because a hold that is not renewed is not asked about otherwise.
+        lease.claims().stream()
+                .filter(ClaimState::isOwner)
+                .forEach(owner -> pushes.push(new Signal.Suspect(owner.claim.id(), LossReason.SESSION_LOST)));
+        pushes.push(new Signal.Reconnected());
+    }
+
+    // ---- end
+
+    Mono<Boolean> release(Claim claim) {
+        return Mono.defer(() -> {
+            ClaimState standing = standings.remove(claim.id());
+            if (standing == null) {
+                return keys.delete(claim);
+            }
+            boolean owner = standing.leave();
+            boolean settled = standing.isSettled();
+            if (standing.lease() == null) {
+                // Its key was never put, and now never will be.
+                depart(standing, settled);
+                return Mono.just(false);
+            }
+            return keys.delete(standing, owner)
+                    .doOnNext(deleted -> {
+                        depart(standing, settled);
+                        tellSuccessor(standing, deleted);
+                    })
+                    .doOnError(error -> {
+                        depart(standing, false);
+                        tellSuccessor(standing);
+                    })
+                    .doOnCancel(() -> depart(standing, false))
+                    .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
+        });
+    }
+
+    /** A claim of this client that is next needs no watch and no question: the deletion has shown it. */
+    private void tellSuccessor(ClaimState standing, ClaimKeys.Deleted deleted) {
+        ClaimState next = standing.successor();
+        long revision = next == null ? 0 : deleted.revisionIfFirst(next.name);
+        if (next != null && revision != 0 && next.own(revision)) {
+            next.unfollow();
+            pushes.push(new Signal.Grant(next.claim.id(), token(revision)));
+        } else if (next != null && !standing.splice(next)) {
+            tellSuccessor(standing);
+        }
+    }
+
+    private void tellSuccessor(ClaimState standing) {
+        ClaimState next = standing.successor();
+        if (next != null && next.isWaiting()) {
+            next.unfollow();
+            Disposable unused = FireAndForget.run("looking whose turn it is", lookAfterwards(next, next.revision()));
+        }
+    }
+
+    private void abandon(ClaimState standing) {
+        if (standings.remove(standing.claim.id(), standing)) {
+            boolean unused = standing.leave();
+            depart(standing, standing.isSettled() && standing.lease() == null);
+        }
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            standings.values().forEach(this::abandon);
+            return leases.revokeAll();
+        });
+    }
+
+    static long token(long createRevision) {
+        return createRevision << LockBackend.PASS_BITS;
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/**
+ * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for what is told to one
+ * client. The user's key is percent-encoded, so that different keys have different names and none holds a slash or
+ * begins with an exclamation mark.
+ */
+record KeyLayout(String prefix) {
+
+    private static final String PLAIN = "-._:";
+
+    /** The range in which all claims of a lock are, and nothing else. */
+    ByteSequence lock(String key) {
+        return bytes(prefix + "/" + encode(key) + "/");
+    }
+
+    ByteSequence claim(KeySlot place) {
+        return bytes(prefix + "/" + encode(place.key()) + "/" + place);
+    }
+
+    ByteSequence notice(String session) {
+        return bytes(prefix + "/!" + session);
+    }
+
+    /** A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no line. */
+    ByteSequence marker(String session, String lease) {
+        return bytes(prefix + "/!" + session + "!" + lease.replace('/', '!'));
+    }
+
+    /** What tells a claim's name from others of this prefix, {@code KEY/PLACE}; nothing if the name is no claim's. */
+    static String tail(ByteSequence name) {
+        String text = name.toString();
+        int place = text.lastIndexOf('/');
+        return text.startsWith("!", place + 1) ? "" : text.substring(text.lastIndexOf('/', place - 1) + 1);
+    }
+
+    /** The name without the namespace of the user's jetcd client, which some of etcd's answers show. */
+    ByteSequence withoutNamespace(ByteSequence name) {
+        String text = name.toString();
+        int lock = text.lastIndexOf('/', text.lastIndexOf('/') - 1);
+        int start = Math.max(0, lock - prefix.length());
+        return bytes(text.substring(start));
+    }
+
+    static ByteSequence bytes(String text) {
+        return ByteSequence.from(text, StandardCharsets.UTF_8);
+    }
+
+    private static String encode(String key) {
+        StringBuilder name = new StringBuilder(key.length() + 16);
+        for (byte b : key.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (b & 0xff);
+            if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || PLAIN.indexOf(c) >= 0) {
+                name.append(c);
+            } else {
+                name.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
+            }
+        }
+        return name.toString();
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * What is pushed to this client: grants that its own watches found, and notices that somebody else put under its key,
+ * which is how a forced release reaches the owner. That key, and those of its leases that begin alike, are watched for as
+ * long as somebody listens.
+ */
+final class SignalSink {
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final Etcd etcd;
+    private final ByteSequence notices;
+    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+
+    SignalSink(Etcd etcd, ByteSequence notices) {
+        this.etcd = etcd;
+        this.notices = notices;
+    }
+
+    void push(Signal signal) {
+        for (FluxSink<Signal> sink : listening) {
+            FluxSink<Signal> unused = sink.next(signal);
+        }
+    }
+
+    /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
+    Flux<Signal> signals(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
+        Flux<Signal> pushed = Flux.create(sink -> {
+            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
+            listening.add(sink);
+        });
+        return Flux.merge(pushed, noticed(forced, deleted));
+    }
+
+    void close(Throwable reason) {
+        listening.forEach(sink -> sink.error(reason));
+    }
+
+    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
+        WatchOption option = WatchOption.builder()
+                .withCreateNotify(true)
+                .isPrefix(true)
+                .withRequireLeader(true)
+                .build();
+        return etcd.watch(notices, option)
+                .doOnNext(response -> response.getEvents().stream()
+                        .filter(event -> event.getEventType() == WatchEvent.EventType.DELETE)
+                        .map(WatchEvent::getKeyValue)
+                        .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
+                .concatMap(response -> read(response, forced))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !etcd.isClosed()));
+    }
+
+    private Flux<Signal> read(WatchResponse response, Function<String, Mono<Signal>> forced) {
+        return response.isCreatedNotify()
+                ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced))
+                : Flux.fromIterable(response.getEvents())
+                        .filter(event -> event.getEventType() == WatchEvent.EventType.PUT
+                                && event.getKeyValue().getKey().equals(notices))
+                        .map(event -> event.getKeyValue().getValue().toString(StandardCharsets.UTF_8))
+                        .concatMap(forced);
+    }
+
+    /** A notice that was put before the watch began. */
+    private Flux<String> missed() {
+        return etcd.get(notices, GetOption.DEFAULT)
+                .flatMapIterable(answer -> answer.getKvs())
+                .map(kv -> kv.getValue().toString(StandardCharsets.UTF_8));
+    }
+}

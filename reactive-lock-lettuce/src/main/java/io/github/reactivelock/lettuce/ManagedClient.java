@@ -1,0 +1,226 @@
+package io.github.reactivelock.lettuce;
+
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.resource.ThreadFactoryProvider;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Clients that a backend makes for itself, quick to reconnect, and closed with it. Both connections to one server share
+ * a thread: a pushed grant is mostly followed by a command, and need not wake another thread for it. The servers of a
+ * cluster share two.
+ */
+final class ManagedClient {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+    // A shard that failed over is found by the first command that fails; the period is for everything else.
+    private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(10);
+    private static final Duration TOPOLOGY_PAUSE = Duration.ofMillis(500);
+
+    private ManagedClient() {}
+
+    static LettuceConnection<?> ofServer(String uri) {
+        return DriverThreads.call(() -> {
+            RedisURI parsed = parse(uri);
+            ClientResources resources = resources(1);
+            RedisClient client = new AsyncClient(resources, parsed);
+            client.setOptions(options(parsed));
+            boolean hasOthers = parsed.getSentinelMasterId() != null;
+            return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+        });
+    }
+
+    static LettuceConnection<?> ofPrimary(List<String> uris) {
+        return DriverThreads.call(() -> {
+            List<RedisURI> servers = parse(uris);
+            ClientResources resources = resources(1);
+            PrimaryClient client = new PrimaryClient(resources, servers);
+            client.setOptions(options(servers.get(0)));
+            String name = "primary of " + PrimaryClient.hosts(servers);
+            return connection(new OneServer(client, client.primary(), name, true), client, resources);
+        });
+    }
+
+    static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
+        return DriverThreads.call(() -> {
+            List<RedisURI> seeds = parse(uris);
+            ClientResources resources = resources(2);
+            RedisClusterClient client = RedisClusterClient.create(resources, seeds);
+            client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
+                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                            .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
+                            .refreshTriggersReconnectAttempts(2)
+                            .enablePeriodicRefresh(TOPOLOGY_PERIOD)
+                            .build())
+                    .build());
+            return connection(
+                    new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+        });
+    }
+
+    private static <C extends StatefulConnection<String, String>> LettuceConnection<C> connection(
+            ConnectionSource<C> source, AbstractRedisClient client, ClientResources resources) {
+        return new LettuceConnection<>(source, shutdown(client, resources));
+    }
+
+    private static ClientResources resources(int threads) {
+        ThreadFactoryProvider factories = Threads::new;
+        return ClientResources.builder()
+                .threadFactoryProvider(factories)
+                // Not as a number: Lettuce makes two of one.
+                .eventLoopGroupProvider(new DefaultEventLoopGroupProvider(threads, factories))
+                .computationThreadPoolSize(2)
+                .reconnectDelay(
+                        Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
+                .nettyCustomizer(new Pipeline())
+                .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                .build();
+    }
+
+    private static ClientOptions options(RedisURI uri) {
+        return ClientOptions.builder()
+                // The engine times its commands itself; a timer for each one more would cost and change nothing.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(uri.getTimeout())
+                        .keepAlive(true)
+                        .build())
+                // Before the opening as a whole is given up, which would be told as silence.
+                .sslOptions(SslOptions.builder()
+                        .jdkSslProvider()
+                        .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))
+                        .build())
+                .build();
+    }
+
+    private static List<RedisURI> parse(List<String> uris) {
+        if (uris.isEmpty()) {
+            throw new IllegalArgumentException("at least one Redis URI is needed");
+        }
+        return uris.stream().map(ManagedClient::parse).toList();
+    }
+
+    static RedisURI parse(String uri) {
+        RedisURI parsed;
+        try {
+            parsed = RedisURI.create(uri);
+        } catch (IllegalArgumentException e) {
+            // Neither the text nor the cause is passed on: both may contain the password.
+            throw new IllegalArgumentException(
+                    "not a Redis URI of the form redis://[user:password@]host[:port][/database]; the text is not"
+                            + " repeated because it may hold a password; special characters in it need %-escapes");
+        }
+        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
+                || parsed.getTimeout().isZero()) {
+            parsed.setTimeout(CONNECT_TIMEOUT);
+        }
+        resolveCredentials(parsed);
+        parsed.getSentinels().forEach(ManagedClient::resolveCredentials);
+        return parsed;
+    }
+
+    /**
+     * What a URI says is at hand, but Lettuce asks for it on a thread of the common pool. From there a refused password
+     * races the closing of its connection, and may be told as a server that cannot be reached.
+     */
+    private static void resolveCredentials(RedisURI uri) {
+        Disposable unused = uri.getCredentialsProvider()
+                .resolveCredentials()
+                .subscribe(found -> uri.setCredentialsProvider(new StaticCredentialsProvider(found)));
+    }
+
+    // The resources stop their timer by waiting for its thread, which no event loop should do. Threads that were given
+    // to
+    // them they leave alone.
+    private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
+        return Mono.fromFuture(() -> DriverThreads.call(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS)))
+                .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(DriverThreads.mayBlock()))
+                .then(ended(() -> resources.eventLoopGroupProvider().shutdown(0, 2, TimeUnit.SECONDS)))
+                // Netty's global thread has no context class loader; whatever follows would hand that on to its
+                // threads.
+                .publishOn(DriverThreads.mayBlock());
+    }
+
+    private static Mono<Void> ended(Supplier<Future<Boolean>> shutdown) {
+        return Mono.create(sink -> DriverThreads.call(shutdown).addListener(done -> sink.success()));
+    }
+
+    /**
+     * What one turn of the event loop sent leaves with one system call, which saves a quarter of a busy client's work.
+     */
+    private static final class Pipeline implements NettyCustomizer {
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline()
+                    .addFirst(
+                            new FlushConsolidationHandler(
+                                    FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true),
+                            new ResetAsEnd());
+        }
+    }
+
+    /**
+     * For clients of the application: a reset is like any other end of a connection. Lettuce sends again what was not
+     * answered, in its order, but would fail the first of them if it heard of the reset.
+     */
+    static NettyCustomizer resetAsEnd() {
+        return new NettyCustomizer() {
+            @Override
+            public void afterChannelInitialized(Channel channel) {
+                var unused = channel.pipeline().addFirst(new ResetAsEnd());
+            }
+        };
+    }
+
+    /** Also those that Lettuce or Netty make later, from whatever thread. */
+    private static final class Threads extends DefaultThreadFactory {
+        Threads(String pool) {
+            super(pool, true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable task, String name) {
+            return DriverThreads.call(() -> super.newThread(task, name));
+        }
+    }
+
+    private static final class ResetAsEnd extends ChannelInboundHandlerAdapter {
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
+            if (error instanceof IOException) {
+                var unused = context.close();
+            } else {
+                context.fireExceptionCaught(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/**
+ * One transaction in which a lock may change hands. Its steps need the lock's row locked: nobody adds a waiting claim,
+ * serves one or takes a lock with waiting claims without that. Used by one command; not for several threads at once.
+ */
+final class HandOverTransaction {
+
+    private final Session session;
+    private final SignalSink pushes;
+    private final String key;
+    private final List<Signal> ours = new ArrayList<>();
+
+    private HandOverTransaction(Session session, SignalSink pushes, String key) {
+        this.session = session;
+        this.pushes = pushes;
+        this.key = key;
+    }
+
+    /** Runs a transaction that has a value; claims of this backend that it served are told when it is certain. */
+    static <T> Mono<T> of(Session session, SignalSink pushes, String key, Work<T> work) {
+        return Mono.defer(() -> {
+            HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
+            return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
+                    .doOnNext(done -> transfer.ours.forEach(pushes::push));
+        });
+    }
+
+    /** What a transaction does once the row is locked. */
+    interface Work<T> {
+        Mono<T> with(HandOverTransaction transfer, LockRow row);
+    }
+
+    /** Locks the lock's row for this transaction; a lock that nobody used yet gets one. */
+    private Mono<LockRow> locked() {
+        Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), Keys.bytes(key));
+        return row.switchIfEmpty(Mono.defer(
+                        () -> session.change("ensure", Keys.bytes(key)).then(row)))
+                .flatMap(this::now);
+    }
+
+    /** The row with the time after it was locked, or after whatever else was waited for: a lease must not begin before. */
+    private Mono<LockRow> now(LockRow row) {
+        return session.one("clock", found -> row.at(LockRow.number(found, "now_is")));
+    }
+
+    /** The claims that have waited longest and are alive, two at most. */
+    Mono<List<Successor>> waiting(LockRow row) {
+        return row.isWaitedFor() ? queue(row) : Mono.just(List.of());
+    }
+
+    /** The same, though the lock's row does not say that anybody waits. */
+    Mono<List<Successor>> queue(LockRow row) {
+        return session.all(
+                "next",
+                found -> new Successor(
+                        LockRow.text(found, "claim_id"),
+                        LockRow.text(found, "owner"),
+                        LockRow.text(found, "client"),
+                        LockRow.number(found, "lease"),
+                        LockRow.number(found, "place")),
+                Keys.bytes(key),
+                row.now());
+    }
+
+    /** Makes a claim the owner; empty if it stood in the queue and has left it meanwhile, which needs no lock. */
+    Mono<Long> grant(LockRow row, Successor next, boolean othersWait) {
+        return next.place() == 0
+                ? granted(row, next, othersWait)
+                : session.change("leave", next.claimId())
+                        .flatMap(left ->
+                                left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, next, othersWait)));
+    }
+
+    private Mono<Long> granted(LockRow row, Successor next, boolean othersWait) {
+        long token = row.nextToken();
+        Mono<Long> granted = session.change(
+                        "grant",
+                        next.claimId(),
+                        next.owner(),
+                        next.client(),
+                        token,
+                        row.now() + next.lease(),
+                        othersWait ? 1L : 0L,
+                        Keys.bytes(key))
+                .thenReturn(token);
+        return row.isWatched()
+                ? granted.flatMap(done -> record(row, 2 * token, next.owner()).thenReturn(token))
+                : granted;
+    }
+
+    /** Ends the owner's hold and gives the lock to the next, if anybody waits. */
+    Mono<Void> passOn(LockRow row) {
+        Mono<Void> announced = row.isHeld() && row.isWatched() ? record(row, 2 * row.token() + 1, "") : Mono.empty();
+        return announced.then(Mono.defer(() -> served(row))).then();
+    }
+
+    private Mono<Long> served(LockRow row) {
+        return waiting(row).flatMap(queue -> {
+            if (queue.isEmpty()) {
+                return session.change("free", row.now(), Keys.bytes(key));
+            }
+            Successor next = queue.get(0);
+            return grant(row, next, queue.size() > 1)
+                    .flatMap(token -> tellGrant(next, token).thenReturn(token))
+                    .switchIfEmpty(Mono.defer(() -> served(row)));
+        });
+    }
+
+    Mono<Void> tellGrant(Successor next, long token) {
+        return tell(next.client(), new Signal.Grant(next.claimId(), token << LockBackend.PASS_BITS));
+    }
+
+    /** Tells the owner's client that its hold was ended by force. */
+    Mono<Void> tellLoss(LockRow row) {
+        return row.client() == null || row.claimId() == null
+                ? Mono.empty()
+                : tell(row.client(), new Signal.Suspect(row.claimId(), LossReason.FORCED));
+    }
+
+    private Mono<Void> tell(String client, Signal signal) {
+        if (pushes.isFor(client)) {
+            ours.add(signal);
+            return Mono.empty();
+        }
+        return pushes.tell(session, client, signal);
+    }
+
+    /** Takes a claim out of the queue, if it is there. */
+    Mono<Void> leave(String claimId) {
+        return session.change("leave", claimId).then();
+    }
+
+    /** Puts a claim at the end of the queue, or keeps it alive where it is. */
+    Mono<Void> enqueue(LockRow row, Successor claim) {
+        // The count of places is lost when an operator deletes the lock's row, and the places of who waits are not.
+        return row.isWaitedFor()
+                ? enqueue(row, claim, row.places() + 1)
+                : session.one("places", found -> LockRow.number(found, "taken"), Keys.bytes(key))
+                        .flatMap(taken -> enqueue(row, claim, Math.max(row.places(), taken) + 1));
+    }
+
+    private Mono<Void> enqueue(LockRow row, Successor claim, long place) {
+        return session.change("place", place, Keys.bytes(key))
+                .then(session.change(
+                        "enqueue",
+                        claim.claimId(),
+                        Keys.bytes(key),
+                        place,
+                        claim.owner(),
+                        claim.client(),
+                        claim.lease(),
+                        row.now() + claim.lease()))
+                .then();
+    }
+
+    private Mono<Void> record(LockRow row, long number, String owner) {
+        return session.change("record", Keys.bytes(key), number, owner, row.now())
+                .then(pushes.announce(session, key));
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * What is told to clients: to this one at once, to others over PostgreSQL's notifications. Every client has a channel of
+ * its own, and all share one for the locks that somebody watches. Safe for use from any thread.
+ */
+final class SignalSink {
+
+    private static final String GRANT = "grant";
+    private static final String FORCED = "forced";
+
+    private final String client;
+    private final String channel;
+    private final String watched;
+    private final boolean notifies;
+    private final @Nullable PgNotifications notices;
+    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+
+    SignalSink(Database database, String client) {
+        this.client = client;
+        this.watched = "reactive_lock.watched." + name(database.sql.prefix); // a channel's name has 63 bytes at most
+        this.channel = channelOf(client);
+        this.notifies = database.sql.dialect.notifies();
+        this.notices = notifies && database.listens ? new PgNotifications(database, List.of(channel, watched)) : null;
+    }
+
+    private static String channelOf(String client) {
+        return "reactive_lock." + client;
+    }
+
+    /** Whether other clients' news come by themselves; if not, they have to be looked for. */
+    boolean arrive() {
+        return notices != null && notices.arrive();
+    }
+
+    String client() {
+        return client;
+    }
+
+    boolean isFor(String other) {
+        return client.equals(other);
+    }
+
+    void push(Signal signal) {
+        for (FluxSink<Signal> sink : listening) {
+            FluxSink<Signal> unused = sink.next(signal);
+        }
+    }
+
+    /** Tells another client when the transaction is certain, if the database can; otherwise it will look for itself. */
+    Mono<Void> tell(Session session, String other, Signal signal) {
+        String text = signal instanceof Signal.Grant grant
+                ? GRANT + " " + grant.claimId() + " " + (grant.fencingToken() >> LockBackend.PASS_BITS)
+                : FORCED + " " + ((Signal.Suspect) signal).claimId() + " 0";
+        return notify(session, channelOf(other), text);
+    }
+
+    /** Tells everybody who watches that something happened to a lock. */
+    Mono<Void> announce(Session session, String key) {
+        return notify(session, watched, name(key));
+    }
+
+    private Mono<Void> notify(Session session, String to, String text) {
+        return notifies ? session.all("notify", row -> true, to, text).then() : Mono.empty();
+    }
+
+    Flux<Signal> signals() {
+        Flux<Signal> own = Flux.create(sink -> {
+            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
+            listening.add(sink);
+        });
+        Flux<Signal> told = notices == null
+                ? Flux.just(new Signal.Reconnected())
+                : notices.arriving().<Signal>mapNotNull(this::read);
+        return Flux.merge(own, told);
+    }
+
+    /** Emits when something may have happened to a lock; without end. */
+    Flux<Boolean> changes(String key) {
+        String name = name(key);
+        return notices == null
+                ? Flux.never()
+                : notices.arriving()
+                        .filter(notice -> notice.isConnected()
+                                || (notice.channel().equals(watched)
+                                        && notice.text().equals(name)))
+                        .map(notice -> true)
+                        .onBackpressureLatest();
+    }
+
+    private @Nullable Signal read(PgNotifications.Notice notice) {
+        if (notice.isConnected()) {
+            return new Signal.Reconnected();
+        }
+        String[] words = notice.text().split(" ", -1);
+        if (!notice.channel().equals(channel) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
+            return null;
+        }
+        return switch (words[0]) {
+            case GRANT -> new Signal.Grant(words[1], Long.parseLong(words[2]) << LockBackend.PASS_BITS);
+            case FORCED -> new Signal.Suspect(words[1], LossReason.FORCED);
+            default -> null;
+        };
+    }
+
+    /** A short name of a key that any text may hold. */
+    private static String name(String key) {
+        return java.util
+                .UUID
+                .nameUUIDFromBytes(key.getBytes(StandardCharsets.UTF_8))
+                .toString();
+    }
+
+    void close() {
+        listening.forEach(sink -> sink.error(R2dbcFailure.closed()));
+    }
+}

@@ -1,0 +1,158 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.r2dbc.spi.Row;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The claims of this backend that wait in a queue. Where nobody tells that one of them was served, all of
+ * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
+ * from any thread.
+ */
+final class WaitingClaims {
+
+    private static final long SHORTEST_PAUSE = 50;
+    private static final long LONGEST_PAUSE = 1_000;
+    private static final int MOST_KEYS = 500;
+
+    private final Database database;
+    private final SignalSink pushes;
+    private final Map<String, String> keys = new ConcurrentHashMap<>();
+    /** Claims that the database was asked for, from the first question to the release. */
+    private final Set<String> begun = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private final Sinks.Many<Boolean> newcomers = Sinks.many().multicast().directBestEffort();
+    /** The token of each lock when it was last looked at; touched by one round at a time. */
+    private final Map<String, Long> tokens = new ConcurrentHashMap<>();
+
+    private volatile long pause = SHORTEST_PAUSE;
+
+    WaitingClaims(Database database, SignalSink pushes) {
+        this.database = database;
+        this.pushes = pushes;
+    }
+
+    void begin(Claim claim) {
+        begun.add(claim.id());
+    }
+
+    boolean hasBegun(Claim claim) {
+        return begun.contains(claim.id());
+    }
+
+    void end(Claim claim) {
+        begun.remove(claim.id());
+    }
+
+    boolean isWaitedFor(String key) {
+        return keys.containsValue(key);
+    }
+
+    boolean contains(Claim claim) {
+        return keys.containsKey(claim.id());
+    }
+
+    void add(Claim claim) {
+        boolean isNew = keys.put(claim.id(), claim.key()) == null;
+        if (isNew && !pushes.arrive()) {
+            pause = SHORTEST_PAUSE;
+            Sinks.EmitResult unused = newcomers.tryEmitNext(true);
+            look();
+        }
+    }
+
+    void remove(String claimId) {
+        keys.remove(claimId);
+    }
+
+    void clear() {
+        keys.clear();
+    }
+
+    private void look() {
+        if (keys.isEmpty() || pushes.arrive() || !looking.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            var unused = FireAndForget.run(
+                    "looking for grants",
+                    Mono.defer(this::round)
+                            .repeat(() -> !keys.isEmpty() && !pushes.arrive())
+                            .then()
+                            .doFinally(signal -> {
+                                looking.set(false);
+                                look();
+                            }));
+        } catch (Throwable e) { // a fatal one, which is not signalled: the next claim that waits tries again
+            looking.set(false);
+            throw e;
+        }
+    }
+
+    private Mono<Void> round() {
+        long now = pause;
+        pause = Math.min(now * 2, LONGEST_PAUSE);
+        long jitter = ThreadLocalRandom.current().nextLong(now / 4 + 1);
+        Duration jittered = Duration.ofMillis(Math.min(now + jitter, LONGEST_PAUSE));
+        Mono<?> soon = now == SHORTEST_PAUSE
+                ? Mono.delay(jittered, DriverThreads.timer())
+                : Mono.delay(jittered, DriverThreads.timer()).or(newcomer());
+        return soon.then(Mono.defer(() -> Flux.fromIterable(List.copyOf(keys.values()))
+                        .distinct()
+                        .buffer(MOST_KEYS)
+                        .concatMap(this::owners)
+                        .doOnNext(this::found)
+                        .then()))
+                .then(Mono.<Void>fromRunnable(() -> tokens.keySet().retainAll(keys.values())))
+                .onErrorComplete();
+    }
+
+    private Mono<Long> newcomer() {
+        return newcomers
+                .asFlux()
+                .next()
+                .flatMap(soon -> Mono.delay(Duration.ofMillis(SHORTEST_PAUSE), DriverThreads.timer()));
+    }
+
+    private Flux<Owner> owners(List<String> some) {
+        Object[] parameters = some.stream().map(Keys::bytes).toArray();
+        return database.run(
+                        session -> session.alone(session.listed("owners", parameters.length, Owner::read, parameters)))
+                .flatMapIterable(owners -> owners);
+    }
+
+    private void found(Owner owner) {
+        Long before = tokens.put(owner.key(), owner.token());
+        if (before == null || before != owner.token()) {
+            pause = SHORTEST_PAUSE;
+        }
+        if (keys.remove(owner.claimId()) != null) {
+            pushes.push(new Signal.Grant(owner.claimId(), owner.token() << LockBackend.PASS_BITS));
+        }
+    }
+
+    /** Who owns a lock at the moment. */
+    record Owner(String key, String claimId, long token) {
+        static Owner read(Row row) {
+            return new Owner(
+                    Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class))),
+                    LockRow.text(row, "claim_id"),
+                    LockRow.number(row, "token"));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.github.reactivelock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RedisKeyLayoutTest {
+
+    private static final String ODD = "{}%aA0 :/.\n\0\t\u007f\u0085é日";
+
+    private final RedisKeyLayout names = new RedisKeyLayout("reactivelock", 0);
+
+    @Test
+    void anOrdinaryKeyStaysReadable() {
+        assertThat(names.owner("order:42")).isEqualTo("{reactivelock:order:42}");
+        assertThat(names.grants("me")).isEqualTo("reactivelock:0:grants:me");
+        assertThat(names.events("order:42")).isEqualTo("reactivelock:0:events:{reactivelock:order:42}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "}", "{", "{}", "}{", "a}b", "%7D", "%", "%%", "a b", "\n", "\0", "\u0085", "😀", "é", "e\u0301", "..",
+                "/", ":"
+            })
+    void anOddKeyStaysInsideTheBracesAndComesBack(String key) {
+        String owner = names.owner(key);
+
+        assertThat(owner.indexOf('}')).isEqualTo(owner.length() - 1);
+        assertThat(owner.lastIndexOf('{')).isZero();
+        assertThat(names.key(owner)).isEqualTo(key);
+    }
+
+    @Test
+    void noTwoKeysMeet() {
+        Random random = new Random(42);
+        Map<String, String> keyByOwner = new HashMap<>();
+        for (int i = 0; i < 50_000; i++) {
+            StringBuilder key = new StringBuilder();
+            for (int length = 1 + random.nextInt(4); length > 0; length--) {
+                key.append(ODD.charAt(random.nextInt(ODD.length())));
+            }
+            String before = keyByOwner.put(names.owner(key.toString()), key.toString());
+            assertThat(before).isIn(null, key.toString());
+        }
+    }
+
+    @Test
+    void allKeysOfALockAreDifferentAndShareTheHashTag() {
+        List<String> all = names.all("}x{");
+        Set<String> tags = new HashSet<>();
+        all.forEach(name -> tags.add(name.substring(name.indexOf('{') + 1, name.indexOf('}'))));
+
+        assertThat(all).hasSize(4).doesNotHaveDuplicates();
+        assertThat(tags).containsExactly("reactivelock:%7Dx%7B");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "order:42",
+                "{other:a}",
+                "{reactivelock:a",
+                "{reactivelock:%7d}",
+                "{reactivelock:%41}",
+                "{reactivelock:%}",
+                "{reactivelock:%zz}",
+                "{reactivelock:a}b}",
+                "{reactivelock:\n}"
+            })
+    void aNameWeNeverMadeIsNoKey(String owner) {
+        assertThat(names.key(owner)).isNull();
+    }
+
+    @Test
+    void channelsOfTwoDatabasesOrPrefixesDiffer() {
+        assertThat(new RedisKeyLayout("reactivelock", 1).events("a")).isNotEqualTo(names.events("a"));
+        assertThat(new RedisKeyLayout("other", 0).events("a")).isNotEqualTo(names.events("a"));
+    }
+}

@@ -1,0 +1,307 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.curator.framework.state.ConnectionState;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The claims of this client: entered into their lines, followed until they are first, and ended. */
+final class ClaimRegistry {
+
+    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
+    private static final int AT_ONCE = 64;
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Watches watches;
+    private final KeyLayout names;
+    private final String session;
+    private final SignalSink pushes;
+    private final Removals removals;
+    private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+
+    ClaimRegistry(Connection connection, Nodes nodes, KeyLayout names, String session, SignalSink pushes) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.watches = new Watches(connection);
+        this.names = names;
+        this.session = session;
+        this.pushes = pushes;
+        this.removals = new Removals(connection, nodes);
+        connection.onChange(this::changed);
+    }
+
+    @Nullable
+    ClaimState standing(String claimId) {
+        return standings.get(claimId);
+    }
+
+    Mono<ClaimResult> claim(Claim claim) {
+        return Mono.defer(() -> {
+            ClaimState standing = standings.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
+            standing.claimed();
+            if (standing.node() != null) {
+                return look(standing);
+            }
+            return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing) : enter(standing, true);
+        });
+    }
+
+    /** Looks first: to a busy lock nothing is written. */
+    private Mono<ClaimResult> enterIfFree(ClaimState standing) {
+        return nodes.line(standing.claim.key()).flatMap(line -> {
+            SequenceNode first = SequenceNode.first(line);
+            if (first == null || first.claimId().equals(standing.claim.id())) {
+                return enter(standing, true);
+            }
+            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        });
+    }
+
+    private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {
+        if (standing.isUncertain()) {
+            return settle(standing, mayRepeat);
+        }
+        Mono<Nodes.Entry> entering = standing.enter(() -> create(standing));
+        if (entering == null) {
+            return Mono.error(standing.ended());
+        }
+        return connection.within(entering).flatMap(entry -> placed(standing, entry.node(), entry.line(), mayRepeat));
+    }
+
+    /** Cached, so that whatever the answer demands is done however late it comes. */
+    private Mono<Nodes.Entry> create(ClaimState standing) {
+        Claim claim = standing.claim;
+        return nodes.create(claim, Content.of(session, claim))
+                .doOnError(error -> {
+                    standing.failed();
+                    if (standings.get(claim.id()) != standing) {
+                        removals.later(claim);
+                    }
+                })
+                .flatMap(entry -> standing.seen(entry.node())
+                        ? Mono.just(entry)
+                        : removals.remove(claim).then(Mono.error(() -> standing.ended())))
+                .cache();
+    }
+
+    /** An answer was lost or the session changed: a node of this session is adopted, any other is deleted. */
+    private Mono<ClaimResult> settle(ClaimState standing, boolean mayRepeat) {
+        Claim claim = standing.claim;
+        return nodes.latestLine(claim.key()).flatMap(line -> {
+            SequenceNode own = QueuePosition.of(claim.id(), line).own();
+            if (own == null) {
+                standing.settled(null);
+                return enter(standing, mayRepeat);
+            }
+            String path = names.claim(claim.key(), own.name());
+            return nodes.check(List.of(path)).flatMap(checked -> {
+                Node node = checked.found().get(0);
+                if (node.session() == checked.session() && standing.seen(node)) {
+                    return placed(standing, node, line, mayRepeat);
+                }
+                return mayRepeat
+                        ? nodes.delete(path).then(Mono.defer(() -> enter(standing, false)))
+                        : Mono.error(standing.ended());
+            });
+        });
+    }
+
+    /** Asked again: where does the claim stand now? */
+    private Mono<ClaimResult> look(ClaimState standing) {
+        Node node = standing.node();
+        if (node == null) {
+            return enter(standing, true);
+        }
+        return nodes.check(List.of(node.path())).flatMap(checked -> {
+            if (!checked.keeps(0, node)) {
+                boolean unused = standing.vanished(node, checked.loss(node));
+                standing.claimed();
+                return enter(standing, true);
+            }
+            if (standing.isOwner()) {
+                return granted(standing, node);
+            }
+            return standing.isFollowing()
+                    ? Mono.just(queued(standing, node, null))
+                    : nodes.line(standing.claim.key()).flatMap(line -> placed(standing, node, line, true));
+        });
+    }
+
+    private Mono<ClaimResult> placed(ClaimState standing, Node node, List<String> names, boolean mayRepeat) {
+        QueuePosition line = QueuePosition.of(standing.claim.id(), names);
+        if (line.own() == null || !node.path().endsWith("/" + line.own().name())) {
+            boolean unused = standing.vanished(node, LossReason.EXPIRED);
+            return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
+        }
+        Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(standing, node, line.surplus());
+        if (line.predecessor() == null) {
+            return tidied.then(Mono.defer(() -> granted(standing, node)));
+        }
+        if (standing.claim.mode() == Claim.Mode.TRY) {
+            return tidied.then(release(standing.claim)).thenReturn(new ClaimResult.Busy());
+        }
+        follow(standing, node, line.predecessor());
+        return tidied.thenReturn(queued(standing, node, line.predecessor().claimId()));
+    }
+
+    private static ClaimResult queued(ClaimState standing, Node node, @Nullable String behind) {
+        return new ClaimResult.Queued(standing.claim.lease(), behind, node.newestTokenBefore());
+    }
+
+    /** A claim that ends before this succeeded looks for all of its nodes. */
+    private Mono<Void> tidy(ClaimState standing, Node node, List<SequenceNode> surplus) {
+        standing.doubted();
+        return nodes.deleteAll(standing.claim.key(), surplus).doOnSuccess(done -> standing.settled(node));
+    }
+
+    private Mono<ClaimResult> granted(ClaimState standing, Node node) {
+        if (!own(standing, node)) {
+            return Mono.error(standing.ended());
+        }
+        Duration longest = connection.reliable();
+        Duration asked = standing.claim.lease();
+        return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
+    }
+
+    private boolean own(ClaimState standing, Node node) {
+        boolean owns = standing.own(node);
+        if (owns) {
+            keep(standing, node);
+        }
+        return owns;
+    }
+
+    /** A hold that nobody renews ends by itself: its node would live as long as the session. */
+    void keep(ClaimState standing, Node node) {
+        Claim claim = standing.claim;
+        if (claim.keeping() == Claim.Keeping.ONCE) {
+            Mono<?> end = Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> expire(standing, node));
+            standing.endBy(FireAndForget.run("ending a hold whose lease ran out", end));
+        }
+    }
+
+    private void expire(ClaimState standing, Node node) {
+        if (standing.vanished(node, LossReason.EXPIRED)) {
+            Claim claim = standing.claim;
+            pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
+            Disposable unused =
+                    FireAndForget.run("removing an expired hold", removals.finishing(claim, nodes.delete(node.path())));
+        }
+    }
+
+    private void follow(ClaimState standing, Node node, SequenceNode predecessor) {
+        Disposable.Swap watch = standing.follow(predecessor.name());
+        if (watch != null) {
+            Mono<Void> news = watches.untilChanged(names.claim(standing.claim.key(), predecessor.name()))
+                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                            .then())
+                    .then(Mono.defer(() -> {
+                        standing.followed(watch);
+                        return lookAfterwards(standing, node);
+                    }));
+            boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
+        }
+    }
+
+    private Mono<Void> lookAfterwards(ClaimState standing, Node node) {
+        Signal recheck = new Signal.Recheck(standing.claim.key());
+        return nodes.line(standing.claim.key())
+                .flatMap(line -> moved(standing, node, QueuePosition.of(standing.claim.id(), line)))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(recheck))
+                .doOnNext(pushes::push)
+                .then();
+    }
+
+    private Mono<Signal> moved(ClaimState standing, Node node, QueuePosition line) {
+        if (line.own() == null) {
+            return standing.vanished(node, LossReason.EXPIRED)
+                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
+                    : Mono.empty();
+        }
+        if (line.predecessor() != null) {
+            follow(standing, node, line.predecessor());
+            return Mono.empty();
+        }
+        return own(standing, node)
+                ? Mono.just(new Signal.Grant(standing.claim.id(), node.token(), connection.reliable()))
+                : Mono.empty();
+    }
+
+    /** Somebody gave notice of a forced release; true or not, the claim's node shows it. */
+    Mono<Signal> forced(String claimId) {
+        ClaimState standing = standings.get(claimId);
+        Node node = standing == null ? null : standing.node();
+        if (standing == null || node == null || !standing.isOwner()) {
+            return Mono.empty();
+        }
+        return nodes.check(List.of(node.path()))
+                .filter(checked -> !checked.keeps(0, node) && standing.vanished(node, LossReason.FORCED))
+                .<Signal>map(checked -> new Signal.Suspect(claimId, LossReason.FORCED))
+                .onErrorResume(error -> Mono.empty());
+    }
+
+    private void changed(ConnectionState state) {
+        if (state == ConnectionState.LOST) {
+            Disposable unused = FireAndForget.run(
+                    "looking which claims went with a session",
+                    connection.session().doOnNext(this::sessionIsNow));
+        } else if (state.isConnected()) {
+            removals.tidyUp();
+        }
+    }
+
+    private void sessionIsNow(long present) {
+        for (ClaimState standing : standings.values()) {
+            Node node = standing.node();
+            if (node != null && node.session() != present && standing.vanished(node, LossReason.SESSION_LOST)) {
+                pushes.push(
+                        standing.loss() == null
+                                ? new Signal.Recheck(standing.claim.key())
+                                : new Signal.Suspect(standing.claim.id(), LossReason.SESSION_LOST));
+            }
+        }
+    }
+
+    Mono<Boolean> release(Claim claim) {
+        return Mono.defer(() -> {
+            ClaimState standing = standings.remove(claim.id());
+            if (standing == null) {
+                return removals.remove(claim);
+            }
+            int interruptions = connection.interruptions();
+            boolean owner = standing.leave();
+            Mono<Nodes.Entry> entering = standing.entering();
+            Node node = standing.node();
+            if (entering != null) {
+                return removals.finishing(
+                        claim,
+                        connection.within(entering.then().onErrorComplete()).then(removals.remove(claim)));
+            }
+            if (node == null || standing.isUncertain()) {
+                return standing.isUncertain() ? removals.remove(claim) : Mono.just(false);
+            }
+            return removals.finishing(claim, nodes.delete(node.path()))
+                    // Curator may have repeated a deletion whose answer was lost.
+                    .map(deleted -> owner && (deleted || connection.interruptions() != interruptions));
+        });
+    }
+
+    Mono<Void> close() {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
+                .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)
+                .then(Mono.defer(removals::removeUnfinished));
+    }
+}

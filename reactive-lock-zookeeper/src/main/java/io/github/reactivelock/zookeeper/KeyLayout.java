@@ -1,0 +1,57 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Claim;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/**
+ * The paths of nodes in ZooKeeper: {@code /PREFIX/KEY} for a lock, {@code /PREFIX/KEY/CLAIM:NUMBER} for a claim on it,
+ * {@code /PREFIX/!SESSION} for what is told to one client. The user's key is percent-encoded, so that different keys have
+ * different names, and none holds a slash, begins with an exclamation mark or is one of the names that mean a directory.
+ */
+record KeyLayout(String prefix) {
+
+    private static final String PLAIN = "-._:";
+
+    String root() {
+        return "/" + prefix;
+    }
+
+    String lock(String key) {
+        return root() + "/" + encode(key);
+    }
+
+    /** The path without the number, which the server appends. */
+    String claim(Claim claim) {
+        return lock(claim.key()) + "/" + claim.id() + ":";
+    }
+
+    String claim(String key, String node) {
+        return lock(key) + "/" + node;
+    }
+
+    String notice(String session) {
+        return root() + "/!" + session;
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String encode(String key) {
+        StringBuilder name = new StringBuilder(key.length() + 16);
+        for (byte b : key.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (b & 0xff);
+            boolean leadingDot = c == '.' && name.isEmpty();
+            if ((c >= '0' && c <= '9')
+                    || (c >= 'A' && c <= 'Z')
+                    || (c >= 'a' && c <= 'z')
+                    || (PLAIN.indexOf(c) >= 0 && !leadingDot)) {
+                name.append(c);
+            } else {
+                name.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
+            }
+        }
+        return name.toString();
+    }
+}

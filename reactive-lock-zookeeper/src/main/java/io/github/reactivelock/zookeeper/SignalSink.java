@@ -1,0 +1,121 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.curator.framework.state.ConnectionState;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * What is pushed to this client: grants that its own watches found, and notices that somebody else put into its notice
+ * node, which is how a forced release reaches the owner. The node is watched for as long as somebody listens.
+ */
+final class SignalSink {
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Watches watches;
+    private final String notice;
+    /** The latest making of the notice node, which goes on when nobody listens any more. */
+    private volatile Mono<Void> made = Mono.empty();
+
+    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+
+    SignalSink(Connection connection, Nodes nodes, String notice) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.watches = new Watches(connection);
+        this.notice = notice;
+    }
+
+    void push(Signal signal) {
+        for (FluxSink<Signal> sink : listening) {
+            FluxSink<Signal> unused = sink.next(signal);
+        }
+    }
+
+    /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
+    Flux<Signal> signals(Function<String, Mono<Signal>> forced) {
+        Flux<Signal> pushed = Flux.create(sink -> {
+            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
+            listening.add(sink);
+        });
+        return Flux.merge(
+                pushed, connections().switchMap(connected -> Flux.concat(Mono.just(connected), noticed(forced))));
+    }
+
+    void close(Throwable reason) {
+        listening.forEach(sink -> sink.error(reason));
+    }
+
+    /** The node is made in several steps, and goes on to be; its deletion must not come between them. */
+    Mono<Void> removeNotice() {
+        return Mono.defer(
+                () -> made.onErrorComplete().then(nodes.delete(notice)).then());
+    }
+
+    private Mono<Void> makeNotice() {
+        Mono<Void> making = nodes.makeNotice(notice).cache();
+        made = making;
+        return making;
+    }
+
+    /** Emits when the connection is there, and each time it is there again, with or without its session. */
+    private Flux<Signal> connections() {
+        return Flux.create(sink -> {
+            AtomicBoolean heard = new AtomicBoolean();
+            Consumer<ConnectionState> listener = state -> {
+                if (state.isConnected()) {
+                    heard.set(true);
+                    FluxSink<Signal> unused = sink.next(new Signal.Reconnected());
+                }
+            };
+            connection.onChange(listener);
+            // A client that was connected before, by another command or by the user, does not say so any more.
+            Mono<Long> opened = connection.session().doOnNext(session -> {
+                if (connection.isConnected() && !heard.get()) {
+                    listener.accept(ConnectionState.CONNECTED);
+                }
+            });
+            Disposable opening = FireAndForget.run("connecting to ZooKeeper", opened);
+            FluxSink<Signal> unused = sink.onDispose(() -> {
+                opening.dispose();
+                connection.noLonger(listener);
+            });
+        });
+    }
+
+    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
+        return Mono.defer(this::makeNotice)
+                .then(watches.watch(notice))
+                .flatMapMany(change -> told(change, forced))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !connection.isClosed()));
+    }
+
+    /** What was told already, then, as it changes, what is told later; ends with an error when the node goes. */
+    private Flux<Signal> told(Mono<Void> change, Function<String, Mono<Signal>> forced) {
+        Mono<String> text = nodes.read(notice)
+                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))
+                .map(read -> read.content().owner());
+        return Flux.concat(
+                text.filter(claimId -> !claimId.isEmpty()).flatMap(forced),
+                change.then(watches.watch(notice)).flatMapMany(next -> told(next, forced)));
+    }
+}
