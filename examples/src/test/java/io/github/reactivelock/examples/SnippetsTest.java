@@ -97,7 +97,8 @@ class SnippetsTest {
         /** The first line is that of the snippet, so that what the compiler says names the line of the page. */
         String source() {
             Matcher type = TYPE.matcher(code);
-            String head = ("package snippet." + name() + "; " + (isProgram() && code.startsWith("import ") ? "" : IMPORTS))
+            String head = ("package snippet." + name() + "; "
+                            + (isProgram() && code.startsWith("import ") ? "" : IMPORTS))
                     .replace("\n", " ");
             return type.find()
                     ? head + code
@@ -120,8 +121,7 @@ class SnippetsTest {
 
     @Test
     void everyProgramPrintsWhatThePageShows() throws Exception {
-        List<Snippet> programs =
-                snippets().stream().filter(Snippet::isProgram).toList();
+        List<Snippet> programs = snippets().stream().filter(Snippet::isProgram).toList();
 
         assertThat(programs).hasSizeGreaterThanOrEqualTo(2);
         try (RedisServer server = RedisServer.start()) {
@@ -184,16 +184,19 @@ class SnippetsTest {
                 "-d",
                 Files.createDirectories(directory.resolve("classes")).toString());
         try (StandardJavaFileManager files = compiler.getStandardFileManager(told, null, StandardCharsets.UTF_8)) {
-            var sources = files.getJavaFileObjectsFromPaths(
-                    byFile.keySet().stream().map(uri -> Path.of(java.net.URI.create(uri))).toList());
-            boolean unused = compiler.getTask(null, files, told, options, null, sources).call();
+            var sources = files.getJavaFileObjectsFromPaths(byFile.keySet().stream()
+                    .map(uri -> Path.of(java.net.URI.create(uri)))
+                    .toList());
+            boolean unused =
+                    compiler.getTask(null, files, told, options, null, sources).call();
         }
         return told.getDiagnostics().stream().map(one -> said(one, byFile)).toList();
     }
 
     private static String said(Diagnostic<? extends JavaFileObject> told, Map<String, Snippet> byFile) {
-        Snippet snippet =
-                told.getSource() == null ? null : byFile.get(told.getSource().toUri().toString());
+        Snippet snippet = told.getSource() == null
+                ? null
+                : byFile.get(told.getSource().toUri().toString());
         String where = snippet == null
                 ? ""
                 : ROOT.relativize(snippet.page()) + ":" + (snippet.number() + told.getLineNumber() - 1) + ": ";
@@ -206,7 +209,8 @@ class SnippetsTest {
         Process process = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-cp",
-                        directory.resolve("classes") + System.getProperty("path.separator")
+                        directory.resolve("classes")
+                                + System.getProperty("path.separator")
                                 + System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                         "-Dlogback.configurationFile=none.xml",
                         "snippet." + program.name() + "." + type.group(1))

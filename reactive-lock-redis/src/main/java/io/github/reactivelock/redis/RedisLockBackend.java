@@ -209,7 +209,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     public final Flux<LockEvent> events(String key) {
         Mono<List<Object>> watch = run(key, "watch", names.events(key));
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
-        // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks again.
+        // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks
+        // again.
         Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, DriverThreads.timer())
                 .onBackpressureDrop()
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))

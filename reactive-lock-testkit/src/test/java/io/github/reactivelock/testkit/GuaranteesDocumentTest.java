@@ -65,7 +65,9 @@ class GuaranteesDocumentTest {
                 .toList();
 
         assertAllExist(defects);
-        assertThat(rows).hasSizeGreaterThan(100).allMatch(row -> ROW.matcher(row).matches());
+        assertThat(rows)
+                .hasSizeGreaterThan(100)
+                .allMatch(row -> ROW.matcher(row).matches());
         assertThat(rows).extracting(row -> row.split(" \\| ", 2)[0]).doesNotHaveDuplicates();
     }
 
@@ -117,7 +119,8 @@ class GuaranteesDocumentTest {
 
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
-        for (String page : List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "issues/README", "models/README")) {
+        for (String page :
+                List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "issues/README", "models/README")) {
             pages.add(ROOT.resolve(page + ".md"));
         }
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
@@ -133,7 +136,8 @@ class GuaranteesDocumentTest {
                 || HEADING.matcher(Files.readString(page))
                         .results()
                         .map(heading -> heading.group(1).toLowerCase(Locale.ROOT))
-                        .map(heading -> heading.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
+                        .map(heading ->
+                                heading.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
                         .anyMatch(anchor::equals);
     }
 
