@@ -90,8 +90,8 @@ public final class LockClient {
      * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
      * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant.
      *
-     * <p>A cancel during the work is passed on to it, and the lock is released when that and the subscribing have both
-     * returned. Whatever of the work runs on another thread and does not heed the cancel goes on without the lock.
+     * <p>A cancel during the work cancels the work; the lock is released when that and the subscribing have both
+     * returned. Cancellation is cooperative: blocking code on another thread continues without the lock.
      *
      * @param key the lock's key
      * @param work what to do
@@ -204,10 +204,10 @@ public final class LockClient {
      * before the handle is emitted withdraws the claim, and gives back a grant that crosses it; afterwards cancelling
      * has no effect.
      *
-     * <p>Whoever releases decides when: clean-up that goes on after a cancel, as a coroutine under {@code NonCancellable}
-     * does, is covered only if it releases the handle as its last step.
+     * <p>The lock is held until you release the handle. Clean-up that continues after a cancel, such as a coroutine under
+     * {@code NonCancellable}, is covered only if it releases the handle as its last step.
      *
-     * <p>A handle that reaches nobody keeps the lock, renewed, for the longest hold or until the client is closed. So
+     * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So
      * beware of operators that throw a value away ({@code timeout}, {@code take}), of a lambda given to
      * {@code subscribe} that is disposed at that very moment, and of {@code block()} on a thread that may not block, such
      * as one of {@code Schedulers.parallel()}, which Reactor refuses only after it has subscribed. Where {@code block()}
@@ -225,7 +225,7 @@ public final class LockClient {
      * Gets a lock if it is free, without waiting for others. Cancelling is as with {@link #acquire}.
      *
      * @param key the lock's key
-     * @return emits the handle; completes empty if somebody holds the lock or is before this caller
+     * @return emits the handle; completes empty if the lock is held or another claim is first
      */
     public Mono<LockHandle> tryAcquire(String key) {
         return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.TRY);
@@ -268,18 +268,18 @@ public final class LockClient {
      * the end of its lease.
      *
      * @param key the lock's key
-     * @return completes then, at once if nobody holds the lock; fails with {@link LockUnavailableException}
+     * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}
      */
     public Mono<Void> awaitRelease(String key) {
         return queries.awaitRelease(Validation.key(key));
     }
 
     /**
-     * Takes a lock away from whoever holds it: looks who that is, and ends exactly that grant. For operators: the
+     * Takes a lock away from its holder: looks who that is, and ends exactly that grant. For operators: the
      * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock.
      *
      * @param key the lock's key
-     * @return whether anybody held it; false as well if the grant seen has ended by itself meanwhile; fails with
+     * @return whether the lock was held; false as well if the grant seen has ended by itself meanwhile; fails with
      *     {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
@@ -287,7 +287,7 @@ public final class LockClient {
     }
 
     /**
-     * As {@link #forceRelease(String)}, of one grant only: nobody who got the lock since it was looked at loses it.
+     * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
      * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; all flows among which a

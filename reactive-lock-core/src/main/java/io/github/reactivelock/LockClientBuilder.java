@@ -73,7 +73,7 @@ public final class LockClientBuilder {
      * How often and for how long a process may pass a lock on among its own flows before the store decides again.
      * Whichever is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the other
      * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
-     * With {@link Fairness#FIFO} a process passes a lock on only to whom the store would have given it. With no passes
+     * With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With no passes
      * at all every hold has a claim of its own at the store.
      *
      * @param passes 0 to 4,095; 1,000 if not called
@@ -111,7 +111,7 @@ public final class LockClientBuilder {
     /**
      * Where work and handles are emitted, and whatever else of yours the client calls. By default these are threads of
      * the library, made when they are needed and shared by all its clients, on which a flow that blocks or computes delays
-     * nobody but itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
+     * only itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
      * {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the others: their locks are
      * held but not delivered, and losses are told late. {@code Schedulers.immediate()} leaves everything on the driver's
      * thread, which is a hop quicker and safe only for code that never blocks and never waits for the same driver.

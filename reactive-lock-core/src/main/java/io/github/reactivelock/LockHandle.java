@@ -18,7 +18,7 @@ public interface LockHandle {
 
     /**
      * A number that is higher than that of every earlier hold of this key, in any process. Send it along with each
-     * write and let the written-to refuse a number lower than the highest it has seen.
+     * write, and let the resource reject lower tokens than it has seen.
      *
      * @return the fencing token
      */

@@ -4,7 +4,7 @@ import io.github.reactivelock.state.LossReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock was held and is no more, though nobody released it. The work under it was cancelled; whether its last step
+ * The lock ended without a release. The work under it was cancelled; whether its last step
  * took effect is for the resource to say, by the fencing token.
  */
 public final class LockLostException extends LockException {

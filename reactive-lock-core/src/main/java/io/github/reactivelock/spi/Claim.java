@@ -7,7 +7,7 @@ import java.util.Objects;
 /**
  * One request for one lock, by which the store knows its author again. The id is made afresh for every attempt to get
  * the lock and kept for all repetitions of that attempt, so that an answer that was lost never leads to a second hold.
- * It begins with 128 random bits of the client, so nobody can guess it.
+ * It begins with 128 random bits of the client, so it cannot be guessed.
  *
  * @param key the lock's key, already checked by the engine
  * @param id at most 40 characters of URL-safe Base64 and dots
@@ -30,7 +30,7 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
     public enum Keeping {
         /** It is renewed until it is released, so it may share its lease with others that are. */
         RENEWED,
-        /** It ends with its lease unless renewed by name, so nobody else's renewal may prolong it. */
+        /** It ends with its lease unless renewed by name, so no other claim's renewal may prolong it. */
         ONCE
     }
 

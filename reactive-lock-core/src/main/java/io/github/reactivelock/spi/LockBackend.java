@@ -90,7 +90,7 @@ public interface LockBackend {
      * What the store pushes to this backend's claims. Subscribed once by every client, for its whole life, and again
      * after an error. {@link Signal.Reconnected} is emitted each time pushes start (or start again) to arrive, the
      * first time included, because what was pushed before may have been missed. An error is an interruption, unless it is
-     * a {@link SignalsRefusedException}: then nobody waits in the queue in vain.
+     * a {@link SignalsRefusedException}, which fails all waiting acquisitions.
      *
      * @return signals, without end
      */
@@ -116,7 +116,7 @@ public interface LockBackend {
     /**
      * Ends one grant, and no other, and hands the lock to the next live waiting claim in the same atomic step. For
      * operators. Where it can, the store pushes {@link Signal.Suspect} to the owner. Idempotent: said again, by a driver
-     * whose connection broke for example, it leaves whoever owns the lock by then alone.
+     * whose connection broke for example, it leaves a later owner alone.
      *
      * @param key the lock's key
      * @param fencingToken the grant's token, as {@link #inspect} shows it

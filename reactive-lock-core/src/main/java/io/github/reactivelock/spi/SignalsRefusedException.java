@@ -1,8 +1,8 @@
 package io.github.reactivelock.spi;
 
 /**
- * A store will push nothing to this client, because of what somebody decided and not because something is broken: who
- * waits in its queue is told so. Signals are asked for again all the same, in case the decision is changed.
+ * The store refuses to push to this client, by configuration and not by a fault: waiting acquisitions fail with this
+ * cause. The client goes on asking for signals, in case the configuration changes.
  */
 public final class SignalsRefusedException extends RuntimeException {
 

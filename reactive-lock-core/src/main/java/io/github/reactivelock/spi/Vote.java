@@ -12,7 +12,7 @@ import java.time.Duration;
  */
 public record Vote(ClaimResult result, String incarnation, Duration uptime, long firstWaiting) {
 
-    /** The ticket of nobody. */
+    /** Stands for no ticket. */
     public static final long NOBODY = Long.MAX_VALUE;
 
     /**

@@ -13,7 +13,7 @@ public sealed interface LockInfo {
     String key();
 
     /**
-     * Nobody owns the lock.
+     * The lock is free.
      *
      * @param key the lock's key
      */

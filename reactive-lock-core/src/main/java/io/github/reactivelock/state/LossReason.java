@@ -6,7 +6,7 @@ public enum LossReason {
     EXPIRED("its lease ran out or the store forgot it"),
     /** The store shows another owner. */
     TAKEN_OVER("another claim owns it now"),
-    /** Somebody called for a forced release. */
+    /** An operator released it by force. */
     FORCED("it was released by force"),
     /** No renewal was answered in time. */
     UNREACHABLE("the store did not answer a renewal in time"),

@@ -64,7 +64,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
-    /** Runs the action with the connection, unless nobody has asked for one. */
+    /** Runs the action with the connection, if one was ever requested. */
     void useIfWanted(Consumer<C> action) {
         boolean wanted;
         synchronized (waiting) {

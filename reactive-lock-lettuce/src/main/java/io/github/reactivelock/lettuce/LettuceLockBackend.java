@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Redis locks over Lettuce; the protocol and its guarantees are those of {@link RedisLockBackend}. Nothing is opened
- * before its first use, which takes one connection for commands and, once somebody waits or watches, a second for
+ * before its first use, which takes one connection for commands and, once a flow waits or watches, a second for
  * messages. Both reconnect by themselves; commands given meanwhile are sent when the connection is back, and may by
  * then have been given up by those who asked.
  */

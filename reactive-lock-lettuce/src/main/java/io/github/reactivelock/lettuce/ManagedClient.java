@@ -42,7 +42,7 @@ final class ManagedClient {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
-    // A shard that failed over is found by whoever cannot reach it; the period is for what shows in no other way.
+    // A shard that failed over is found by the first command that fails; the period is for everything else.
     private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(10);
     private static final Duration TOPOLOGY_PAUSE = Duration.ofMillis(500);
 

@@ -32,7 +32,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
         return Flux.never();
     }
 
-    /** The client is somebody else's, who decides how it deals with silence. */
+    /** The client is the application's, which decides how it deals with silence. */
     static OneServer of(RedisClient client, RedisURI uri) {
         return new OneServer(client, uri, name(uri), false);
     }

@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A client that finds out at every connection to {@link #primary} which of several servers is the primary now, by asking
- * all of them. Two that say so are refused, because nobody can tell which of them will keep what it is told.
+ * all of them. Two that say so are refused, because it is open which of them will keep its writes.
  */
 final class PrimaryClient extends AsyncClient {
 

@@ -178,7 +178,7 @@ final class RedisFailure extends RuntimeException {
         return words(error).contains("WRONGTYPE");
     }
 
-    /** Whether the server said that somebody will serve again soon: a slot on the move, a fail-over. */
+    /** Whether the server said that it will be served again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
         return PASSING.contains(RedisScript.errorCode(words(error)));
     }

@@ -8,14 +8,15 @@ import java.util.regex.Pattern;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets Redis itself refuse a write by somebody whose lock has passed on. Every guarded write to a key carries the fencing
+ * Lets Redis itself refuse a write by a former holder. Every guarded write to a key carries the fencing
  * token of its hold; the newest token is kept beside the key, and a write with an older one changes nothing:
  *
  * <pre>{@code
  * lock.withLock("account:7", held -> guard.write("account:7", held.fencingToken(), "SET", "99"));
  * }</pre>
  *
- * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, for as long as nobody deletes it; without it an old token would pass again.
+ * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, until somebody deletes
+ * it; then an old token would pass again.
  * It helps only if every writer of the key goes through a guard.
  */
 public final class RedisFencingGuard {

@@ -26,7 +26,7 @@ import reactor.util.retry.Retry;
  * <ol>
  *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
  *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
- *       expire with the last of them; {@code :token} holds the last fencing token and, while somebody watches, the channel
+ *       expire with the last of them; {@code :token} holds the last fencing token and, while a client watches, the channel
  *       for changes. It expires ten minutes after the last grant, or after the clock has come to a token that is ahead
  *       of it. Nothing is without an expiry. The first and the last of these have a plus
  *       sign while there may be a queue or a watcher, so that a claim and a release that find none look at nothing else.
@@ -38,12 +38,11 @@ import reactor.util.retry.Retry;
  *       the last one was lost.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease, and can be told, becomes the owner with its own lease and the next token, and the grant is
- *       published on the channel of its client. Whoever is not the owner leaves the queue.
- *   <li><b>Nobody there.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
- *       of a cluster's that hears by way of other nodes. If nobody listens there now, its process has ended or is
- *       reconnecting: its claims keep their places and are passed over. If nobody is left, the lock is free, and goes to
- *       whoever asks first, as each does on {@link Signal.Reconnected}. They are told to ask; never is a grant sent to
- *       somebody who is not there.
+ *       published on the channel of its client. A claim that is not the owner leaves the queue.
+ *   <li><b>Absent waiters.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
+ *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
+ *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
+ *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent client.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
@@ -194,7 +193,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         return replicas == null ? signals : signals.concatMap(replicas::unconfirmed);
     }
 
-    /** Whether the server knows that somebody listens where a grant of the key is pushed to. */
+    /** Whether the server knows of a subscriber where a grant of the key is pushed to. */
     private boolean isHeard(String key) {
         return shards == null ? heard : shards.isHeard(key);
     }
@@ -210,7 +209,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     public final Flux<LockEvent> events(String key) {
         Mono<List<Object>> watch = run(key, "watch", names.events(key));
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
-        // Whoever lost the mark (a flushed server, say) may have missed events, and only then needs to look again.
+        // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks
+        // again.
         Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, DriverThreads.timer())
                 .onBackpressureDrop()
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))

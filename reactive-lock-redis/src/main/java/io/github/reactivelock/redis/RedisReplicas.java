@@ -86,7 +86,7 @@ final class RedisReplicas {
         return waiting.contains(grant.claimId()) ? Mono.just(new Signal.RecheckClaim(grant.claimId())) : Mono.empty();
     }
 
-    /** Called by whoever brought the count from zero, and then by the end of each question. */
+    /** Called by the caller that raised the count from zero, and then at the end of each question. */
     private void serve() {
         List<Request> round = new ArrayList<>();
         List<Claim> claims = new ArrayList<>();

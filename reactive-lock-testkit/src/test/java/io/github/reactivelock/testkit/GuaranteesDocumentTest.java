@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 
 /**
  * The tests that docs/guarantees.md and issues/README.md name are there, so that no promise and no defect outlives what
- * shows it; and the README names the versions that the build has.
+ * shows it; docs/versions.md and the README name the versions of the build; and every link leads somewhere.
  */
 class GuaranteesDocumentTest {
 
@@ -31,7 +31,7 @@ class GuaranteesDocumentTest {
 
     private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability/planted"));
 
-    /** What stands before a version in the README, and the property of the build that has it. */
+    /** What stands before a version in docs/versions.md, and the property of the build that has it. */
     private static final Map<String, String> VERSIONS = Map.ofEntries(
             Map.entry("Netty | ", "netty"),
             Map.entry("Lettuce | ", "lettuce"),
@@ -49,8 +49,12 @@ class GuaranteesDocumentTest {
             Map.entry("r2dbc-pool ", "r2dbc-pool"),
             Map.entry("reactor-pool ", "reactor-pool"));
 
-    private static final Pattern ROW = Pattern.compile("^\\| (?!defect |---).*`\\w+#\\w+` \\|$", Pattern.MULTILINE);
-    private static final Pattern ENTRY = Pattern.compile("^- ", Pattern.MULTILINE);
+    /** What was wrong, in a few words at least, and the tests. */
+    private static final Pattern ROW = Pattern.compile("\\| [^|]{20,} \\| " + NAMED + "(?:, " + NAMED + ")* \\|");
+
+    private static final Pattern CODE = Pattern.compile("^```.*?^```|`[^`\\n]*`", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]*)(?:#([^)\\s]*))?\\)");
+    private static final Pattern HEADING = Pattern.compile("^#+ (.+)$", Pattern.MULTILINE);
 
     @Test
     void everyTestThatIsNamedExists() throws IOException {
@@ -96,19 +100,21 @@ class GuaranteesDocumentTest {
     @Test
     void everyDefectHasATestThatExists() throws IOException {
         String defects = Files.readString(ROOT.resolve("issues/README.md"));
-        String changes = Files.readString(ROOT.resolve("CHANGELOG.md"));
-        String fixed = changes.substring(changes.indexOf("### Fixed before the first release"));
+        List<String> rows = defects.lines()
+                .dropWhile(line -> !line.startsWith("|---"))
+                .skip(1)
+                .toList();
 
         assertAllExist(defects);
-        assertThat(ROW.matcher(defects).results())
-                .as("rows of issues/README.md")
-                .hasSameSizeAs(ENTRY.matcher(fixed).results().toList());
+        assertThat(rows)
+                .hasSizeGreaterThan(100)
+                .allMatch(row -> ROW.matcher(row).matches());
+        assertThat(rows).extracting(row -> row.split(" \\| ", 2)[0]).doesNotHaveDuplicates();
     }
 
     @Test
-    void theReadmeNamesTheVersionsOfTheBuild() throws IOException {
-        String readme = Files.readString(ROOT.resolve("README.md"));
-        String table = readme.substring(readme.indexOf("### Versions"));
+    void theVersionsAreThoseOfTheBuild() throws IOException {
+        String table = Files.readString(ROOT.resolve("docs/versions.md"));
         String pom = Files.readString(ROOT.resolve("pom.xml"));
 
         VERSIONS.forEach((before, property) ->
@@ -119,6 +125,61 @@ class GuaranteesDocumentTest {
         }
         assertThat(table).contains("Spring Boot " + version(pom, "oldest.spring-boot"));
         assertThat(table).contains("Reactor | " + Flux.class.getPackage().getImplementationVersion() + " ");
+    }
+
+    @Test
+    void whatIsToBeCopiedIntoABuildHasTheVersionOfTheProject() throws IOException {
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+        String version = pom.substring(pom.indexOf("<version>") + 9, pom.indexOf("</version>"));
+
+        for (String page : List.of("README.md", "docs/getting-started.md")) {
+            assertThat(Files.readString(ROOT.resolve(page)))
+                    .as(page)
+                    .contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
+        }
+    }
+
+    @Test
+    void everyLinkLeadsToAFileAndAHeading() throws IOException {
+        List<Path> pages = pages();
+        List<String> dead = new ArrayList<>();
+        for (Path page : pages) {
+            String text = CODE.matcher(Files.readString(page)).replaceAll("");
+            for (MatchResult link : LINK.matcher(text).results().toList()) {
+                String file = link.group(1);
+                Path target = file.isEmpty() ? page : page.resolveSibling(file).normalize();
+                if (!file.contains("://") && !(Files.exists(target) && hasHeading(target, link.group(2)))) {
+                    dead.add(ROOT.relativize(page) + " " + link.group());
+                }
+            }
+        }
+
+        assertThat(pages).hasSizeGreaterThan(20);
+        assertThat(dead).isEmpty();
+    }
+
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>();
+        for (String page :
+                List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "issues/README", "models/README")) {
+            pages.add(ROOT.resolve(page + ".md"));
+        }
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            docs.filter(page -> page.toString().endsWith(".md") && !page.startsWith(ROOT.resolve("docs/site")))
+                    .forEach(pages::add);
+        }
+        return pages;
+    }
+
+    /** As forges name headings: lower case, hyphens for spaces, and no other signs. */
+    private static boolean hasHeading(Path page, String anchor) throws IOException {
+        return anchor == null
+                || HEADING.matcher(Files.readString(page))
+                        .results()
+                        .map(heading -> heading.group(1).toLowerCase(Locale.ROOT))
+                        .map(heading ->
+                                heading.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
+                        .anyMatch(anchor::equals);
     }
 
     private static String version(String pom, String property) {

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels somebody listens to, on one connection; after an interruption all are asked for again, for as long as it
+ * The channels with a listener, on one connection; after an interruption all are asked for again, for as long as it
  * takes. The server answers questions in their order, and a refusal does not say which question it belongs to, so the
  * order is kept here. Only {@link #subscribe} and {@link #unsubscribe} may be called from any thread.
  */

@@ -36,7 +36,7 @@ final class Commands implements Link.User {
     // Commands pile up while there is no connection; what is refused then would have come too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
     private static final int MOST_IN_FLIGHT = 1_024;
-    // Longer than the engine waits for an answer by default, so nobody waits for what is refused after it.
+    // Longer than the engine waits for an answer by default, so no caller waits any more for what is refused after it.
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final ContextInternal context;

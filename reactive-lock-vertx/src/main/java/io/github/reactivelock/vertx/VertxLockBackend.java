@@ -11,7 +11,7 @@ import io.vertx.redis.client.RedisOptions;
 
 /**
  * Redis locks over the Vert.x Redis client; the protocol and its guarantees are those of {@link RedisLockBackend}.
- * Nothing is opened before its first use, which takes one connection for commands and, once somebody waits or watches, a
+ * Nothing is opened before its first use, which takes one connection for commands and, once a flow waits or watches, a
  * second for messages. Both live on an event loop of the given {@link Vertx} and no thread is started.
  *
  * <p>Both come back after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3

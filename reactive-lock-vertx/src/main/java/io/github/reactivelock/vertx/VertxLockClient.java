@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * another verticle does not carry the hold.
  *
  * <p>A future cannot be cancelled. When a lock is lost, the future of {@code withLock} fails at once and the work's own
- * future is no longer heard; what the work still does has to look at {@link VertxLockHandle#isHeld()} or be refused by
+ * future is ignored; what the work still does has to look at {@link VertxLockHandle#isHeld()} or be refused by
  * its fencing token. To stop waiting, set {@link LockOptions#withWaitTimeout}.
  *
  * <p>Bad arguments throw {@link IllegalArgumentException} at once. Everything else arrives as one of the four
@@ -133,7 +133,7 @@ public interface VertxLockClient {
      * Gets a lock if it is free, without waiting for others.
      *
      * @param key the lock's key
-     * @return the handle, or null if somebody holds the lock or is before this caller
+     * @return the handle, or null if the lock is held or another claim is first
      */
     Future<@Nullable VertxLockHandle> tryAcquire(String key);
 
@@ -163,16 +163,16 @@ public interface VertxLockClient {
     ReadStream<LockEvent> events(String key);
 
     /**
-     * Takes a lock away from whoever holds it. For operators: until the holder learns of it, two may believe they hold
+     * Takes a lock away from its holder. For operators: until the holder learns of it, two may believe they hold
      * the lock.
      *
      * @param key the lock's key
-     * @return whether anybody held it; fails with {@link io.github.reactivelock.LockUnavailableException}
+     * @return whether the lock was held; fails with {@link io.github.reactivelock.LockUnavailableException}
      */
     Future<Boolean> forceRelease(String key);
 
     /**
-     * As {@link #forceRelease(String)}, of one grant only: nobody who got the lock since it was looked at loses it.
+     * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
      * @param fencingToken as {@link #inspect} or the handle shows it; all flows among which a process passed the lock on

@@ -33,7 +33,7 @@ final class VertxRedisConnection implements RedisConnection {
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      */
     VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
-        // What runs on it has the context class loader of whoever makes it.
+        // What runs on it has the context class loader of the thread that makes it.
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;

@@ -1,0 +1,150 @@
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join, posix, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitepress'
+
+const site = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const root = resolve(site, '../..')
+const pages = join(site, 'target/pages')
+
+/** The pages are copied below this folder, because what they become needs its node_modules. */
+rmSync(pages, { recursive: true, force: true })
+const documents = readdirSync(join(root, 'docs')).filter((name) => name !== 'site').map((name) => `docs/${name}`)
+for (const file of [...documents, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'issues/README.md', 'models/README.md']) {
+  cpSync(join(root, file), join(pages, file), { recursive: true })
+}
+
+/** The pages, as they are named on the site. The order is that of the sidebar. */
+const sidebar = [
+  {
+    text: 'Start',
+    items: [
+      { text: 'What it is', link: '/' },
+      { text: 'Getting started', link: '/getting-started' },
+      { text: 'Supported versions', link: '/versions' },
+    ],
+  },
+  {
+    text: 'Use',
+    items: [
+      { text: 'Semantics', link: '/semantics' },
+      { text: 'Threads and cancellation', link: '/threads' },
+      { text: 'Operations', link: '/operations' },
+      { text: 'Security', link: '/security' },
+    ],
+  },
+  {
+    text: 'Stores',
+    items: [
+      { text: 'Redis through Lettuce', link: '/stores/redis-lettuce' },
+      { text: 'Redis through Vert.x', link: '/stores/redis-vertx' },
+      { text: 'Quorum of Redis', link: '/stores/quorum' },
+      { text: 'etcd', link: '/stores/etcd' },
+      { text: 'ZooKeeper', link: '/stores/zookeeper' },
+      { text: 'SQL databases', link: '/stores/sql' },
+      { text: 'In the process', link: '/stores/memory' },
+      { text: 'A store of your own', link: '/stores/your-own' },
+    ],
+  },
+  {
+    text: 'Change over',
+    items: [
+      { text: 'From Redisson', link: '/migrating/redisson' },
+      { text: 'From ShedLock', link: '/migrating/shedlock' },
+      { text: 'From Spring Integration', link: '/migrating/spring-integration' },
+      { text: 'From Curator', link: '/migrating/curator' },
+    ],
+  },
+  {
+    text: 'Evidence',
+    items: [
+      { text: 'Guarantees', link: '/guarantees' },
+      { text: 'Performance', link: '/performance' },
+      { text: 'Soak and simulation', link: '/soak' },
+      { text: 'Models', link: '/models' },
+      { text: 'Defects and their tests', link: '/issues' },
+    ],
+  },
+  {
+    text: 'Project',
+    items: [
+      { text: 'Design', link: '/design' },
+      { text: 'Changes', link: '/changelog' },
+      { text: 'Contributing', link: '/contributing' },
+      { text: 'Reporting a vulnerability', link: '/vulnerabilities' },
+    ],
+  },
+]
+
+/** Files of the repository that are pages, and their names on the site. */
+const rewrites = {
+  'docs/README.md': 'index.md',
+  'CHANGELOG.md': 'changelog.md',
+  'CONTRIBUTING.md': 'contributing.md',
+  'SECURITY.md': 'vulnerabilities.md',
+  'issues/README.md': 'issues.md',
+  'models/README.md': 'models.md',
+  'docs/:page.md': ':page.md',
+  'docs/:folder/:page.md': ':folder/:page.md',
+}
+
+function nameOnSite(file) {
+  return rewrites[file] ?? (file.startsWith('docs/') ? file.slice('docs/'.length) : undefined)
+}
+
+/** Links are relative to the files of the repository, as a forge follows them; here they follow the rewrites. */
+function followRewrites(md) {
+  md.core.ruler.push('follow-rewrites', (state) => {
+    const page = relative(pages, state.env.realPath ?? join(pages, state.env.relativePath))
+    for (const token of state.tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
+      const href = token.type === 'link_open' ? token.attrGet('href') : null
+      if (!href || /^([a-z]+:|#)/.test(href)) {
+        continue
+      }
+      const [file, anchor] = href.split('#')
+      const target = posix.join(posix.dirname(page), file)
+      const name = nameOnSite(target)
+      if (!target.endsWith('.md') || !name || !existsSync(join(root, target))) {
+        throw new Error(`${page}: the link ${href} leads to no page`)
+      }
+      token.attrSet('href', '/' + name + (anchor ? '#' + anchor : ''))
+    }
+  })
+}
+
+/** Headings are named as forges name them, so that a link works in both places. */
+function slugify(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+export default defineConfig({
+  title: 'reactive-lock',
+  description: 'Distributed locks for Project Reactor and Vert.x',
+  lang: 'en',
+  base: process.env.SITE_BASE ?? '/',
+  srcDir: pages,
+  outDir: join(site, 'target/site'),
+  cacheDir: join(site, 'target/cache'),
+  rewrites,
+  cleanUrls: false,
+  metaChunk: true,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  markdown: {
+    anchor: { slugify },
+    config: (md) => followRewrites(md),
+  },
+  themeConfig: {
+    nav: [
+      { text: 'Start', link: '/getting-started' },
+      { text: 'Semantics', link: '/semantics' },
+      { text: 'Guarantees', link: '/guarantees' },
+      { text: 'Javadoc', link: '/api/index.html', target: '_self' },
+    ],
+    sidebar,
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+  },
+})
