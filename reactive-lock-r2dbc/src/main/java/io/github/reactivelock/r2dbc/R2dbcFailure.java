@@ -29,7 +29,7 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     static Throwable of(Throwable error, Sql sql, Duration timeout) {
-        return error instanceof R2dbcException || error instanceof TimeoutException
+        return error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error)
                 ? new R2dbcFailure("the database " + advice(error, sql, timeout), error)
                 : error;
     }
@@ -46,7 +46,13 @@ final class R2dbcFailure extends RuntimeException {
         return !isLockTimeout(error)
                 && (error instanceof R2dbcNonTransientResourceException
                         || error instanceof R2dbcTransientResourceException
-                        || error instanceof IOException);
+                        || error instanceof IOException
+                        || isDisposedQueue(error));
+    }
+
+    /** What MySQL's driver says now and then when the connection of a waiting statement was reset. */
+    private static boolean isDisposedQueue(Throwable error) {
+        return error instanceof IllegalStateException && "Request queue was disposed".equals(error.getMessage());
     }
 
     /** The server gave up waiting for a row in PostgreSQL or MariaDB; by then a command's time is over. */
@@ -76,7 +82,7 @@ final class R2dbcFailure extends RuntimeException {
                 || isLockTimeout(error)
                 || error instanceof R2dbcBadGrammarException
                 || error instanceof R2dbcPermissionDeniedException
-                || !(error instanceof R2dbcException || error instanceof TimeoutException);
+                || !(error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error));
     }
 
     private static String advice(Throwable error, Sql sql, Duration timeout) {
