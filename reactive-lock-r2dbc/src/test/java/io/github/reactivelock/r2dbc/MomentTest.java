@@ -68,7 +68,8 @@ class MomentTest {
                 ClaimResult answer = backend.claim(owner).block(Databases.LIMIT);
 
                 if (answer instanceof ClaimResult.Granted) { // then the question has started its lease anew
-                    assertThat(database.select("SELECT lease_end FROM reactive_lock WHERE claim_id = '" + owner.id() + "'"))
+                    assertThat(database.select(
+                                    "SELECT lease_end FROM reactive_lock WHERE claim_id = '" + owner.id() + "'"))
                             .as("end of the lease when it jumps at look %d at the clock", calls)
                             .isGreaterThanOrEqualTo(asked + TimeUnit.NANOSECONDS.toMicros(LEASE.toNanos()));
                 }

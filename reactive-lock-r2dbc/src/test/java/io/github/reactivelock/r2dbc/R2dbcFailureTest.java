@@ -14,7 +14,8 @@ class R2dbcFailureTest {
 
         assertThat(R2dbcFailure.isBroken(disposed)).isTrue();
         assertThat(R2dbcFailure.leavesConnectionWhole(disposed)).isFalse();
-        assertThat(R2dbcFailure.of(disposed, new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)), Duration.ofSeconds(1)))
+        assertThat(R2dbcFailure.of(
+                        disposed, new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)), Duration.ofSeconds(1)))
                 .hasMessageContaining("is it up");
     }
 
@@ -24,7 +25,8 @@ class R2dbcFailureTest {
 
         assertThat(R2dbcFailure.isBroken(other)).isFalse();
         assertThat(R2dbcFailure.leavesConnectionWhole(other)).isTrue();
-        assertThat(R2dbcFailure.of(other, new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)), Duration.ofSeconds(1)))
+        assertThat(R2dbcFailure.of(
+                        other, new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)), Duration.ofSeconds(1)))
                 .isSameAs(other);
     }
 }
