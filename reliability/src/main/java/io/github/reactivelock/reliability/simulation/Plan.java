@@ -67,12 +67,7 @@ record Plan(
         int sites = store.isQuorum() ? 3 + 2 * random.nextInt(2) : 1;
         int machines = 2 + random.nextInt(4);
         Duration lease = Duration.ofMillis(List.of(600, 2_000, 6_000, 15_000).get(random.nextInt(4)));
-        Wire.Manner manner = new Wire.Manner(
-                one(random, 100_000, 400_000, 2 * MILLI, 10 * MILLI, Math.min(lease.toNanos() / 20, 50 * MILLI)),
-                random.nextInt(3) == 0 ? 0.1 : 0.01,
-                random.nextInt(3) == 0 ? lease.toNanos() : 60 * MILLI,
-                random.nextBoolean(),
-                random.nextBoolean());
+        Wire.Manner manner = manner(random, store, lease);
         long work = one(random, MILLI, MILLI, 20 * MILLI, 20 * MILLI, 300 * MILLI, lease.toNanos() * 2);
         Duration busy = Duration.ofSeconds(20 + random.nextInt(40));
         return new Plan(
@@ -87,6 +82,21 @@ record Plan(
                 work,
                 busy,
                 faults(random, store, sites, machines, lease, busy));
+    }
+
+    private static Wire.Manner manner(SplittableRandom random, Store store, Duration lease) {
+        long latency = one(random, 100_000, 400_000, 2 * MILLI, 10 * MILLI, Math.min(lease.toNanos() / 20, 50 * MILLI));
+        double lateShare = random.nextInt(3) == 0 ? 0.1 : 0.01;
+        long latest = random.nextInt(3) == 0 ? lease.toNanos() : 60 * MILLI;
+        boolean asksAgain = random.nextBoolean();
+        boolean inOrder = random.nextBoolean();
+        // In order, one late answer holds up all behind it, and a majority would never answer within a node's timeout.
+        return new Wire.Manner(
+                latency,
+                lateShare,
+                store.isQuorum() && inOrder ? Math.min(latest, 60 * MILLI) : latest,
+                asksAgain,
+                inOrder);
     }
 
     private static List<Fault> faults(
