@@ -1,8 +1,8 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.RedisServer;
-import io.github.reactivelock.testkit.TcpProxy;
 import io.github.reactivelock.testkit.history.History;
+import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -72,11 +72,12 @@ final class Storm {
             case 9 -> fault("server stopped", server::pause, A_MOMENT, server::resume);
             case 10 -> fault("server restarted", server::stop, Duration.ZERO, server::restart);
             case 11 -> fault("server killed", server::kill, Duration.ZERO, server::restart);
-            // These excuse nothing.
             case 12 -> {
                 count("push connections killed");
+                history.pushesCut();
                 server.command("CLIENT", "KILL", "TYPE", "pubsub");
             }
+            // Excuses nothing.
             default -> {
                 count("scripts forgotten");
                 server.command("SCRIPT", "FLUSH");

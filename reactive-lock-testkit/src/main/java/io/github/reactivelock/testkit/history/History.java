@@ -94,6 +94,14 @@ public final class History {
     }
 
     /**
+     * The connections that carry pushes were cut and nothing else. For a lease and a second a store may serve others
+     * before a waiter that it cannot reach; it must still serve somebody promptly.
+     */
+    public void pushesCut() {
+        add(Kind.PUSHES_CUT, "", "pushes", 0, 0);
+    }
+
+    /**
      * A client was killed, and what it held and waited for ends by itself.
      *
      * @param name of that client

@@ -21,8 +21,9 @@ import java.util.Map;
  * </ul>
  *
  * <p>The first two are judged always. Delay and disorder are excused while something was broken on purpose, and for a
- * lease and a second afterwards; time during which a process stood still ({@link StallWatch}) does not count. Everything is recorded by the flows themselves, so a hold may look shorter than it was:
- * what is found is wrong, what is right is never found.
+ * lease and a second afterwards; connections of pushes that were cut excuse disorder only. Time during which a process
+ * stood still ({@link StallWatch}) does not count. The flows record everything themselves, so a hold may look shorter than
+ * it was: the checker misses faults rather than invent them.
  */
 public final class HistoryChecker {
 
@@ -87,7 +88,7 @@ public final class HistoryChecker {
                 flows.computeIfAbsent(event.id(), id -> new Flow(event)).add(event);
             case ASKED, QUEUED, SERVED, WITHDRAWN ->
                 claims.computeIfAbsent(event.id(), id -> new QueuedClaim(event)).add(event);
-            case FAULT_BEGAN, FAULT_ENDED, KILLED, STALLED -> {}
+            case FAULT_BEGAN, FAULT_ENDED, PUSHES_CUT, KILLED, STALLED -> {}
         }
     }
 

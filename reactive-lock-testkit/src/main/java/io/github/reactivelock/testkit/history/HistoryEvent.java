@@ -43,6 +43,8 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
         FAULT_BEGAN,
         /** It was mended. */
         FAULT_ENDED,
+        /** Connections that carry pushes were cut: the store may pass over waiters until they listen again. */
+        PUSHES_CUT,
         /** The process that the id names was killed. */
         KILLED,
         /** A process had no processor, or did not run, from the event's time to its {@code until}. */

@@ -53,7 +53,7 @@ final class QueuedClaim {
                 List<QueuedClaim> served = servedByKey.getOrDefault(waiting.key, List.of());
                 served.subList(firstServedAfter(served, waiting.queued), served.size()).stream()
                         .takeWhile(other -> other.served < waiting.left())
-                        .filter(other -> other.overtook(waiting) && !times.anyFault(waiting.queued, other.served))
+                        .filter(other -> other.overtook(waiting) && !times.excuseDisorder(waiting.queued, other.served))
                         .findFirst()
                         .ifPresent(other -> found.add("claim " + other.id + " of '" + waiting.key
                                 + "' was served before claim " + waiting.id + ", which had queued before it was sent"));

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** When something was broken, and for how much longer that excuses delay and disorder; and who was killed when. */
 final class Times {
@@ -12,6 +13,7 @@ final class Times {
     private record Span(long from, long to) {}
 
     private final List<Span> faults = new ArrayList<>();
+    private final List<Span> pushesCut = new ArrayList<>();
     private final Map<String, Long> killed = new HashMap<>();
     private final long last;
 
@@ -28,6 +30,8 @@ final class Times {
             } else if (event.kind() == Kind.KILLED) {
                 killed.put(event.id(), event.at());
                 faults.add(new Span(event.at(), event.at() + grace));
+            } else if (event.kind() == Kind.PUSHES_CUT) {
+                pushesCut.add(new Span(event.at(), event.at() + grace));
             } else if (event.kind() == Kind.STALLED) {
                 faults.add(new Span(event.at(), event.until()));
             }
@@ -44,8 +48,9 @@ final class Times {
         return killed.getOrDefault(client, last);
     }
 
-    boolean anyFault(long from, long to) {
-        return faults.stream().anyMatch(fault -> fault.from < to && fault.to > from);
+    /** Whether the order of service may have been another for what happened meanwhile. */
+    boolean excuseDisorder(long from, long to) {
+        return Stream.of(faults, pushesCut).flatMap(List::stream).anyMatch(span -> span.from < to && span.to > from);
     }
 
     /** The longest piece without a fault. */

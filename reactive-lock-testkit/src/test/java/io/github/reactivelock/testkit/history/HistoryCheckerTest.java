@@ -9,6 +9,7 @@ import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.HELD;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.INVOKED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.KILLED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.LOST;
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.PUSHES_CUT;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.QUEUED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.RELEASED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.SERVED;
@@ -181,6 +182,22 @@ class HistoryCheckerTest {
         at(20, "a", WITHDRAWN, "A");
 
         assertOnly(report().disorders(), report(), "claim B", "before claim A");
+    }
+
+    @Test
+    void pushesThatWereCutExcuseTheOrderForALeaseAndASecondAndDelayNever() {
+        at(0, "a", ASKED, "A").at(1, "a", QUEUED, "A").at(2, "b", ASKED, "B").at(3, "b", QUEUED, "B");
+        at(9, "", PUSHES_CUT, "pushes").at(10, "b", SERVED, "B", 5).at(11, "a", SERVED, "A", 6);
+        report().verify();
+
+        at(4_010, "a", ASKED, "C").at(4_011, "a", QUEUED, "C").at(4_012, "b", ASKED, "D");
+        at(4_013, "b", SERVED, "D", 7).at(4_014, "a", SERVED, "C", 8);
+        assertOnly(report().disorders(), report(), "claim D", "before claim C");
+
+        events.clear();
+        hold("a", "1", 0, 10, 5).at(5, "b", INVOKED, "2").at(11, "", PUSHES_CUT, "pushes");
+        at(2_500, "b", GRANTED, "2", 6).at(2_501, "b", RELEASED, "2");
+        assertOnly(report().lostWakeups(), report(), "2 of 'k'");
     }
 
     @Test

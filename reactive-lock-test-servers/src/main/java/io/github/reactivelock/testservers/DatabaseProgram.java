@@ -1,0 +1,161 @@
+package io.github.reactivelock.testservers;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
+
+/**
+ * Where the programs of a database are: in Docker if an engine answers, else on the PATH or where Debian puts them. A
+ * system property ({@code docker}, {@code path}) insists on one. Run by root they get a user of their own, because
+ * PostgreSQL refuses root and MariaDB wants to be told.
+ */
+final class DatabaseProgram {
+
+    private static final Logger log = LoggerFactory.getLogger(DatabaseProgram.class);
+
+    private final String name;
+    private final String user;
+    private final List<Path> directories;
+    final boolean isInDocker;
+
+    private DatabaseProgram(String name, String user, List<Path> directories, boolean isInDocker) {
+        this.name = name;
+        this.user = user;
+        this.directories = directories;
+        this.isInDocker = isInDocker;
+    }
+
+    /** Looks for a database's server program, further programs of it being beside it. */
+    static DatabaseProgram find(String property, String server, String user, String packageName, Path... further) {
+        List<Path> directories = new ArrayList<>(path());
+        Stream.of(further).flatMap(DatabaseProgram::newestFirst).forEach(directories::add);
+        String wanted = System.getProperty(property, "any");
+        if (!List.of("any", "docker", "path").contains(wanted)) {
+            throw new IllegalArgumentException(property + " must be docker or path but is '" + wanted + "'");
+        }
+        boolean docker = wanted.equals("docker")
+                || (wanted.equals("any") && DockerClientFactory.instance().isDockerAvailable());
+        DatabaseProgram found = new DatabaseProgram(server, user, directories, docker);
+        if (!docker && found.file(server).isEmpty()) {
+            throw new IllegalStateException("there is no Docker engine and no " + server + " on the PATH; install it"
+                    + " (Debian: " + packageName + ")");
+        }
+        log.info("{} for tests: {}", server, docker ? "in Docker" : found.program(server));
+        return found;
+    }
+
+    /** Looks for a program that is not run in Docker. */
+    static DatabaseProgram installed(String program, String user, String packageName, Path directory) {
+        List<Path> directories = new ArrayList<>(path());
+        directories.add(directory);
+        DatabaseProgram found = new DatabaseProgram(program, user, directories, false);
+        if (found.file(program).isEmpty()) {
+            throw new IllegalStateException(
+                    "there is no " + program + " on the PATH; install it (Debian: " + packageName + ")");
+        }
+        return found;
+    }
+
+    /** The command that runs a program as the user it wants. */
+    List<String> command(String program, List<String> options) {
+        List<String> command = new ArrayList<>();
+        if (isRoot()) {
+            command.addAll(List.of("setpriv", "--reuid=" + account(), "--clear-groups"));
+        }
+        command.add(program(program));
+        command.addAll(options);
+        return command;
+    }
+
+    /** Lets the user that the programs run as write to a directory. */
+    void own(Path directory) {
+        if (!isRoot()) {
+            return;
+        }
+        try {
+            UserPrincipal owner =
+                    directory.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName(account());
+            Files.setOwner(directory, owner);
+        } catch (IOException e) {
+            throw new UncheckedIOException(directory + " cannot be given to " + user, e);
+        }
+    }
+
+    /** Runs a program of the database to its end. */
+    void run(String program, Path directory, List<String> options) {
+        try {
+            Path output = directory.resolve(program + ".log");
+            Process process = new ProcessBuilder(command(program, options))
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start();
+            if (process.waitFor() != 0) {
+                throw new IllegalStateException(program + " failed:\n" + Files.readString(output));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(program + " could not be run", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private String program(String program) {
+        return file(program)
+                .orElseThrow(() -> new IllegalStateException("there is " + name + " but no " + program))
+                .toString();
+    }
+
+    private Optional<Path> file(String program) {
+        return directories.stream()
+                .map(directory -> directory.resolve(program))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private String account() {
+        try {
+            Path.of("/").getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName(user);
+            return user;
+        } catch (IOException noSuchUser) {
+            return "nobody";
+        }
+    }
+
+    private static boolean isRoot() {
+        return System.getProperty("user.name").equals("root");
+    }
+
+    private static List<Path> path() {
+        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+        return Stream.of(path.split(File.pathSeparator)).map(Path::of).toList();
+    }
+
+    /** {@code DIRECTORY/VERSION/bin} for each version, or the directory itself if it has no versions. */
+    private static Stream<Path> newestFirst(Path directory) {
+        if (!Files.isDirectory(directory)) {
+            return Stream.of();
+        }
+        try (Stream<Path> inside = Files.list(directory)) {
+            List<Path> versions = inside.map(version -> version.resolve("bin"))
+                    .filter(Files::isDirectory)
+                    .sorted(Comparator.<Path>reverseOrder())
+                    .toList();
+            return Stream.concat(versions.stream(), Stream.of(directory));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.github.reactivelock.testservers;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A real MariaDB on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code mariadbd} of
+ * the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The user
+ * {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods block;
+ * they are for test threads.
+ */
+public final class MariaDbServer implements AutoCloseable {
+
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
+    private static final String IMAGE = System.getProperty("reactivelock.mariadb.image", "mariadb:11.4");
+    private static final int GREETING = 10;
+
+    private static final class Found {
+        static final DatabaseProgram PROGRAM = DatabaseProgram.find(
+                "reactivelock.mariadb",
+                "mariadbd",
+                "mysql",
+                "mariadb-server",
+                Path.of("/usr/sbin"),
+                Path.of("/usr/bin"));
+    }
+
+    private final Path directory = Scratch.directory("mariadb");
+    private final int port = Loopback.freePort();
+    private final List<String> config;
+    private Running running;
+
+    private MariaDbServer(List<String> config) {
+        this.config = config;
+        if (!Found.PROGRAM.isInDocker) {
+            Found.PROGRAM.own(directory);
+            List<String> options = List.of(
+                    "--no-defaults",
+                    "--auth-root-authentication-method=normal",
+                    "--skip-test-db",
+                    "--datadir=" + data());
+            Found.PROGRAM.run("mariadb-install-db", directory, options);
+        }
+        this.running = run();
+    }
+
+    /**
+     * Starts a server whose only databases are its own.
+     *
+     * @param config further options as on its command line, such as {@code "--max-connections=10"}
+     * @return a server that answers
+     */
+    public static MariaDbServer start(String... config) {
+        return new MariaDbServer(List.of(config));
+    }
+
+    /**
+     * Where it listens, always at 127.0.0.1; the same after a restart.
+     *
+     * @return the port
+     */
+    public int port() {
+        return port;
+    }
+
+    /**
+     * Its address for R2DBC.
+     *
+     * @param driver the driver's name: {@code mariadb} or {@code mysql}
+     * @return a URL with user and the database {@code mysql}, which needs no password
+     */
+    public String url(String driver) {
+        return "r2dbc:" + driver + "://root@127.0.0.1:" + port + "/mysql";
+    }
+
+    /**
+     * Whether its process runs; a paused one does.
+     *
+     * @return false after {@link #kill()} and {@link #close()}
+     */
+    public boolean isRunning() {
+        return running.isAlive();
+    }
+
+    /** Ends the server as {@code kill -9} does. */
+    public void kill() {
+        running.kill();
+    }
+
+    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
+    public void pause() {
+        running.pause();
+    }
+
+    /** Lets a paused server run on. */
+    public void resume() {
+        running.resume();
+    }
+
+    /** Kills the server if it runs, and starts it again on the same port with its data. */
+    public void restart() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        running = run();
+    }
+
+    /** Ends the server and deletes its directory. */
+    @Override
+    public void close() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        Scratch.delete(directory);
+    }
+
+    private String data() {
+        return directory + "/data";
+    }
+
+    private Running run() {
+        List<String> options = new ArrayList<>(List.of("--no-defaults", "--port=" + port));
+        options.addAll(List.of("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"));
+        options.addAll(List.of("--sync-binlog=0", "--skip-name-resolve", "--performance-schema=OFF"));
+        Running started;
+        if (Found.PROGRAM.isInDocker) {
+            List<String> command = new ArrayList<>(List.of("env", "MARIADB_ALLOW_EMPTY_ROOT_PASSWORD=1"));
+            command.addAll(List.of("MARIADB_ROOT_HOST=%", "docker-entrypoint.sh", "mariadbd"));
+            command.addAll(options);
+            command.addAll(config);
+            started = ServerContainer.start(IMAGE, directory, port, command);
+        } else {
+            options.addAll(List.of("--datadir=" + data(), "--bind-address=127.0.0.1"));
+            options.addAll(List.of("--socket=" + directory + "/socket", "--pid-file=" + directory + "/pid"));
+            options.addAll(config);
+            started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));
+        }
+        awaitReady(started);
+        return started;
+    }
+
+    private void awaitReady(Running started) {
+        long until = System.nanoTime() + READY_LIMIT.toNanos();
+        while (!greets()) {
+            if (!started.isAlive() || System.nanoTime() - until > 0) {
+                throw new IllegalStateException(
+                        "MariaDB did not answer within " + READY_LIMIT + ", see " + directory + "/mariadbd.log");
+            }
+            Pause.of(Duration.ofMillis(10));
+        }
+    }
+
+    /** The first packet is a greeting of protocol 10, or an error. */
+    private boolean greets() {
+        try (Socket socket = new Socket(Loopback.address(), port)) {
+            socket.setSoTimeout(5_000);
+            InputStream in = socket.getInputStream();
+            return in.readNBytes(4).length == 4 && in.read() == GREETING;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package io.github.reactivelock.testservers;
+
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A real PostgreSQL on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code postgres} of
+ * the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The user
+ * {@code postgres} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
+ * block; they are for test threads.
+ */
+public final class PostgresServer implements AutoCloseable {
+
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
+    private static final String IMAGE = System.getProperty("reactivelock.postgres.image", "postgres:17-alpine");
+    private static final int PROTOCOL_3 = 196_608;
+
+    private static final class Found {
+        static final DatabaseProgram PROGRAM = DatabaseProgram.find(
+                "reactivelock.postgres", "postgres", "postgres", "postgresql", Path.of("/usr/lib/postgresql"));
+    }
+
+    private final Path directory = Scratch.directory("postgres");
+    private final int port = Loopback.freePort();
+    private final List<String> config;
+    private Running running;
+
+    private PostgresServer(List<String> config) {
+        this.config = config;
+        if (!Found.PROGRAM.isInDocker) {
+            Found.PROGRAM.own(directory);
+            Found.PROGRAM.run(
+                    "initdb",
+                    directory,
+                    List.of("-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"));
+        }
+        this.running = run();
+    }
+
+    /**
+     * Starts a server with an empty database {@code postgres}.
+     *
+     * @param config further options as on its command line, such as {@code "-c", "max_connections=10"}
+     * @return a server that answers
+     */
+    public static PostgresServer start(String... config) {
+        return new PostgresServer(List.of(config));
+    }
+
+    /**
+     * Where it listens, always at 127.0.0.1; the same after a restart.
+     *
+     * @return the port
+     */
+    public int port() {
+        return port;
+    }
+
+    /**
+     * Its address for R2DBC.
+     *
+     * @return a URL with user and database, which needs no password
+     */
+    public String url() {
+        return "r2dbc:postgresql://postgres@127.0.0.1:" + port + "/postgres";
+    }
+
+    /**
+     * Whether its process runs; a paused one does.
+     *
+     * @return false after {@link #kill()} and {@link #close()}
+     */
+    public boolean isRunning() {
+        return running.isAlive();
+    }
+
+    /** Ends the server as {@code kill -9} does. */
+    public void kill() {
+        running.kill();
+    }
+
+    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
+    public void pause() {
+        running.pause();
+    }
+
+    /** Lets a paused server run on. */
+    public void resume() {
+        running.resume();
+    }
+
+    /** Kills the server if it runs, and starts it again on the same port with its data. */
+    public void restart() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        running = run();
+    }
+
+    /** Ends the server and deletes its directory. */
+    @Override
+    public void close() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        Scratch.delete(directory);
+    }
+
+    private String data() {
+        return directory + "/data";
+    }
+
+    private Running run() {
+        List<String> options = new ArrayList<>(List.of("-p", Integer.toString(port), "-c", "fsync=off"));
+        for (String setting : List.of("synchronous_commit=off", "full_page_writes=off", "shared_buffers=16MB")) {
+            options.addAll(List.of("-c", setting));
+        }
+        Running started;
+        if (Found.PROGRAM.isInDocker) {
+            List<String> command = new ArrayList<>(List.of("env", "POSTGRES_HOST_AUTH_METHOD=trust"));
+            command.addAll(List.of("PGDATA=" + data(), "docker-entrypoint.sh", "postgres"));
+            command.addAll(options);
+            command.addAll(config);
+            started = ServerContainer.start(IMAGE, directory, port, command);
+        } else {
+            options.addAll(List.of("-D", data(), "-h", "127.0.0.1", "-c", "unix_socket_directories="));
+            options.addAll(config);
+            started = ServerProcess.start("postgres", directory, port, Found.PROGRAM.command("postgres", options));
+        }
+        awaitReady(started);
+        return started;
+    }
+
+    private void awaitReady(Running started) {
+        long until = System.nanoTime() + READY_LIMIT.toNanos();
+        while (!letsIn()) {
+            if (!started.isAlive() || System.nanoTime() - until > 0) {
+                throw new IllegalStateException("PostgreSQL did not let anybody in within " + READY_LIMIT + ", see "
+                        + directory + "/postgres.log");
+            }
+            Pause.of(Duration.ofMillis(10));
+        }
+    }
+
+    /** A server that starts up or recovers listens already and refuses everybody. */
+    private boolean letsIn() {
+        byte[] who = "user\0postgres\0database\0postgres\0\0".getBytes(StandardCharsets.US_ASCII);
+        try (Socket socket = new Socket(Loopback.address(), port);
+                DataOutputStream out = new DataOutputStream(socket.getOutputStream())) {
+            socket.setSoTimeout(5_000);
+            out.writeInt(8 + who.length);
+            out.writeInt(PROTOCOL_3);
+            out.write(who);
+            out.flush();
+            return socket.getInputStream().read() == 'R';
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+}
