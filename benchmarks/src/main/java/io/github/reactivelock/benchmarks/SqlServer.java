@@ -1,8 +1,8 @@
 package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
-import io.github.reactivelock.testkit.MariaDbServer;
-import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.PostgresServer;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;

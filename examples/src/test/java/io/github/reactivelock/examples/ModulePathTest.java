@@ -3,7 +3,7 @@ package io.github.reactivelock.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -2,7 +2,7 @@ package io.github.reactivelock.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

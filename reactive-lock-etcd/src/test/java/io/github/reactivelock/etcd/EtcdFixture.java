@@ -5,7 +5,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testservers.EtcdServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

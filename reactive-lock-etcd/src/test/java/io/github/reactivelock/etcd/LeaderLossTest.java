@@ -7,7 +7,7 @@ import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testservers.EtcdServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -10,7 +10,7 @@ import io.etcd.jetcd.auth.Permission;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.testkit.EtcdServer;
+import io.github.reactivelock.testservers.EtcdServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.testkit.TcpProxy;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.testkit.EtcdServer;
 import io.github.reactivelock.testkit.LockBackendContract;
+import io.github.reactivelock.testservers.EtcdServer;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

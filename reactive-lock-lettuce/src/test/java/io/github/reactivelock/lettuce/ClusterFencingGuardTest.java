@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.redis.HashSlot;
 import io.github.reactivelock.testkit.GuardContract;
 import io.github.reactivelock.testkit.OddKeys;
-import io.github.reactivelock.testkit.RedisCluster;
+import io.github.reactivelock.testservers.RedisCluster;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

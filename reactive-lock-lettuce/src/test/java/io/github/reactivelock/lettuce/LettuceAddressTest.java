@@ -1,7 +1,7 @@
 package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.testkit.RedisAddressContract;
+import io.github.reactivelock.testservers.RedisAddressContract;
 import java.util.List;
 
 class LettuceAddressTest extends RedisAddressContract {

@@ -2,7 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;

@@ -6,7 +6,7 @@ import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
-import io.github.reactivelock.testkit.RedisSentinel;
+import io.github.reactivelock.testservers.RedisSentinel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

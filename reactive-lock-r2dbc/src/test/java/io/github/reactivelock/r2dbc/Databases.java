@@ -1,8 +1,8 @@
 package io.github.reactivelock.r2dbc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import io.github.reactivelock.testkit.MariaDbServer;
-import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.testkit.MariaDbServer;
-import io.github.reactivelock.testkit.PostgresServer;
-import io.github.reactivelock.testkit.TcpProxy;
+import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.PostgresServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -9,7 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.ConnectionFactories;
 import java.io.IOException;
 import java.io.PrintWriter;

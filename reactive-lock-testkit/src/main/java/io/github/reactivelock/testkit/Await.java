@@ -90,7 +90,15 @@ final class Await {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("not so within " + LIMIT + ": " + what);
             }
-            Pause.of(Duration.ofMillis(2));
+            pause();
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(2);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

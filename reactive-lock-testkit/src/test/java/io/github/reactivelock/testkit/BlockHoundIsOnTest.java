@@ -2,7 +2,7 @@ package io.github.reactivelock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import reactor.blockhound.BlockingOperationError;
 import reactor.core.publisher.Mono;
@@ -12,8 +12,11 @@ class BlockHoundIsOnTest {
 
     @Test
     void aThreadThatMustNotBlockCannotSleep() {
-        Mono<Void> sleeping =
-                Mono.<Void>fromRunnable(() -> Pause.of(Duration.ofMillis(1))).subscribeOn(Schedulers.parallel());
+        Callable<Boolean> sleep = () -> {
+            Thread.sleep(1);
+            return true;
+        };
+        Mono<Boolean> sleeping = Mono.fromCallable(sleep).subscribeOn(Schedulers.parallel());
 
         assertThatThrownBy(() -> sleeping.block(Await.LIMIT)).hasRootCauseInstanceOf(BlockingOperationError.class);
     }

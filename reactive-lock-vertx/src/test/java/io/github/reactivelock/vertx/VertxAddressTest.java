@@ -1,7 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.testkit.RedisAddressContract;
+import io.github.reactivelock.testservers.RedisAddressContract;
 import io.vertx.core.Vertx;
 import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisOptions;

@@ -1,7 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.testkit.GuardContract;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

@@ -11,7 +11,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import io.vertx.core.Vertx;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.ProtocolVersion;

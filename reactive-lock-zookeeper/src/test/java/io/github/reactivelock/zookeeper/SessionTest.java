@@ -9,7 +9,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LossReason;
-import io.github.reactivelock.testkit.TcpProxy;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.testkit.Tls;
+import io.github.reactivelock.testservers.Tls;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

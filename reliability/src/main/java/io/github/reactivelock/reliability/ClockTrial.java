@@ -8,7 +8,7 @@ import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LossReason;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.RedisServer;
-import io.github.reactivelock.testkit.TcpProxy;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import io.github.reactivelock.testkit.history.HistoryFile;
 import io.github.reactivelock.testkit.history.HistoryReport;
+import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.testkit.RedisCluster;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisCluster;
+import io.github.reactivelock.testservers.RedisServer;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.internal.HostAndPort;

@@ -1,6 +1,6 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.MariaDbServer;
+import io.github.reactivelock.testservers.MariaDbServer;
 import java.util.List;
 
 /** One MariaDB that writes down what it did before it answers. */

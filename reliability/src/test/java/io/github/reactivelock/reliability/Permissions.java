@@ -7,7 +7,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;

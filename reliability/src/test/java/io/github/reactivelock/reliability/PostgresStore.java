@@ -1,6 +1,6 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testservers.PostgresServer;
 import java.util.List;
 
 /** One PostgreSQL that writes down what it did before it answers. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.reliability.Lab.Holding;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -7,7 +7,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.reliability.Lab.Holding;
 import io.github.reactivelock.reliability.Lab.Person;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

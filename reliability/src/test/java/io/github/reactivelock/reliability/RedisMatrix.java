@@ -1,7 +1,7 @@
 package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.reliability.Lab.Person;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 
 /** All rows of the fault matrix, for one Redis, which writes down what it did before it answers. */
 abstract class RedisMatrix extends FaultCases implements RestartCases, EmptyCases, RedisCases {

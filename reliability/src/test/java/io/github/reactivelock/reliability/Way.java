@@ -1,6 +1,6 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.TcpProxy;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.util.List;
 
 /** The way from one client to all servers of a store, which can be broken. */

@@ -3,7 +3,7 @@ package io.github.reactivelock.reliability.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.redis.RedisScript;
-import io.github.reactivelock.testkit.RedisServer;
+import io.github.reactivelock.testservers.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
