@@ -59,7 +59,7 @@ final class Scenarios {
                 new Memory(),
                 etcd(
                         "etcd-sequential",
-                        "etcd: one lock, nobody else, one at a time",
+                        "etcd: one lock without contention, one at a time",
                         1,
                         Metric.CYCLE_MEDIAN,
                         OURS_ETCD_IMMEDIATE),
@@ -82,7 +82,7 @@ final class Scenarios {
     private static Race sequential(List<String> sides) {
         Load load = new Load(1, 1, Load.Note.LATENCY);
         return new Race(
-                "sequential", "One lock, nobody else, one at a time", Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
+                "sequential", "One lock without contention, one at a time", Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
     }
 
     private static Race distinct(List<String> sides) {

@@ -54,7 +54,7 @@ record Target(String what, String figure, boolean most, double value) {
         all.add(least("the same, both hop off the driver's thread", "ratio sequential raw-reactive-hop", 0.9));
         all.add(least("the default, which hops, beside scripts that do not", "ratio sequential raw-reactive", 0.9));
         all.add(most("commands for a pair", "commands sequential", 2));
-        all.add(most("messages to nobody", "publishes sequential", 0));
+        all.add(most("messages without a subscriber", "publishes sequential", 0));
         all.add(most("subscriptions", "subscribes sequential", 0));
         all.add(least("1,024 keys, beside `SET` + compare-and-delete", "ratio distinct-1024 set-delete-async", 0.8));
         for (String hot : List.of("hot-100-one-process", "hot-1000-one-process")) {

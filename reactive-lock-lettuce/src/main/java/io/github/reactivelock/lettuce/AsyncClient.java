@@ -17,8 +17,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client whose connections have the async interface only. Lettuce makes the others with each connection, and the first
- * time that takes longer than all that this library does for the first lock of a process.
+ * A client whose connections have the async interface only. Lettuce would make the other interfaces with each
+ * connection too. The first time that takes longer than all the work of this library for the first lock of a process.
  */
 class AsyncClient extends RedisClient {
 

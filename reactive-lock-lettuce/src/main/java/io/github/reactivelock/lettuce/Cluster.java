@@ -22,8 +22,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
-/** A Redis Cluster: scripts go to the primary of their slot, channels to any node, which hears the messages of
- * all, or as sharded channels to a node of their slot. */
+/**
+ * A Redis Cluster. Scripts go to the primary of their slot. Channels go to any node, which hears the messages of all
+ * nodes; sharded channels go to a node of their slot.
+ */
 final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<String, String>> {
 
     private final RedisClusterClient client;
@@ -66,8 +68,8 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
 
     @Override
     public CompletionStage<?> load(StatefulRedisClusterConnection<String, String> connection, String script) {
-        // It would take a connection to every node, the replicas included, and wait for those that are down. Whoever
-        // comes to a node first sends the script along.
+        // Loading would take a connection to every node, the replicas included, and wait for those that are down.
+        // Instead the first call at a node sends the script along.
         return CompletableFuture.completedFuture(script);
     }
 
@@ -76,7 +78,7 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
         return topology()
                 .thenCompose(known -> client.connectPubSubAsync(Utf8.CODEC))
                 .thenApply(connection -> {
-                    // What arrives on the connections to single nodes is for us as well.
+                    // Messages on the connections to single nodes are for us as well.
                     connection.setNodeMessagePropagation(sharded);
                     return connection;
                 });
@@ -114,7 +116,7 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
         return SlotHash.getSlot(key);
     }
 
-    /** Asked for ahead, because the client would ask for it by blocking. */
+    /** Read ahead, because the client would block to read it. */
     private CompletionStage<Void> topology() {
         CompletionStage<Void> known = topology.get();
         if (known == null || known.toCompletableFuture().isCompletedExceptionally()) {
@@ -124,7 +126,10 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
         return known;
     }
 
-    /** Lettuce asks again for all sharded channels of a node at once, which fails if they are of several slots. */
+    /**
+     * Lettuce subscribes to all sharded channels of a node again in one command, which fails if they are in several
+     * slots.
+     */
     private Flux<Object> reconnections() {
         return Flux.create(sink -> {
             Set<Object> interrupted = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));

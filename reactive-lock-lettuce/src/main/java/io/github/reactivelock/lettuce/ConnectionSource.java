@@ -6,13 +6,13 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
-/** Where connections come from, and what is known of the Redis behind them. */
+/** Opens connections, and knows the Redis behind them. */
 interface ConnectionSource<C extends StatefulConnection<String, String>> {
 
     /** Opens a connection that scripts run on. */
     CompletionStage<C> commands();
 
-    /** What runs scripts on a connection of {@link #commands}. */
+    /** Runs scripts on a connection of {@link #commands}. */
     RedisClusterAsyncCommands<String, String> scripts(C connection);
 
     /** Makes the server know a script before its first use. */
@@ -23,21 +23,24 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
     /** Opens a connection for channels. */
     CompletionStage<StatefulRedisPubSubConnection<String, String>> channels();
 
-    /** Whether a silent connection is better opened anew, because another server may be asked then. */
+    /** Whether to open a silent connection anew, because another server may answer then. */
     boolean hasOthers();
 
-    /** Asks for a channel. */
+    /** Subscribes to a channel. */
     default CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
         return connection.async().subscribe(channel);
     }
 
-    /** Asks for no more messages of a channel. */
+    /** Unsubscribes from a channel. */
     default CompletionStage<Void> unsubscribe(
             StatefulRedisPubSubConnection<String, String> connection, String channel) {
         return connection.async().unsubscribe(channel);
     }
 
-    /** Emits when channels are to be asked for again: other servers have the data, and perhaps nothing else showed it. */
+    /**
+     * Emits when the client has to subscribe to its channels again, because other servers have the data and perhaps
+     * nothing else showed it.
+     */
     Flux<?> moves();
 
     /** As {@link io.github.reactivelock.redis.RedisConnection#server()}. */

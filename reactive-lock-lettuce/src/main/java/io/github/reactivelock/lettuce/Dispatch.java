@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One command on its way, for one call or a batch: by digest at first, and by the script's body if the server does not know it. */
+/**
+ * One command on its way, for one call or a batch. It names the script by digest first, and sends its body if the
+ * server does not know it.
+ */
 final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
     private static final Logger log = LoggerFactory.getLogger(Dispatch.class);
@@ -43,7 +46,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         }
     }
 
-    /** What it throws is the caller's to tell. */
+    /** The caller handles what this throws. */
     void send() {
         commands.<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
                 .whenComplete(this);
@@ -72,7 +75,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         }
     }
 
-    /** One caller that throws keeps nothing from the others. */
+    /** A caller that throws does not keep the others from their answers. */
     private static void tell(Evaluation call, Runnable news) {
         try {
             news.run();

@@ -15,10 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection that is opened at its first use and shared from then on. A failure to open is told to those who waited
- * for it, and the next use tries again. Uses take effect in the order in which they were asked for: whoever comes while
- * earlier ones wait lines up behind them. All state but {@link #open} is guarded by the queue's monitor, under which
- * nothing foreign is called.
+ * A connection that is opened at its first use and shared from then on. A failure to open fails the uses that waited
+ * for it, and the next use tries again. Uses take effect in their order: a use that comes while earlier ones wait joins
+ * the queue behind them. The queue's monitor guards all state but {@link #open}, and no foreign code runs under it.
  */
 final class LazyConnection<C extends StatefulConnection<?, ?>> {
 
@@ -103,7 +102,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 : failure;
     }
 
-    /** Without a cause, whose bare name would be told in its place. */
+    /** Without a cause, because its bare name would replace the message. */
     private static IllegalStateException misfit(LinkageError error) {
         Version netty = Version.identify(Version.class.getClassLoader()).get("netty-common");
         IllegalStateException misfit = new IllegalStateException("Lettuce "
@@ -132,7 +131,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
-    /** The next to be served; when there is none, the connection becomes visible to those who come later. */
+    /** The next use to serve. When there is none, the connection becomes visible to later uses. */
     private @Nullable Use<C> next(@Nullable C connection) {
         synchronized (waiting) {
             Use<C> next = waiting.poll();

@@ -21,9 +21,9 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * One Lettuce connection for commands and one for channels. Lettuce reconnects by itself, sends again what was not
- * answered, and subscribes again. Its async interface is used and its futures are never cancelled: a cancelled command
- * that waits for a reconnection is dropped there, and the release behind it would find nothing to undo.
+ * One Lettuce connection for commands and one for channels. Lettuce reconnects by itself, sends commands without an
+ * answer again, and subscribes again. This class uses the async interface and never cancels its futures: Lettuce would
+ * drop a cancelled command that waits for a reconnection, and the release behind it would find nothing to undo.
  */
 final class LettuceConnection<C extends StatefulConnection<String, String>> implements RedisConnection {
 
@@ -45,7 +45,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     /**
      * Opens nothing yet.
      *
-     * @param closeClient what is left to do when both connections are closed
+     * @param closeClient called when both connections are closed
      */
     LettuceConnection(ConnectionSource<C> source, Mono<Void> closeClient) {
         this.source = source;
@@ -157,15 +157,15 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
             watch(connection, source.scripts(connection));
-            // Holds come over this connection, so from now on no move may be missed. A channel confirmed again makes
-            // everybody who listens look again at what they wait for and hold.
+            // Holds come over this connection, so from now on no move may be missed. When a channel is confirmed again,
+            // every listener checks its waiting claims and holds again.
             watches.add(source.moves()
                     .subscribe(
                             move -> {
                                 listener.replaced();
                                 wanted.forEach(this::ask);
                             },
-                            failure -> log.warn("changes of the cluster are not heard of any more", failure)));
+                            failure -> log.warn("changes of the cluster are no longer noticed", failure)));
             presence.begin(connection, () -> listener.replaced());
             return connection;
         });

@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 /**
  * Redis locks over Lettuce; the protocol and its guarantees are those of {@link RedisLockBackend}. Nothing is opened
  * before its first use, which takes one connection for commands and, once a flow waits or watches, a second for
- * messages. Both reconnect by themselves; commands given meanwhile are sent when the connection is back, and may by
- * then have been given up by those who asked.
+ * messages. Both reconnect by themselves. Commands given meanwhile leave when the connection is back; by then their
+ * callers may have given up.
  */
 public final class LettuceLockBackend extends RedisLockBackend {
 
@@ -54,9 +54,9 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend on a primary and its replicas without sentinels, with a client of its own, closed with it. Every server
-     * is asked for its role whenever a connection is opened; the one that says that it is the primary is used. Two that
-     * say so are refused until one of them is a replica again.
+     * A backend on a primary and its replicas without sentinels, with a client of its own, closed with it. Each time it
+     * opens a connection it asks every server for its role and uses the one that says that it is the primary. It
+     * refuses two primaries until one of them is a replica again.
      *
      * @param uris as in {@link #connectPrimary(List)}; user, password and database are those of the first
      * @param options how locks are kept
@@ -139,10 +139,10 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * What a client of the application needs to survive the reset of a connection as one made here does: the reset is
-     * then like any other end of a connection, after which Lettuce sends again what had no answer. Goes into {@code
-     * ClientResources.builder().nettyCustomizer(...)}; it changes nothing for commands of the application but that the
-     * first of those under way is sent again too, as the others are in any case.
+     * Lets a client of the application survive the reset of a connection as the backend's own clients do. The reset is
+     * then like any other end of a connection, after which Lettuce sends commands without an answer again. Pass it to
+     * {@code ClientResources.builder().nettyCustomizer(...)}. For commands of the application it changes one thing:
+     * Lettuce also sends the first of those under way again, as it does with the others in any case.
      *
      * @return a customizer that may be shared by any number of clients
      */

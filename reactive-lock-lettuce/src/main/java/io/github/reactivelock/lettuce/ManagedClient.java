@@ -34,15 +34,15 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Clients that a backend makes for itself, quick to reconnect, and closed with it. Both connections to one server share
- * a thread: a pushed grant is mostly followed by a command, and need not wake another thread for it. The servers of a
- * cluster share two.
+ * Clients that a backend makes for itself. They reconnect quickly and close with the backend. Both connections to one
+ * server share a thread, because a command mostly follows a pushed grant and then wakes no other thread. The servers of
+ * a cluster share two.
  */
 final class ManagedClient {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
-    // A shard that failed over is found by the first command that fails; the period is for everything else.
+    // The first command that fails finds a shard that failed over; the period is for all other changes.
     private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(10);
     private static final Duration TOPOLOGY_PAUSE = Duration.ofMillis(500);
 
@@ -108,13 +108,13 @@ final class ManagedClient {
 
     private static ClientOptions options(RedisURI uri) {
         return ClientOptions.builder()
-                // The engine times its commands itself; a timer for each one more would cost and change nothing.
+                // The engine times its commands itself; one more timer for each would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(uri.getTimeout())
                         .keepAlive(true)
                         .build())
-                // Before the opening as a whole is given up, which would be told as silence.
+                // Ends before the limit of the whole opening, which would report silence.
                 .sslOptions(SslOptions.builder()
                         .jdkSslProvider()
                         .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))
@@ -134,7 +134,7 @@ final class ManagedClient {
         try {
             parsed = RedisURI.create(uri);
         } catch (IllegalArgumentException e) {
-            // Neither the text nor the cause is passed on: both may contain the password.
+            // The message contains neither the URI nor the cause: both may contain the password.
             throw new IllegalArgumentException(
                     "not a Redis URI of the form redis://[user:password@]host[:port][/database]; the text is not"
                             + " repeated because it may hold a password; special characters in it need %-escapes");
@@ -149,8 +149,8 @@ final class ManagedClient {
     }
 
     /**
-     * What a URI says is at hand, but Lettuce asks for it on a thread of the common pool. From there a refused password
-     * races the closing of its connection, and may be told as a server that cannot be reached.
+     * The URI has the credentials, but Lettuce asks for them on a thread of the common pool. From there a refused
+     * password races the closing of its connection, and may look like a server that cannot be reached.
      */
     private static void resolveCredentials(RedisURI uri) {
         Disposable unused = uri.getCredentialsProvider()
@@ -158,14 +158,13 @@ final class ManagedClient {
                 .subscribe(found -> uri.setCredentialsProvider(new StaticCredentialsProvider(found)));
     }
 
-    // The resources stop their timer by waiting for its thread, which no event loop should do. Threads that were given
-    // to
-    // them they leave alone.
+    // The resources wait for the timer's thread when they stop it, which no event loop should do. They leave given
+    // threads alone.
     private static Mono<Void> shutdown(AbstractRedisClient client, ClientResources resources) {
         return Mono.fromFuture(() -> DriverThreads.call(() -> client.shutdownAsync(0, 2, TimeUnit.SECONDS)))
                 .then(ended(() -> resources.shutdown(0, 2, TimeUnit.SECONDS)).subscribeOn(DriverThreads.mayBlock()))
                 .then(ended(() -> resources.eventLoopGroupProvider().shutdown(0, 2, TimeUnit.SECONDS)))
-                // Netty's global thread has no context class loader; whatever follows would hand that on to its
+                // Netty's global thread has no context class loader; later callbacks would pass that on to their
                 // threads.
                 .publishOn(DriverThreads.mayBlock());
     }
@@ -175,7 +174,8 @@ final class ManagedClient {
     }
 
     /**
-     * What one turn of the event loop sent leaves with one system call, which saves a quarter of a busy client's work.
+     * All that one turn of the event loop sends leaves with one system call, which saves a quarter of a busy client's
+     * work.
      */
     private static final class Pipeline implements NettyCustomizer {
         @Override
@@ -189,8 +189,8 @@ final class ManagedClient {
     }
 
     /**
-     * For clients of the application: a reset is like any other end of a connection. Lettuce sends again what was not
-     * answered, in its order, but would fail the first of them if it heard of the reset.
+     * For clients of the application: a reset is like any other end of a connection. Lettuce sends commands without an
+     * answer again, in their order, but would fail the first of them if it saw the reset.
      */
     static NettyCustomizer resetAsEnd() {
         return new NettyCustomizer() {
@@ -201,7 +201,7 @@ final class ManagedClient {
         };
     }
 
-    /** Also those that Lettuce or Netty make later, from whatever thread. */
+    /** Also those that Lettuce or Netty make later, on any thread. */
     private static final class Threads extends DefaultThreadFactory {
         Threads(String pool) {
             super(pool, true);

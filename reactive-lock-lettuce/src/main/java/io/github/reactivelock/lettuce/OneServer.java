@@ -8,7 +8,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
-/** A server, or whichever of several is the primary: the client looks for it at every connection. */
+/** A server, or the primary of several; the client looks for it at every connection. */
 record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOthers)
         implements ConnectionSource<StatefulRedisConnection<String, String>> {
 
@@ -32,7 +32,7 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
         return Flux.never();
     }
 
-    /** The client is the application's, which decides how it deals with silence. */
+    /** The application owns the client and decides how the client deals with silence. */
     static OneServer of(RedisClient client, RedisURI uri) {
         return new OneServer(client, uri, name(uri), false);
     }

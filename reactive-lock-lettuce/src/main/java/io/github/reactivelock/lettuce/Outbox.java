@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.concurrent.Queues;
 
 /**
- * Sends calls of scripts in the order in which they were asked for, whichever threads they come from. Lettuce alone does
- * not keep that order: what its event loop sends overtakes what another thread has handed to the event loop. Everything
- * is sent on one thread, at best the event loop itself at the end of its turn, and what piled up until then is sent
- * together, as one command where it goes to one slot.
+ * Sends calls of scripts in the order in which they were added, from any thread. Lettuce alone does not keep that
+ * order: a command sent by its event loop overtakes one that another thread has handed to the event loop. One thread
+ * sends all calls, at best the event loop itself at the end of its turn. Calls that have piled up by then leave
+ * together, as one command for each slot.
  */
 final class Outbox implements Runnable {
 
@@ -48,7 +48,7 @@ final class Outbox implements Runnable {
         }
         try {
             loop.execute(this);
-        } catch (Throwable refused) { // an Error too, or nothing would ever be sent again
+        } catch (Throwable refused) { // an Error too, or the outbox would never send again
             run(); // and each is told if the connection is closed
         }
     }
@@ -72,7 +72,7 @@ final class Outbox implements Runnable {
         } while (seen != 0);
     }
 
-    /** Throws nothing; a call that cannot be looked at goes alone, and fails alone. */
+    /** Never throws. A call that cannot be examined goes alone, and fails alone. */
     private boolean joins(List<Evaluation> together, Evaluation next) {
         try {
             Evaluation first = together.get(0);
@@ -85,7 +85,7 @@ final class Outbox implements Runnable {
         }
     }
 
-    /** Throws nothing; what goes wrong is told to the callers. */
+    /** Never throws; the callers get the failure. */
     private void send(List<Evaluation> together) {
         try {
             RedisClusterAsyncCommands<String, String> scripts = commands;

@@ -13,8 +13,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Looks every second whether a connection still answers, and drops one that does not, so that Lettuce opens it anew:
- * a primary that was replaced while it was cut off never says so.
+ * Checks every second whether a connection still answers. It drops one that does not, so that Lettuce opens it anew: a
+ * primary that was replaced while it was cut off never says so.
  */
 final class PingWatchdog {
 
@@ -36,7 +36,7 @@ final class PingWatchdog {
                                     return Mono.empty();
                                 }),
                         0)
-                .subscribe(pong -> {}, error -> log.warn("a connection to Redis is not looked after any more", error));
+                .subscribe(pong -> {}, error -> log.warn("a connection to Redis is no longer watched", error));
     }
 
     /** Ends a connection so that it is opened anew. */

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Whether a connection is there now. Lettuce keeps the object and replaces what is below it. A cluster's is always there:
- * which of its servers can be reached is not one answer.
+ * Whether a connection is open now. Lettuce keeps the object and replaces the channel below it. A cluster always counts
+ * as connected, because its servers can differ.
  */
 final class Presence implements RedisConnectionStateListener {
 
@@ -25,7 +25,7 @@ final class Presence implements RedisConnectionStateListener {
     /**
      * The connection was opened for the first time.
      *
-     * @param again told each time when another one has taken its place
+     * @param again called each time when another one has taken its place
      */
     void begin(StatefulConnection<?, ?> connection, Runnable again) {
         replaced = again;

@@ -13,8 +13,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A client that finds out at every connection to {@link #primary} which of several servers is the primary now, by asking
- * all of them. Two that say so are refused, because it is open which of them will keep its writes.
+ * A client that asks all of several servers at every connection to {@link #primary} which of them is the primary now.
+ * It refuses two primaries, because it cannot know which of them will keep its writes.
  */
 final class PrimaryClient extends AsyncClient {
 
@@ -27,7 +27,7 @@ final class PrimaryClient extends AsyncClient {
         this.primary = RedisURI.builder(servers.get(0)).build();
     }
 
-    /** Stands for whichever server is the primary. */
+    /** Stands for the server that is the primary. */
     RedisURI primary() {
         return primary;
     }

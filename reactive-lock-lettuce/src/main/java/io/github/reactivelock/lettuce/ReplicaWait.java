@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 
 /**
- * Runs scripts on a connection of its own and has replicas acknowledge what they wrote. {@code WAIT} vouches for the
- * writes of its connection: one that Lettuce sent again after a reconnection vouches for nothing, so it is not believed.
+ * Runs scripts on a connection of its own and makes replicas acknowledge the writes. {@code WAIT} vouches for the
+ * writes of its connection: one that Lettuce sent again after a reconnection vouches for nothing, so its answer does
+ * not count.
  */
 final class ReplicaWait<C extends StatefulConnection<String, String>> implements RedisConnectionStateListener {
 
@@ -41,7 +42,8 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
         String[] argArray = args.toArray(NONE);
         return Mono.create(sink -> connection.use(
                 open -> {
-                    // Nobody else uses it: whoever gives up waiting leaves it to be opened anew.
+                    // Only this class uses the connection, so a call that gives up closes it, and the next opens a new
+                    // one.
                     var unused = sink.onCancel(() -> PingWatchdog.drop(open, source.scripts(open)));
                     RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
                     int before = interruptions.get();

@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Texts as Lettuce writes them, but it is told their exact size. Where it has to guess, it writes every argument of a
- * command into a buffer of its own first.
+ * Strings as UTF-8, with their exact size. Where Lettuce has to guess the size, it first writes every argument of a
+ * command into a buffer of its own.
  */
 final class Utf8 extends StringCodec {
 

@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
 /**
- * Where the programs of a database are: in Docker if an engine answers, else on the PATH or where Debian puts them. A
- * system property ({@code docker}, {@code path}) insists on one. Run by root they get a user of their own, because
- * PostgreSQL refuses root and MariaDB wants to be told.
+ * Finds the programs of a database: in Docker if an engine answers, else on the PATH or where Debian puts them. A
+ * system property ({@code docker}, {@code path}) insists on one. If root runs the tests, the programs run as a user of
+ * their own, because PostgreSQL refuses root and MariaDB asks for a flag.
  */
 final class DatabaseProgram {
 
@@ -36,7 +36,7 @@ final class DatabaseProgram {
         this.isInDocker = isInDocker;
     }
 
-    /** Looks for a database's server program, further programs of it being beside it. */
+    /** Finds a database's server program; its other programs are beside it. */
     static DatabaseProgram find(String property, String server, String user, String packageName, Path... further) {
         List<Path> directories = new ArrayList<>(path());
         Stream.of(further).flatMap(DatabaseProgram::newestFirst).forEach(directories::add);
@@ -55,7 +55,7 @@ final class DatabaseProgram {
         return found;
     }
 
-    /** Looks for a program that is not run in Docker. */
+    /** Finds a program that does not run in Docker. */
     static DatabaseProgram installed(String program, String user, String packageName, Path directory) {
         List<Path> directories = new ArrayList<>(path());
         directories.add(directory);
@@ -78,7 +78,7 @@ final class DatabaseProgram {
         return command;
     }
 
-    /** Lets the user that the programs run as write to a directory. */
+    /** Lets the programs' user write to a directory. */
     void own(Path directory) {
         if (!isRoot()) {
             return;

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
 /**
- * The etcd that tests run against: Docker if an engine answers, else {@code etcd} on the PATH. Looked for once; the
- * system property {@code reactivelock.etcd} ({@code docker}, {@code path}) insists on one.
+ * The etcd that tests run against: Docker if an engine answers, else {@code etcd} on the PATH. Found once; the system
+ * property {@code reactivelock.etcd} ({@code docker}, {@code path}) insists on one.
  */
 enum EtcdProgram {
     DOCKER {

@@ -91,7 +91,7 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     /**
-     * Where it works, and where its log is.
+     * Its working directory, which has its log.
      *
      * @return a directory that is deleted by {@link #close()}
      */
@@ -122,10 +122,10 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     /**
-     * What one of its metrics shows now.
+     * The current value of one of its metrics.
      *
      * @param beginning the metric's name, or its name and labels as far as the first closing brace
-     * @return the sum over all metrics whose line begins so
+     * @return the sum over all metrics whose line begins that way
      */
     public double metric(String beginning) {
         return get("metrics")
@@ -135,7 +135,7 @@ public final class EtcdServer implements AutoCloseable {
                 .sum();
     }
 
-    /** Ends the server in good order. */
+    /** Shuts the server down. */
     public void stop() {
         running.stop();
     }
@@ -150,7 +150,7 @@ public final class EtcdServer implements AutoCloseable {
         running.pause();
     }
 
-    /** Lets a paused server run on. */
+    /** Resumes a paused server. */
     public void resume() {
         running.resume();
     }

@@ -29,8 +29,8 @@ public final class Loopback {
     private Loopback() {}
 
     /**
-     * Which part of the ports this JVM takes from, and no other one while it lives: a server that is stopped and comes
-     * back wants the port it had. Any part, if all are taken.
+     * The part of the ports that this JVM uses, and no other JVM while it lives: a server that stops and comes back
+     * wants its old port. Any part, if all are taken.
      */
     private static int part() {
         int parts = PORTS / PART;
@@ -42,7 +42,7 @@ public final class Loopback {
                 .orElse(any);
     }
 
-    /** Takes a file's lock, which the system gives back when the JVM ends. */
+    /** Takes a file's lock, which the system releases when the JVM ends. */
     private static boolean lock(int part) {
         Path file = Path.of(System.getProperty("java.io.tmpdir"), "reactive-lock-ports-" + part);
         try {
@@ -66,7 +66,7 @@ public final class Loopback {
         return new InetSocketAddress(address(), port);
     }
 
-    /** A port that nobody listens on at the moment, nor on the one 10,000 above it, where a Redis cluster's bus is. */
+    /** A free port whose port 10,000 above, for the bus of a Redis cluster, is free too. */
     static int freePortWithBus() {
         while (true) {
             int port = freePort();
@@ -86,10 +86,10 @@ public final class Loopback {
     }
 
     /**
-     * A port that nobody listens on at the moment. Not the kernel's choice: that one is of the range from which it takes
-     * ports for outgoing connections, and might have given it to one of them before the server has started.
+     * A port that is free at the moment. It is not the kernel's choice: the kernel would choose from its range for
+     * outgoing connections, and could give the port to one of them before the server starts.
      *
-     * @return a port that was not returned before, until all were
+     * @return a port that was not returned before, unless all were
      */
     public static int freePort() {
         for (int tries = 0; tries < PART; tries++) {

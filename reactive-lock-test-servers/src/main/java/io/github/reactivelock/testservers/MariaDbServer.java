@@ -97,7 +97,7 @@ public final class MariaDbServer implements AutoCloseable {
         running.pause();
     }
 
-    /** Lets a paused server run on. */
+    /** Resumes a paused server. */
     public void resume() {
         running.resume();
     }

@@ -3,10 +3,10 @@ package io.github.reactivelock.testservers;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/** Sleeping, for test threads that look again and again until a deadline. */
+/** Sleeps, for test threads that poll until a deadline. */
 final class Pause {
 
-    /** Far more than a server takes that works, also on a busy machine. */
+    /** Far more than a working server takes, even on a busy machine. */
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Pause() {}

@@ -90,7 +90,7 @@ public final class PostgresServer implements AutoCloseable {
         running.pause();
     }
 
-    /** Lets a paused server run on. */
+    /** Resumes a paused server. */
     public void resume() {
         running.resume();
     }
@@ -141,14 +141,14 @@ public final class PostgresServer implements AutoCloseable {
         long until = System.nanoTime() + READY_LIMIT.toNanos();
         while (!letsIn()) {
             if (!started.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException("PostgreSQL did not let anybody in within " + READY_LIMIT + ", see "
+                throw new IllegalStateException("PostgreSQL accepted no login within " + READY_LIMIT + ", see "
                         + directory + "/postgres.log");
             }
             Pause.of(Duration.ofMillis(10));
         }
     }
 
-    /** A server that starts up or recovers listens already and refuses everybody. */
+    /** A server that starts up or recovers listens already and refuses every login. */
     private boolean letsIn() {
         byte[] who = "user\0postgres\0database\0postgres\0\0".getBytes(StandardCharsets.US_ASCII);
         try (Socket socket = new Socket(Loopback.address(), port);

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 
 /**
- * What a client library says when the address, the password or the kind of Redis is wrong, as JUnit test cases: extend it,
- * say how to connect, and run. The failure of {@code withLock} is one line that names the address, says what
+ * JUnit test cases for the message of a client library when the address, the password or the kind of Redis is wrong.
+ * Extend it and say how to connect. The failure of {@code withLock} is one line that names the address, says what
  * happened and what to do, and repeats no password.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -175,7 +175,7 @@ public abstract class RedisAddressContract {
         });
     }
 
-    /** Of the first lock that cannot be had: a part of a cluster has some. */
+    /** The failure of the first lock that fails: a part of a cluster has some locks. */
     private static Throwable failure(LockClient client) {
         return IntStream.range(0, 100)
                 .mapToObj(i -> Objects.requireNonNull(
@@ -184,7 +184,7 @@ public abstract class RedisAddressContract {
                                 .block(LIMIT)))
                 .filter(outcome -> !(outcome instanceof AssertionError))
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("a hundred locks were had"));
+                .orElseThrow(() -> new AssertionError("a hundred locks were acquired"));
     }
 
     private static String uri(String scheme, int port) {

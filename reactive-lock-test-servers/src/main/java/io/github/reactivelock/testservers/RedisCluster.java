@@ -8,12 +8,12 @@ import java.util.stream.IntStream;
 
 /**
  * A real Redis Cluster on free ports of 127.0.0.1, for tests: primaries that share the slots evenly, each with its
- * replicas. Its nodes take one another for dead after {@link #NODE_TIMEOUT}. It ends with this JVM at the latest. The
+ * replicas. Its nodes declare one another dead after {@link #NODE_TIMEOUT}. It ends with this JVM at the latest. The
  * methods block; they are for test threads.
  */
 public final class RedisCluster implements AutoCloseable {
 
-    /** After how much silence a node is taken for dead. */
+    /** The silence after which a node counts as dead. */
     public static final Duration NODE_TIMEOUT = Duration.ofMillis(1500);
 
     private static final int SLOTS = 16_384;
@@ -94,7 +94,7 @@ public final class RedisCluster implements AutoCloseable {
                 return node((String) Objects.requireNonNull(((List<?>) range.get(2)).get(2)));
             }
         }
-        throw new IllegalStateException("nobody serves slot " + slot);
+        throw new IllegalStateException("no node serves slot " + slot);
     }
 
     /**
@@ -110,7 +110,7 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Moves all keys of a slot whose move has begun, and says so to every primary.
+     * Moves all keys of a slot whose move has begun, and tells every primary.
      *
      * @param slot 0 to 16,383
      * @param to as in {@link #beginMove}

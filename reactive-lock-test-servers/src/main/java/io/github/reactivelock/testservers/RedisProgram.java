@@ -20,7 +20,7 @@ import redis.embedded.core.ExecutableProvider;
 
 /**
  * The Redis that tests run against: Docker if an engine answers, else {@code redis-server} on the PATH, else the one
- * that comes with the embedded-redis library. Looked for once; the system property {@code reactivelock.redis} ({@code
+ * that comes with the embedded-redis library. Found once; the system property {@code reactivelock.redis} ({@code
  * docker}, {@code path}, {@code embedded}) insists on one.
  */
 abstract sealed class RedisProgram {
@@ -59,7 +59,7 @@ abstract sealed class RedisProgram {
 
     abstract Running start(Path directory, int port, List<String> config);
 
-    /** One that others on this machine can reach under its own port, and which may begin with a configuration file. */
+    /** A server that others on this machine can reach under its own port; the configuration may begin with a file. */
     abstract Running startMember(Path directory, int port, List<String> config);
 
     /** A file must come first, and a sentinel knows nothing of persistence. */

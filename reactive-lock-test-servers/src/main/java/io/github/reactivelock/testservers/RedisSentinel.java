@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  */
 public final class RedisSentinel implements AutoCloseable {
 
-    /** After how much silence of the primary a replica is promoted. */
+    /** The silence of the primary after which a replica is promoted. */
     public static final Duration DOWN_AFTER = Duration.ofSeconds(1);
 
     /** What the sentinels call the primary. */

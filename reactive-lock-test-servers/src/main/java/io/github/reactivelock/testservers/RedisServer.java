@@ -44,7 +44,7 @@ public final class RedisServer implements AutoCloseable {
         return new RedisServer(Scratch.directory("redis"), Loopback.freePort(), List.of(config), false);
     }
 
-    /** Starts one of several servers that have to reach one another. */
+    /** Starts one of several servers that reach one another. */
     static RedisServer member(Path directory, int port, List<String> config) {
         return new RedisServer(directory, port, config, true);
     }
@@ -68,7 +68,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Where it works, and where its log is.
+     * Its working directory, which has its log.
      *
      * @return a directory that is deleted by {@link #close()}
      */
@@ -105,7 +105,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Ends the server in good order, without saving. */
+    /** Shuts the server down, without saving. */
     public void stop() {
         running.stop();
     }
@@ -120,7 +120,7 @@ public final class RedisServer implements AutoCloseable {
         running.pause();
     }
 
-    /** Lets a paused server run on. */
+    /** Resumes a paused server. */
     public void resume() {
         running.resume();
     }

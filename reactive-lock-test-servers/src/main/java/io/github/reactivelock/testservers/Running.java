@@ -5,13 +5,13 @@ interface Running {
 
     boolean isAlive();
 
-    /** Asks it to end and waits until it has. */
+    /** Asks it to end, and waits for the end. */
     void stop();
 
     /** Ends it without asking, as {@code kill -9} does. */
     void kill();
 
-    /** Stops it from running, connections left open, until {@link #resume()}. */
+    /** Pauses it, with its connections open, until {@link #resume()}. */
     void pause();
 
     void resume();

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** What must not outlive this JVM: child processes first, then the directories they wrote to. */
+/** Cleans up when this JVM ends: child processes first, then the directories they wrote to. */
 final class Scratch {
 
     private static final Set<Process> PROCESSES = ConcurrentHashMap.newKeySet();
@@ -42,7 +42,7 @@ final class Scratch {
         DIRECTORIES.remove(directory);
     }
 
-    /** Deletes what is in a directory, as far as it can be deleted. */
+    /** Deletes the contents of a directory, as far as possible. */
     static void empty(Path directory) {
         if (!Files.exists(directory)) {
             return;

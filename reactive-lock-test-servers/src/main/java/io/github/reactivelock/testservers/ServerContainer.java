@@ -28,7 +28,7 @@ final class ServerContainer implements Running {
         return new ServerContainer(container);
     }
 
-    /** On the network of the host, for servers that must reach one another; not waited for. */
+    /** On the network of the host, for servers that must reach one another. Does not wait until the port answers. */
     static ServerContainer startOnHost(String image, Path directory, List<String> command) {
         GenericContainer<?> container = container(image, directory, command).withNetworkMode("host");
         container.start();

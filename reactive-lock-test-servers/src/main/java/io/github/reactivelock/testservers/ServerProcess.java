@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A server program as a child process, on a port of 127.0.0.1: started, waited for, stopped, paused and killed. It does
- * not outlive this JVM, and neither does its {@link Scratch} directory.
+ * A server program as a child process, on a port of 127.0.0.1. Starts, awaits, stops, pauses and kills it. It does not
+ * outlive this JVM, and neither does its {@link Scratch} directory.
  */
 final class ServerProcess implements Running {
 
@@ -87,7 +87,7 @@ final class ServerProcess implements Running {
         while (!Stream.concat(Stream.of(process.toHandle()), process.descendants())
                 .allMatch(ServerProcess::standsStill)) {
             if (System.nanoTime() - until > 0) {
-                throw new IllegalStateException(name + " runs on after SIGSTOP, process " + process.pid());
+                throw new IllegalStateException(name + " still runs after SIGSTOP, process " + process.pid());
             }
             Pause.of(Duration.ofMillis(1));
         }
@@ -98,7 +98,7 @@ final class ServerProcess implements Running {
         signal("CONT");
     }
 
-    /** Waits for an end that was asked for in another way. */
+    /** Waits for an end that something else asked for. */
     boolean ended(Duration limit) {
         try {
             return process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -143,8 +143,8 @@ final class ServerProcess implements Running {
     }
 
     /**
-     * Whether all threads of a process are stopped or have ended. That takes a moment after the signal, and until then one
-     * of them may answer a client. Taken for granted where there is no {@code /proc} to look at.
+     * Whether all threads of a process are stopped or have ended. That takes a moment after the signal, and until then
+     * one of them may answer a client. Always true where there is no {@code /proc}.
      */
     private static boolean standsStill(ProcessHandle stopped) {
         Path threads = Path.of("/proc", Long.toString(stopped.pid()), "task");

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A proxy between a client and a server of 127.0.0.1 that can break the network between them. One mode at a time,
- * {@linkplain #mend() flowing} at first; a mode applies to the connections there are and to new ones. Safe for use from
- * any thread; its own threads are daemons.
+ * A proxy between a client and a server of 127.0.0.1 that can break the network between them. It has one mode at a
+ * time, {@linkplain #mend() flowing} at first, which applies to open connections and to new ones. Safe for use from any
+ * thread; its own threads are daemons.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -71,7 +71,8 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * How often a client asked and had to wait: its first message, and its first after an answer, on any connection.
+     * How often a client asked and had to wait: counts the first message, and the first after each answer, on any
+     * connection.
      *
      * @return counted since the proxy listens
      */
@@ -85,7 +86,7 @@ public final class TcpProxy implements AutoCloseable {
         links.forEach(Link::reset);
     }
 
-    /** Resets all connections; new ones are let through. */
+    /** Resets all connections; lets new ones through. */
     public void reset() {
         links.forEach(Link::reset);
     }
@@ -96,20 +97,20 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Lets requests through and loses the answers. A connection over which anything came meanwhile is reset when the mode
-     * ends, and brings no answer any more, however late the server gives it.
+     * Lets requests through and loses the answers. When the mode ends, it resets every connection that carried data
+     * meanwhile, so that no late answer of the server arrives.
      */
     public void dropReplies() {
         change(Mode.DROP_REPLIES);
     }
 
-    /** Lets everything flow, what was frozen included. */
+    /** Lets all data flow, frozen data included. */
     public void mend() {
         change(Mode.FLOW);
     }
 
     /**
-     * Delays what flows, in each direction; goes on until changed, whatever the mode.
+     * Delays data in each direction, in every mode, until changed.
      *
      * @param delay zero for none
      */
@@ -117,7 +118,7 @@ public final class TcpProxy implements AutoCloseable {
         this.delay = Objects.requireNonNull(delay, "delay");
     }
 
-    /** Resets all connections and listens no more. */
+    /** Resets all connections and stops listening. */
     @Override
     public void close() {
         change(Mode.CUT);
@@ -206,7 +207,7 @@ public final class TcpProxy implements AutoCloseable {
             end();
         }
 
-        /** Whatever ends one direction ends both. */
+        /** The end of one direction ends both. */
         private void end() {
             over = true;
             links.remove(this);

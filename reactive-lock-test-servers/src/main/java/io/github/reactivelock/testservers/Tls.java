@@ -13,15 +13,15 @@ import java.security.cert.CertificateFactory;
 import java.util.List;
 
 /**
- * A self-signed certificate for servers at 127.0.0.1, for tests. It is made by the {@code openssl} of the PATH and is good
- * for two days. The methods block; they are for test threads.
+ * A self-signed certificate for servers at 127.0.0.1, for tests. The {@code openssl} of the PATH makes it, and it is
+ * valid for two days. The methods block; they are for test threads.
  *
  * @param certificate a file with the certificate, as PEM
  * @param key a file with its private key, as PEM, without a password
  */
 public record Tls(Path certificate, Path key) {
 
-    /** What opens the {@link #trustStore}, and says no more than that it is there. */
+    /** Password of the {@link #trustStore}; not a secret. */
     public static final String STORE_PASSWORD = "changeit";
 
     /**
@@ -52,9 +52,9 @@ public record Tls(Path certificate, Path key) {
     }
 
     /**
-     * Settings of a Redis that speaks TLS only, to clients and to other servers, on the port that it has anyway.
+     * Settings of a Redis that speaks only TLS, to clients and to other servers, on its usual port.
      *
-     * @param password what it asks clients and other servers for
+     * @param password the password that it asks clients and other servers for
      * @return settings for {@link RedisServer#start}, {@link RedisSentinel#start} and {@link RedisCluster#start}
      */
     public String[] redis(String password) {

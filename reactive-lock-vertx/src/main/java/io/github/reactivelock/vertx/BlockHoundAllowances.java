@@ -4,9 +4,9 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound, where it watches, that a backend may be made on an event loop: the options of the Vert.x client give
- * its pool a random name, which comes out of a file that always answers at once. BlockHound finds this class by itself,
- * and nothing else needs it.
+ * Lets BlockHound accept that an event loop makes a backend: the options of the Vert.x client give its pool a random
+ * name, and read it from a file that always answers at once. BlockHound finds this class by itself, and nothing else
+ * needs it.
  */
 public final class BlockHoundAllowances implements BlockHoundIntegration {
 

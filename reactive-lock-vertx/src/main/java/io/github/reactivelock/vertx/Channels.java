@@ -20,9 +20,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels with a listener, on one connection; after an interruption all are asked for again, for as long as it
- * takes. The server answers questions in their order, and a refusal does not say which question it belongs to, so the
- * order is kept here. Only {@link #subscribe} and {@link #unsubscribe} may be called from any thread.
+ * The channels with a listener, on one connection. After an interruption it subscribes to all of them again, for as
+ * long as it takes. The server answers questions in their order, and a refusal does not say which question it answers,
+ * so this class keeps the order. Only {@link #subscribe} and {@link #unsubscribe} may be called from any thread.
  */
 final class Channels implements Link.User {
 
@@ -58,7 +58,7 @@ final class Channels implements Link.User {
         }
     }
 
-    /** Commands go over another connection than before. */
+    /** Commands use another connection than before. */
     void replaced() {
         listener.replaced();
     }

@@ -27,16 +27,18 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /**
- * All script calls, in the order in which they came from whatever thread, down one connection. What had no answer when
- * the connection broke is sent again on the next one, in the same order and ahead of the rest: every verb of the
- * protocol may be said twice. Only {@link #add} may be called from any thread; the rest runs on the link's event loop.
+ * Sends all script calls over one connection, in the order in which they came from any thread. When the connection
+ * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb
+ * of the protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event
+ * loop.
  */
 final class Commands implements Link.User {
 
-    // Commands pile up while there is no connection; what is refused then would have come too late anyway.
+    // Commands pile up while there is no connection; those refused here would have been too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
     private static final int MOST_IN_FLIGHT = 1_024;
-    // Longer than the engine waits for an answer by default, so no caller waits any more for what is refused after it.
+    // Longer than the engine's default wait for an answer, so no caller still waits for a command that is refused after
+    // it.
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final ContextInternal context;
@@ -80,7 +82,7 @@ final class Commands implements Link.User {
             try {
                 // Always queued, even on this event loop: a command must not overtake one queued by another thread.
                 DriverThreads.run(() -> context.runOnContext(now -> arrived()));
-            } catch (Throwable e) { // an Error too, or nothing would ever be sent again
+            } catch (Throwable e) { // an Error too, or no command would ever leave again
                 awaited.set(false);
                 refuseArrivals(e instanceof RejectedExecutionException ? vertxClosedError() : e);
             }
@@ -234,7 +236,7 @@ final class Commands implements Link.User {
         });
     }
 
-    // What the client says of commands that the connection's end left without an answer.
+    // The client's errors for commands that the end of the connection left without an answer.
     private static boolean isInterruption(Throwable error) {
         return error instanceof IOException
                 || "CONNECTION_CLOSED".equals(error.getMessage())

@@ -23,7 +23,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.ContextView;
 
-/** The engine's client, seen from Vert.x contexts: what it emits on any thread is taken to the context of the caller. */
+/** The engine's client, seen from Vert.x contexts: it takes every result to the caller's context. */
 final class ContextLockClient implements VertxLockClient {
 
     private final VertxInternal vertx;
@@ -39,7 +39,7 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     static VertxLockClient create(Vertx vertx, LockBackend backend) {
-        // Every callback is taken to a Vert.x context at once, so a hop to another thread before that is a waste.
+        // Every callback goes to a Vert.x context at once, so an earlier hop to another thread would be wasted.
         return create(
                 vertx,
                 LockClient.builder(backend)
@@ -157,7 +157,7 @@ final class ContextLockClient implements VertxLockClient {
             Function<List<VertxLockHandle>, Future<T>> work,
             MonoSink<T> sink) {
         HeldContext.below(caller, context).runOnContext(now -> {
-            // On the way here a lock may have been lost, which the completion makes known.
+            // A lock may have been lost on the way here; the completion shows it.
             if (!held.stream().allMatch(LockHandle::isHeld)) {
                 sink.success();
                 return;

@@ -44,7 +44,7 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
                 return of(uri, scheme);
             }
         } catch (URISyntaxException | NumberFormatException e) {
-            // Neither the text nor the cause is passed on: both may contain the password.
+            // The message contains neither the string nor the cause: both may contain the password.
         }
         throw new IllegalArgumentException(
                 "not a Redis connection string of the form redis://[user:password@]host[:port][/database]; the text is"

@@ -10,8 +10,8 @@ import reactor.util.context.ContextView;
 
 /**
  * Carries the holds of a flow in the local data of a duplicated Vert.x context, as the Reactor Context that the engine
- * keeps them in. Vert.x loads this class before it makes its first context, which is when places for local data are
- * given out. A context that is no duplicate is shared by all that its event loop serves and never gets any.
+ * keeps them in. Vert.x loads this class before it makes its first context, because only then it gives out places for
+ * local data. A context that is not a duplicate serves everything on its event loop and never carries holds.
  */
 public class HeldContext implements VertxServiceProvider {
 
@@ -38,7 +38,7 @@ public class HeldContext implements VertxServiceProvider {
         return below;
     }
 
-    /** Fails early, and with a reason, where Vert.x was not told about this class. */
+    /** Fails early, and with a reason, if Vert.x does not know this class. */
     static void check(ContextInternal context) {
         try {
             HELD.get(context);

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection that is opened when it is first wanted and comes back after interruptions, which a connection of the
- * Vert.x client does not do by itself. Everything here runs on one event loop, so nothing is guarded.
+ * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
+ * client does not do by itself. All code here runs on one event loop, so it needs no lock.
  *
  * <pre>
  * state    leaves on
@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class Link {
 
-    /** What a link serves; called on its event loop. */
+    /** The user of a link; called on its event loop. */
     interface User {
         void opened(RedisConnection connection);
 
-        /** Something arrived that was no answer. */
+        /** A message arrived that is not an answer. */
         void received(Response push);
 
-        /** The connection is gone; another one is being opened. */
+        /** The connection is gone; the link opens another one. */
         void interrupted();
 
-        /** There is no connection, and none is being opened until one is wanted again. */
+        /** There is no connection, and the link opens none until one is wanted again. */
         void refused(Throwable error);
     }
 
@@ -69,7 +69,7 @@ final class Link {
     /**
      * Opens nothing yet.
      *
-     * @param patience how long an interruption may last before it is told as a refusal
+     * @param patience how long an interruption may last before it counts as a refusal
      */
     Link(ContextInternal context, Supplier<Opening> opener, Duration patience, User user) {
         this.context = context;
@@ -86,7 +86,7 @@ final class Link {
         }
     }
 
-    /** The connection's user found out before the connection did. */
+    /** The user noticed the end before the connection did. */
     void broken(RedisConnection connection) {
         if (open == connection) {
             lost();
@@ -157,7 +157,7 @@ final class Link {
 
     private void retry() {
         state = State.PAUSING;
-        // Half of it by chance, so that the clients of a restarted server don't come all at once.
+        // Half of it is random, so that the clients of a restarted server do not all come at once.
         long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
         var unused = context.setTimer(Math.max(1, delay), timer -> {

@@ -11,8 +11,8 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
 /**
- * A lock's events as a Vert.x stream. One event at a time is asked for, so that a paused stream keeps nothing itself. All
- * state is touched on the stream's context only.
+ * A lock's events as a Vert.x stream. It requests one event at a time, so that a paused stream buffers nothing. Only
+ * the stream's context touches its state.
  */
 final class LockEventStream implements ReadStream<LockEvent> {
 
@@ -83,7 +83,7 @@ final class LockEventStream implements ReadStream<LockEvent> {
         private boolean asked;
         private @Nullable LockEvent undelivered;
 
-        /** Delivers and asks as far as there is demand. */
+        /** Delivers and requests as far as there is demand. */
         void ask() {
             LockEvent event = undelivered;
             if (event != null && demand > 0) {

@@ -27,14 +27,14 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
         return Redis.createClient(vertx, options);
     }
 
-    /** A connection out of the application's client, which gets it back. */
+    /** A connection from the application's client, which gets it back. */
     static Opening from(Redis client) {
         Future<RedisConnection> connection = client.connect();
         return new Opening(connection.compose(Opening::checked), () -> connection.compose(RedisConnection::close));
     }
 
-    // Without a password the client connects and leaves it to the first command to find out that one is needed, which
-    // the server answers with a puzzle if that command is long.
+    // Without a password the client connects, and only the first command shows that the server needs one. The server's
+    // answer to a long command is hard to understand.
     private static Future<RedisConnection> checked(RedisConnection connection) {
         return connection
                 .send(Request.cmd(Command.PING))

@@ -14,9 +14,9 @@ import io.vertx.redis.client.RedisOptions;
  * Nothing is opened before its first use, which takes one connection for commands and, once a flow waits or watches, a
  * second for messages. Both live on an event loop of the given {@link Vertx} and no thread is started.
  *
- * <p>Both come back after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
- * seconds and then fail, and so does every later one at once until the server can be reached again. What Sentinel,
- * replication, a cluster and TLS need is said in {@link RedisOptions}.
+ * <p>Both reconnect after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
+ * seconds and then fail. After that every command fails at once until the server can be reached again. {@link
+ * RedisOptions} says what Sentinel, replication, a cluster and TLS need.
  */
 public final class VertxLockBackend extends RedisLockBackend {
 
@@ -62,7 +62,7 @@ public final class VertxLockBackend extends RedisLockBackend {
     private static RedisOptions copyOf(RedisOptions redis) {
         NetClientOptions net = new NetClientOptions(redis.getNetClientOptions());
         long handshake = net.getSslHandshakeTimeoutUnit().toMillis(net.getSslHandshakeTimeout());
-        // Before the opening as a whole is given up, which would be told as silence.
+        // Ends before the limit of the whole opening, which would report silence.
         net.setSslHandshakeTimeout(Math.min(handshake, LONGEST_HANDSHAKE)).setSslHandshakeTimeoutUnit(MILLISECONDS);
         return new RedisOptions(redis).setNetClientOptions(net);
     }
@@ -96,8 +96,8 @@ public final class VertxLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend over a client of the application, out of whose pool it takes two connections for as long as it is open.
-     * Closing the backend gives them back and leaves the client open.
+     * A backend over a client of the application. It takes two connections from the client's pool for as long as it is
+     * open. Closing the backend gives them back and leaves the client open.
      *
      * @param vertx the one that the client was made with
      * @param client the application's client

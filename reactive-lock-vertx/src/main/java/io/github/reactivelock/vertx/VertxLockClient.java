@@ -18,20 +18,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Locks by key, with futures, for verticles. Make one per Vert.x and store, share it among verticles, close it at the
  * end; if it is made in a verticle's {@code start}, undeploying the verticle closes it too. No method blocks. Every
- * callback comes on the context of the caller, or on one of the {@link Vertx} if the caller has none.
+ * callback runs on the caller's context, or on one of the {@link Vertx} if the caller has none.
  *
  * <p><b>Reentrancy</b> needs no thread. {@code withLock} runs the work on a duplicate of the caller's context: the same
- * event loop and context data, and in its local data the holds. Whatever asks for the same key from there, also later in
- * a chain of futures that began there, joins the hold and goes ahead at once. Two requests that are served by the same
+ * event loop and context data, and in its local data the holds. A call for the same key from there, also later in a
+ * chain of futures that began there, joins the hold and completes at once. Two requests that are served by the same
  * event loop have no such duplicate in common and exclude one another. A message over the event bus or a call to
  * another verticle does not carry the hold.
  *
  * <p>A future cannot be cancelled. When a lock is lost, the future of {@code withLock} fails at once and the work's own
- * future is ignored; what the work still does has to look at {@link VertxLockHandle#isHeld()} or be refused by
- * its fencing token. To stop waiting, set {@link LockOptions#withWaitTimeout}.
+ * future is ignored; so the work has to look at {@link VertxLockHandle#isHeld()} before each act, or the resource has
+ * to refuse its fencing token. To stop waiting, set {@link LockOptions#withWaitTimeout}.
  *
- * <p>Bad arguments throw {@link IllegalArgumentException} at once. Everything else arrives as one of the four
- * {@link io.github.reactivelock.LockException}s, as with {@link LockClient}.
+ * <p>Bad arguments throw {@link IllegalArgumentException} at once. Everything else arrives as one of the four {@link
+ * io.github.reactivelock.LockException}s, as with {@link LockClient}.
  */
 public interface VertxLockClient {
 
@@ -60,7 +60,7 @@ public interface VertxLockClient {
     }
 
     /**
-     * Another face of a client that has settings of its own or is used from reactive code as well.
+     * Wraps a client that has its own settings or that reactive code uses as well.
      *
      * @param vertx where callbacks run; not closed
      * @param client does the work; closing either closes both
@@ -100,8 +100,8 @@ public interface VertxLockClient {
     <T> Future<T> withLock(String key, Function<VertxLockHandle, Future<T>> work);
 
     /**
-     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, whatever
-     * order is given, so that two callers cannot wait for each other. The wait timeout covers all of them together.
+     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, not in the
+     * given order, so that two callers cannot wait for each other. The wait timeout covers all of them together.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param work what to do, called once all locks are held

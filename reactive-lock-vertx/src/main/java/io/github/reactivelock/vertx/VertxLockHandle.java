@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * A lock that is held. One handle belongs to one acquisition; handles of a reentrant acquisition share the hold, which
- * ends with the last of them. Safe for use from any thread; futures and handlers come on the context of their caller.
+ * ends with the last of them. Safe for use from any thread; futures and handlers run on their caller's context.
  */
 public interface VertxLockHandle {
 
@@ -42,8 +42,8 @@ public interface VertxLockHandle {
     boolean isHeld();
 
     /**
-     * Has a loss told, at once if it happened already; a release is not told. May be called any number of times, for
-     * one handler each.
+     * Sets a handler for the loss, called at once if the loss happened already and never for a release. Each call adds
+     * one handler.
      *
      * @param handler called before the lease can have run out at the store
      */

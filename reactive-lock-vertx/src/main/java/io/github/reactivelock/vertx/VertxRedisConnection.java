@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/** One Vert.x connection for commands and one for channels, both at home on one event loop. */
+/** One Vert.x connection for commands and one for channels, both on one event loop. */
 final class VertxRedisConnection implements RedisConnection {
 
     private final ContextInternal context;
@@ -33,7 +33,7 @@ final class VertxRedisConnection implements RedisConnection {
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      */
     VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
-        // What runs on it has the context class loader of the thread that makes it.
+        // Code that runs on it has the context class loader of the thread that makes it.
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;
@@ -100,7 +100,7 @@ final class VertxRedisConnection implements RedisConnection {
             try {
                 DriverThreads.run(() -> context.runOnContext(now -> close(sink)));
             } catch (RejectedExecutionException e) {
-                // The Vertx is closed, and everything of it.
+                // The Vertx is closed, and with it everything that it runs.
                 sink.success();
             }
         });
@@ -134,7 +134,7 @@ final class VertxRedisConnection implements RedisConnection {
     private Channels listening() {
         Channels listening = channels;
         if (listening == null) {
-            throw new IllegalStateException("nobody listens to this connection");
+            throw new IllegalStateException("no listener for this connection");
         }
         return listening;
     }

@@ -3,14 +3,14 @@ package io.github.reactivelock.vertx;
 import io.vertx.core.Vertx;
 import org.jspecify.annotations.Nullable;
 
-/** Which Vert.x is there. It refers to nothing that Vert.x 4 lacks, and so can be asked beside it. */
+/** Which Vert.x is on the class path. This class refers to nothing that Vert.x 4 lacks, so it works there too. */
 final class VertxVersion {
 
     private static final String NEEDED = "io.vertx.core.internal.VertxInternal";
 
     private VertxVersion() {}
 
-    /** Fails with a reason where the classes of another version would be missed somewhere below. */
+    /** Fails with a reason, instead of a missing class somewhere below. */
     static void check() {
         check(Vertx.class.getClassLoader(), Vertx.class.getPackage().getImplementationVersion());
     }
