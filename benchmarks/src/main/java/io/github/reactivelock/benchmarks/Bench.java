@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What scenarios run on: servers, started when they are first needed, client processes, and the pace. */
+/** The surroundings of scenarios: servers, started at their first use, client processes, and the pace. */
 final class Bench implements AutoCloseable {
 
     /** A kind of server. */
@@ -51,7 +51,10 @@ final class Bench implements AutoCloseable {
         return servers.values().stream().map(Server::version).toList();
     }
 
-    /** So many client processes; the same as last time if it was as many, with what is open and compiled in them. */
+    /**
+     * The given number of client processes. Reuses the last ones if their number is the same, with their connections
+     * and compiled code.
+     */
     Group group(int size) {
         Group current = group;
         if (current == null || current.size() != size) {

@@ -34,13 +34,13 @@ final class Benchmarks implements Callable<Integer> {
             description = "How many turns each side has, instead of the usual number.")
     private @Nullable Integer rounds;
 
-    @Option(names = "--turn", paramLabel = "duration", description = "How long each is, such as PT0.5S.")
+    @Option(names = "--turn", paramLabel = "duration", description = "How long each turn is, such as PT0.5S.")
     private @Nullable Duration turn;
 
-    @Option(names = "--warm-up", paramLabel = "duration", description = "How long each side runs before them.")
+    @Option(names = "--warm-up", paramLabel = "duration", description = "How long each side runs before its turns.")
     private @Nullable Duration warmUp;
 
-    @Option(names = "--report", paramLabel = "directory", description = "Writes the report there, whatever was run.")
+    @Option(names = "--report", paramLabel = "directory", description = "Writes the report there, for any scenarios.")
     private @Nullable Path elsewhere;
 
     @Option(names = "--docs", hidden = true, description = "Where a run of everything writes its report.")

@@ -2,12 +2,12 @@ package io.github.reactivelock.benchmarks;
 
 import org.jspecify.annotations.Nullable;
 
-/** Hears how one acquisition goes, on whichever thread the contender brings the news. */
+/** Gets the events of one acquisition, on the contender's thread. */
 interface Cycle {
 
     /** The lock is held. The release follows at once. */
     void entered();
 
-    /** The lock was given back, or could not be had. */
+    /** The lock was given back, or the acquisition failed. */
     void ended(@Nullable Throwable failure);
 }

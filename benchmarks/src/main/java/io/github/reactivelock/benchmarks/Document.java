@@ -41,7 +41,7 @@ final class Document {
         text.append("\n## ").append(table.title()).append("\n\n").append(table.text());
     }
 
-    /** Fonts may be missing on a server; the tables say the same. */
+    /** A server may have no fonts; the tables say the same. */
     private static List<String> plots(Report report, Path directory) throws IOException {
         try {
             return Plots.write(report, directory);

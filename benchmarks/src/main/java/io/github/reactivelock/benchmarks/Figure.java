@@ -7,7 +7,7 @@ import java.util.Locale;
  *
  * @param kind {@code ratio}, {@code commands}, {@code publishes}, {@code subscribes} or {@code bytes}
  * @param scenario what was run
- * @param peer whom a ratio compares with; empty for the other kinds
+ * @param peer the other side of a ratio; empty for the other kinds
  * @param value of a ratio: how many times as good ours is as the peer
  */
 record Figure(String kind, String scenario, String peer, double value) {

@@ -105,7 +105,7 @@ final class FirstLock implements Scenario {
     }
 
     /**
-     * What is measured: does the one thing, prints how many nanoseconds it took, and ends.
+     * The measured process: takes one lock or sends one PING, prints how many nanoseconds it took, and ends.
      *
      * @param args the side, and where Redis is
      * @throws ExecutionException if Redis does not answer

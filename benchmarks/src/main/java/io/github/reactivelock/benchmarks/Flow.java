@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One flow of a {@link Load}: a loop of acquisitions, each begun where the one before it ended. What it writes down is
- * its own, and is read once the loop is over.
+ * One flow of a {@link Load}: a loop of acquisitions, each begun where the one before it ended. It writes its own
+ * record, which is read once the loop is over.
  */
 final class Flow implements Cycle {
 

@@ -1,8 +1,8 @@
 package io.github.reactivelock.benchmarks;
 
 /**
- * The longest time for which a process, whose flows all want the same lock, did not have it. Written only by whoever
- * holds the lock.
+ * The longest time for which a process, whose flows all want the same lock, did not have it. Only the holder of the
+ * lock writes it.
  */
 final class Gaps {
 
@@ -18,7 +18,7 @@ final class Gaps {
         last = now;
     }
 
-    /** A process that waits at the end has waited as well. */
+    /** A process that still waits at the end has waited as well. */
     long longest(long end) {
         return Math.max(longest, end - last);
     }

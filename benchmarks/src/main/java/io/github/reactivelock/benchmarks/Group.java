@@ -13,8 +13,8 @@ final class Group implements AutoCloseable {
     private static final long HEAD_START_NANOS = 30_000_000;
 
     /**
-     * Processes that outnumber the processors would go on compiling for longer than they are measured, each for itself,
-     * and what is measured would be the compiler.
+     * Processes that outnumber the processors would each compile for longer than the measurement, which would then show
+     * the compiler.
      */
     private static final List<String> QUICKLY_COMPILED = List.of("-XX:TieredStopAtLevel=1");
 
@@ -47,7 +47,7 @@ final class Group implements AutoCloseable {
                 turn("run", side, load, time).stream().map(Outcome::decode).toList());
     }
 
-    /** As {@link #run}, for what {@link Profiler} finds in the first process. */
+    /** As {@link #run}, and returns what {@link Profiler} finds in the first process. */
     String profile(String side, Load load, Duration time) {
         return turn("profile", side, load, time).get(0);
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** What locks that are held, or waited for, take of the heap: used bytes after garbage collection, with and without. */
+/** The heap that held or awaited locks take: used bytes after garbage collection, with and without them. */
 final class Holding {
 
     private static final int AT_ONCE = 1_000;
@@ -17,7 +17,7 @@ final class Holding {
 
     private Holding() {}
 
-    /** Keeps so many different locks; bytes for each, once each has been renewed. */
+    /** Holds the given number of different locks; returns the bytes for each, once each has been renewed. */
     static String keys(Side side, int count) throws InterruptedException {
         hold(side, "before", 1);
         long before = usedHeap();
@@ -26,7 +26,7 @@ final class Holding {
         return perOne(usedHeap() - before, count);
     }
 
-    /** Keeps one lock and lets so many flows wait for it; bytes for each waiter. */
+    /** Holds one lock and lets the given number of flows wait for it; returns the bytes for each waiter. */
     static String waiters(Side side, int count) throws InterruptedException {
         hold(side, "awaited", 1);
         long before = usedHeap();
@@ -48,7 +48,7 @@ final class Holding {
         }
         if (!held.await(PATIENCE_SECONDS, TimeUnit.SECONDS) || cycle.failure.get() != null) {
             throw new IllegalStateException(
-                    held.getCount() + " of " + count + " locks could not be had", cycle.failure.get());
+                    held.getCount() + " of " + count + " locks could not be acquired", cycle.failure.get());
         }
     }
 
@@ -67,7 +67,7 @@ final class Holding {
         return least;
     }
 
-    /** One for all, so that it takes nothing of the heap for each. */
+    /** One for all flows, so that it adds nothing to the heap of each. */
     private static final class Latched implements Cycle {
 
         private final CountDownLatch held;

@@ -14,7 +14,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** JMH on the in-process store: how much the engine itself does for an operation. */
+/** JMH on the in-process store: the engine's own cost of an operation. */
 final class Inside implements Scenario {
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";

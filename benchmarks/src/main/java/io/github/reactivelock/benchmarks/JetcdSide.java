@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The lock that etcd itself offers, through jetcd. A lease of its own for every flow, granted before the first
- * acquisition and so long that nothing has to keep it alive: flows that share a lease do not exclude one another.
+ * Etcd's own lock, through jetcd. Every flow has its own lease, because flows that share one do not exclude one
+ * another. It is granted before the first acquisition and is so long that nothing has to keep it alive.
  */
 final class JetcdSide implements Side {
 

@@ -3,16 +3,15 @@ package io.github.reactivelock.benchmarks;
 import java.time.Duration;
 
 /**
- * What goes on in one turn: so many flows, each of which takes a lock and gives it back, again and again, until the time
- * is over.
+ * The load of one turn: flows that each take a lock and give it back, again and again, until the time is over.
  *
  * @param flows how many
- * @param keys over how many keys they are spread
+ * @param keys the number of keys that the flows share
  * @param note what to write down besides the number of acquisitions
  */
 record Load(int flows, int keys, Note note) {
 
-    /** What is written down of every acquisition. */
+    /** The record of every acquisition. */
     enum Note {
         /** Nothing but that it happened. */
         COUNT,
@@ -38,17 +37,17 @@ record Load(int flows, int keys, Note note) {
         return "bench:" + flow % keys;
     }
 
-    /** The same flows over many keys: more acquisitions in the same time, for the compiler to see. */
+    /** The same flows over many keys: more acquisitions in the same time, to warm up the compiler. */
     Load wide() {
         return new Load(Math.max(flows, 64), Math.max(keys, 16), Note.COUNT);
     }
 
-    /** What is left for one of several processes when the flows are spread over all of them. */
+    /** The share of one of several processes. */
     Load share(int process, int processes) {
         return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);
     }
 
-    /** @param verb what a {@link Worker} is to do with it */
+    /** @param verb what a {@link Worker} has to do with it */
     String request(String verb, String side, long startAt, Duration time) {
         return verb + " " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
     }

@@ -16,7 +16,7 @@ import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import reactor.core.publisher.Mono;
 
-/** What the figures were taken on: servers are given, the rest is looked up. */
+/** The machine and software of the figures. The caller gives the servers; this class looks up the rest. */
 record Machine(List<String> servers) {
 
     String text() {

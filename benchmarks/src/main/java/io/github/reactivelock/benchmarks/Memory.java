@@ -2,7 +2,7 @@ package io.github.reactivelock.benchmarks;
 
 import java.util.List;
 
-/** What a waiter and what a hold take of the heap, each side in a process of its own. */
+/** The heap that a waiter and a hold take, each side in its own process. */
 final class Memory implements Scenario {
 
     private static final int WAITERS = 100_000;

@@ -2,7 +2,7 @@ package io.github.reactivelock.benchmarks;
 
 import java.util.Locale;
 
-/** What is measured in a turn, in the order in which it is shown. */
+/** The metrics of a turn, in the order of the tables. */
 enum Metric {
     PER_SECOND("a second", "%,.0f"),
     CYCLE_MEDIAN("acquire + release, median µs", "%,.1f"),

@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 /** This library. */
 final class OurSide implements Side {
 
-    /** Sixteen processes that start at once on two processors may take their time. */
+    /** Sixteen processes that start at once on two processors take long. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final LockClient lock;

@@ -7,9 +7,9 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * What one process did in one turn, as it travels to the coordinator: one line of text.
+ * The result of one process in one turn. It travels to the coordinator as one line of text.
  *
- * @param inTime acquisitions that ended before the turn was over
+ * @param inTime acquisitions that ended before the end of the turn
  * @param total those that ended after it as well
  * @param longestGap the longest time without the lock, in nanoseconds
  * @param cpu what the process used of processors meanwhile, in nanoseconds

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How long everything takes.
+ * How long each part takes.
  *
- * @param warmUp each side's first turn, which counts for nothing
+ * @param warmUp each side's first turn, which does not count
  * @param turn each side's later turns
  * @param rounds how many of those
- * @param watch how long what goes on by itself, such as renewal, is watched
+ * @param watch how long to watch background work such as renewal
  */
 record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
 
@@ -21,7 +21,7 @@ record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
         return clients == 1 ? this : new Pace(warmUp.multipliedBy(2), turn.multipliedBy(2), rounds, watch);
     }
 
-    /** One flow does little and is disturbed by everything: more turns, and shorter ones. */
+    /** Other load easily disturbs a single flow, so its turns are shorter and more of them. */
     Pace forOneFlow() {
         return new Pace(warmUp, turn.dividedBy(2), 2 * rounds, watch);
     }

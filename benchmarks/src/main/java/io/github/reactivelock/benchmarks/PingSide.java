@@ -4,7 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 
-/** Two round trips and nothing else: what no lock with a confirmed release can be faster than. */
+/** Two round trips and nothing else: no lock with a confirmed release can be faster. */
 final class PingSide implements Side {
 
     private final RedisClient client;

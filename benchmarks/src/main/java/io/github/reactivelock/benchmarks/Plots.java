@@ -27,7 +27,7 @@ final class Plots {
 
     private Plots() {}
 
-    /** Writes what can be drawn of the report; their names, to be shown. */
+    /** Writes the plots of the report, and returns their file names. */
     static List<String> write(Report report, Path directory) throws IOException {
         List<String> written = new ArrayList<>();
         Optional<CategoryChart> ratios = ratios(report);

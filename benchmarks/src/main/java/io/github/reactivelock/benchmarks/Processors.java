@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Which processors a process may run on, by {@code taskset} of util-linux. With one flow, server and client take turns to
- * sleep, and whether the kernel wakes them on the same processor or on another changes a round trip by a factor of three,
- * from one turn to the next. So the server gets a processor of its own, as on a machine of its own, and the client the
- * others. Its just-in-time compilers may use all.
+ * Which processors a process may run on, by {@code taskset} of util-linux. With one flow, server and client take turns
+ * to sleep. A round trip changes by a factor of three when the kernel wakes them on another processor, from one turn to
+ * the next. So the server gets a processor of its own, as on a machine of its own, and the client gets the others. The
+ * client's just-in-time compilers may use all.
  */
 final class Processors {
 
@@ -24,7 +24,10 @@ final class Processors {
         this.all = all;
     }
 
-    /** Until {@link #close}. Changes nothing where there is one processor, or no {@code taskset}, and says so. */
+    /**
+     * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing and says
+     * so.
+     */
     static Processors apart(long server, long client, Report report) {
         Processors processors = new Processors(List.of(server, client), allowed());
         if (processors.all.size() < 2) {
@@ -49,7 +52,7 @@ final class Processors {
         return taskset("-a", "-c", "-p", String.join(",", to), Long.toString(process));
     }
 
-    /** What is not compiled yet must not be compiled at the cost of whoever has the turn. */
+    /** Late compilation must not cost the side that has the turn. */
     private void release(long process, String threads) {
         try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(process), "task"))) {
             for (Path task : tasks.toList()) {
@@ -62,7 +65,7 @@ final class Processors {
                 }
             }
         } catch (IOException ended) {
-            // A compiler's thread that is idle for long ends.
+            // A compiler thread ends after a long idle time.
         }
     }
 
@@ -83,7 +86,7 @@ final class Processors {
         }
     }
 
-    /** The numbers of those that this process may use, from a list such as {@code 0-3,6}. */
+    /** The processors that this process may use, from a list such as {@code 0-3,6}. */
     private static List<String> allowed() {
         List<String> numbers = new ArrayList<>();
         for (String range : list().split(",", -1)) {

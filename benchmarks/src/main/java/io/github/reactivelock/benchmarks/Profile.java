@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What takes a client's processor time, part by part, for the scenarios whose bounds are the tightest. */
+/** Where a client's processor time goes, part by part, for the scenarios with the tightest bounds. */
 final class Profile implements Scenario {
 
     private static final Duration TIME = Duration.ofSeconds(3);

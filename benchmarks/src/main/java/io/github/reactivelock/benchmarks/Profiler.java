@@ -10,12 +10,12 @@ import one.profiler.AsyncProfiler;
 import one.profiler.AsyncProfilerLoader;
 import one.profiler.Counter;
 
-/** Where a process spends its processor time, by async-profiler: samples, each put down to one part by its stack. */
+/** Where a process spends its processor time, by async-profiler. The stack of each sample assigns it to one part. */
 final class Profiler {
 
     private static final long INTERVAL_NANOS = 500_000;
 
-    /** The first part whose pattern a stack contains; the rest is told by whose code is on top. */
+    /** The first part whose pattern a stack contains; the code on top assigns the rest. */
     private static final Map<String, Pattern> BY_STACK = ordered(
             "the JVM's own threads",
             "^\\[(C1|C2|VM|GC|Signal|Sweeper|Service|Reference|Finalizer|Common|Monitor)",
@@ -58,7 +58,7 @@ final class Profiler {
         return List.copyOf(all.keySet());
     }
 
-    /** What samples were taken by, and the parts' shares in their order, while a turn lasts. */
+    /** The event of the samples, and the parts' shares in their order, while a turn lasts. */
     static String shares(Turn turn) throws InterruptedException {
         AsyncProfiler profiler;
         String event;

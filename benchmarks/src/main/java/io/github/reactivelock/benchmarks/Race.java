@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Sides that do the same in turns: A B C, then C B A, and so on, so that whatever else the machine does meets all of
- * them. A ratio is taken within a round, and its median over the rounds is what is reported.
+ * Sides that do the same in turns: A B C, then C B A, and so on, so that other load on the machine meets all of them. A
+ * ratio is taken within a round; the report has its median over the rounds.
  *
  * @param name as in the figures
  * @param title as in the document
  * @param store the server
  * @param clients how many processes
  * @param load what they do together
- * @param ranked what ratios are of
- * @param sides who takes part; the first is ours, and others whose names begin with its name are ours as well
+ * @param ranked the metric of the ratios
+ * @param sides the sides; the first is ours, and so are others whose names begin with its name
  */
 record Race(String name, String title, Bench.Store store, int clients, Load load, Metric ranked, List<String> sides)
         implements Scenario {
@@ -97,7 +97,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return ranked.show(round.getOrDefault(ranked, Double.NaN));
     }
 
-    /** Etcd's own lock is spared the other keys: with many flows over many of them some were never served. */
+    /** Etcd's own lock warms up on one key: with many flows over many keys some were never served. */
     private void warmUp(Group group, String side, Duration half) {
         Load wide = side.equals(Sides.JETCD) ? load : load.wide();
         Outcome unusedWide = group.run(side, wide, half);
@@ -112,13 +112,13 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         return Round.of(outcome, load, time, usage);
     }
 
-    /** In microseconds, while so many clients do nothing but PING, each one at a time. */
+    /** In microseconds, while the given number of clients only PING, each one at a time. */
     private static double roundTrip(Group group, int clients) {
         Outcome pings = group.run(Sides.PING, new Load(clients, 1, Load.Note.LATENCY), ROUND_TRIP_TIME);
         return Round.at(Round.cycles(pings.moments()), 0.5) / 2 / 1_000;
     }
 
-    /** The middle of every metric over the rounds; of what must never happen, the worst. */
+    /** The median of every metric over the rounds, or the worst value where only that counts. */
     static Map<Metric, Double> medians(List<Map<Metric, Double>> rounds) {
         Map<Metric, Double> medians = new EnumMap<>(Metric.class);
         for (Metric metric : rounds.get(0).keySet()) {

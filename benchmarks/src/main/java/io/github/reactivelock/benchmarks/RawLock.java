@@ -3,7 +3,7 @@ package io.github.reactivelock.benchmarks;
 import java.util.List;
 
 /**
- * What the least possible lock sends to Redis: no queue, no renewal, no cancellation.
+ * The commands of the smallest possible lock in Redis: no queue, no renewal, no cancellation.
  *
  * @param acquire a script, or nothing for the command {@code SET}
  * @param release compares and deletes

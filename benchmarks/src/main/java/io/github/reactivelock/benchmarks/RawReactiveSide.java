@@ -22,7 +22,7 @@ final class RawReactiveSide implements Side {
     private final String release;
     private final Scheduler work;
 
-    /** @param work where the holder finds itself, {@code immediate()} for Lettuce's own thread */
+    /** @param work the holder's scheduler, {@code immediate()} for Lettuce's own thread */
     RawReactiveSide(String uri, RawLock lock, Scheduler work) {
         this.work = work;
         this.client = RedisClient.create(uri);

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import redis.embedded.core.ExecutableProvider;
 
-/** A Redis of our own: {@code redis-server} from the PATH, else the one that the embedded-redis library brings. */
+/** Our own Redis: {@code redis-server} from the PATH, else the one of the embedded-redis library. */
 final class RedisServer implements Server {
 
     private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),usec=(\\d+),.*");

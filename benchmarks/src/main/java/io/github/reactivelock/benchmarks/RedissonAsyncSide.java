@@ -5,7 +5,7 @@ import org.redisson.api.RLockAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's locks through its futures. A flow's number stands where Redisson wants a thread's. */
+/** Redisson's locks through its futures. It passes a flow's number where Redisson expects a thread id. */
 final class RedissonAsyncSide implements Side {
 
     /** Which of its locks. */
@@ -23,7 +23,7 @@ final class RedissonAsyncSide implements Side {
         this.kind = kind;
     }
 
-    /** Everything else stays at its default. */
+    /** All other settings keep their defaults. */
     static Config config(String uri) {
         Config config = new Config();
         config.useSingleServer().setAddress(uri);

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** Everything that was measured: tables for people as they come, figures for machines at the end. */
+/** All results: tables for people as they come, figures for machines at the end. */
 final class Report {
 
     private final long since = System.nanoTime();
@@ -43,7 +43,7 @@ final class Report {
                 .findFirst();
     }
 
-    /** Something to read while it goes on; not part of the report. */
+    /** Prints progress; not part of the report. */
     void progress(String line) {
         long seconds = (System.nanoTime() - since) / 1_000_000_000;
         System.err.printf("[%3d s] %s%n", seconds, line);
@@ -54,7 +54,7 @@ final class Report {
         progress(scenario.name() + " failed: " + cause);
     }
 
-    /** What could not be measured, and why. */
+    /** The scenarios that failed, and why. */
     List<String> missing() {
         return missing;
     }
@@ -102,7 +102,7 @@ final class Report {
         ourMedians.forEach((metric, value) -> figure(race, metric, value));
     }
 
-    /** What is measured with other settings of ours goes under a name of its own, such as {@code sequential-immediate}. */
+    /** Ours with other settings has its own name, such as {@code sequential-immediate}. */
     private String compared(Race race, String ours, String peer, Map<String, List<Map<Metric, Double>>> rounds) {
         double ratio =
                 Race.ratio(race.ranked(), rounds.getOrDefault(ours, List.of()), rounds.getOrDefault(peer, List.of()));

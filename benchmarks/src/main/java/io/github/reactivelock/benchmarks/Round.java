@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What one side's turn came to. */
+/** The result of one side's turn. */
 final class Round {
 
     private static final double MICRO = 1_000;
@@ -41,7 +41,7 @@ final class Round {
         return values;
     }
 
-    /** From the call to the confirmed release, sorted. */
+    /** Times from the call to the confirmed release, sorted. */
     static long[] cycles(long[] moments) {
         long[] cycles = new long[moments.length / MOMENTS];
         for (int i = 0; i < cycles.length; i++) {
@@ -51,7 +51,7 @@ final class Round {
         return cycles;
     }
 
-    /** From one flow's entering, and giving back at once, to the next flow's, sorted. */
+    /** Times from one flow's entry, after which it gives back at once, to the next flow's entry, sorted. */
     private static long[] handOvers(long[] moments) {
         long[] entered = new long[moments.length / MOMENTS];
         for (int i = 0; i < entered.length; i++) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** What there is to measure. */
+/** All scenarios. */
 final class Scenarios {
 
     /** For how long a process may pass a lock on among its own flows, by default. */

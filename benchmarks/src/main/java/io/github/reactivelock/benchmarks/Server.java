@@ -1,6 +1,6 @@
 package io.github.reactivelock.benchmarks;
 
-/** A server of our own, on a free port of this machine. It ends with this process at the latest. */
+/** Our own server, on a free port of this machine. It ends with this process at the latest. */
 interface Server extends AutoCloseable {
 
     String uri();
@@ -8,7 +8,7 @@ interface Server extends AutoCloseable {
     /** Name and version. */
     String version();
 
-    /** What clients have asked of it until now, as seen by one side; nothing if it does not count that. */
+    /** The commands of clients until now, as one side sees them; empty if the server does not count them. */
     Usage usage(String side);
 
     long pid();

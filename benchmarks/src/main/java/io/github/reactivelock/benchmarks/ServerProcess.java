@@ -17,7 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A server in a process and a directory of its own, on a port that was free. Both are gone when it is closed. */
+/**
+ * A server in its own process and directory, on a port that was free. Closing it ends the process and deletes the
+ * directory.
+ */
 final class ServerProcess implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(20);

@@ -13,7 +13,7 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
 
-/** ShedLock over R2DBC, which blocks and does not wait: every flow has a thread, and asks again after a millisecond. */
+/** ShedLock over R2DBC, which blocks and does not wait. Every flow has a thread, and asks again after a millisecond. */
 final class ShedLockSide implements Side {
 
     private static final Duration AT_MOST = Duration.ofSeconds(30);

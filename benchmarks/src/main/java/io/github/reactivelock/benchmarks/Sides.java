@@ -14,7 +14,7 @@ final class Sides {
 
     static final String OURS = "ours";
     static final String OURS_FIFO = "ours-fifo";
-    /** With other budgets: so many passes at most. */
+    /** With other budgets: the given number of passes at most. */
     static final String OURS_100 = "ours-100-passes";
 
     static final String OURS_300 = "ours-300-passes";

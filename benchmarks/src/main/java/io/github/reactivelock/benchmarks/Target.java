@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 
 /**
- * A figure that the project has set itself.
+ * A target of the project.
  *
  * @param what in words
  * @param figure the figure's name
@@ -17,7 +17,7 @@ record Target(String what, String figure, boolean most, double value) {
 
     private static final List<Target> ALL = targets();
 
-    /** Those that the run says something about. */
+    /** The targets that the run measured. */
     static Table table(Report report) {
         Table table = new Table("Targets", List.of("target", "figure", "bound", "measured", ""));
         for (Target target : ALL) {

@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What was asked of Redis, by {@code INFO commandstats} and {@code INFO cpu}. Those count what scripts call as well, so
- * only commands are added up that no script of any side calls; {@code SET}, which scripts do call, is added for the
+ * The load on Redis, by {@code INFO commandstats} and {@code INFO cpu}. These count the commands of scripts as well, so
+ * the sum has only commands that no script of any side calls; {@code SET}, which scripts do call, is added for the
  * sides that send it themselves. {@code PUBLISH} comes from scripts only and is counted by itself.
  *
  * @param sent commands that clients sent
- * @param published messages to a channel, whether or not anybody listens
+ * @param published messages to a channel, with or without a subscriber
  * @param subscribed commands among those sent that begin or end a subscription
  * @param cpuMicros processor time of the server
  * @param scriptMicros how much of it was inside scripts

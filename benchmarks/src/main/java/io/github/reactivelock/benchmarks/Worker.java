@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A client process. It reads requests, one a line, and answers each with one line: {@code ok} and what came of it, or
- * {@code failed}. It ends when its input does, so it cannot outlive the coordinator.
+ * A client process. It reads requests, one a line, and answers each with one line: {@code ok} and the result, or {@code
+ * failed}. It ends when its input does, so it cannot outlive the coordinator.
  */
 final class Worker {
 
@@ -27,7 +27,7 @@ final class Worker {
     public static void main(String[] args) throws IOException {
         Worker worker = new Worker();
         PrintStream answers = System.out;
-        // Whatever a library prints must not be taken for an answer.
+        // The output of a library must not look like an answer.
         System.setOut(System.err);
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String request = requests.readLine(); request != null; request = requests.readLine()) {
@@ -52,7 +52,7 @@ final class Worker {
         return switch (request[0]) {
             case "open" -> {
                 open.put(side, Sides.open(side, request[2]));
-                // Some connect only now.
+                // Some sides connect only now.
                 Outcome unused = new Turn(opened(side), new Load(1, 1, Load.Note.COUNT), System.nanoTime(), 0).run();
                 yield "";
             }

@@ -8,8 +8,7 @@ import reactor.core.publisher.Mono;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * The Redis that comes along with the embedded-redis library, or else {@code redis-server} from the PATH. It keeps
- * nothing on disk.
+ * The Redis of the embedded-redis library, or else {@code redis-server} from the PATH. It keeps nothing on disk.
  */
 final class BundledRedis {
 
@@ -20,7 +19,7 @@ final class BundledRedis {
         return Mono.fromCallable(LocalServer::freePort).flatMap(port -> startAt(port));
     }
 
-    /** As {@link #start()}, on a certain port and with further settings. */
+    /** As {@link #start()}, on a given port and with further settings. */
     static Mono<LocalServer> startAt(int port, String... settings) {
         return start(
                         port,
@@ -33,7 +32,7 @@ final class BundledRedis {
                                 "no Redis could be started.\n  The bundled one says: " + bundled.getMessage()
                                         + "\n  redis-server on the PATH says: " + own.getMessage()
                                         + "\n  Install OpenSSL 3 for the bundled one (Debian: apt-get install libssl3),"
-                                        + " or redis-server, or name a Redis of yours with --redis redis://host:port",
+                                        + " or redis-server, or name your own Redis with --redis redis://host:port",
                                 own)));
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** A process of an example's application, with a JVM of its own, as the process that started it sees it. */
+/** A process of an example's application, with its own JVM, as its parent sees it. */
 public final class ChildProcess {
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(8);
@@ -28,14 +28,14 @@ public final class ChildProcess {
     }
 
     /**
-     * Starts a process with this one's class path. Its errors are printed among ours.
+     * Starts a process with this one's class path. Its errors appear among ours.
      *
      * @param name what to call it
-     * @param output where what it prints goes
+     * @param output where its output goes
      * @param main its main class
      * @param args for its main method
      * @return the process
-     * @throws IOException if the system starts none
+     * @throws IOException if the system cannot start it
      */
     public static ChildProcess start(String name, Redirect output, Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
@@ -55,7 +55,7 @@ public final class ChildProcess {
     }
 
     /**
-     * In a child, waits for the end of the process that started it.
+     * In a child, waits for the end of its parent.
      *
      * @return emits when the parent ends; cancelling ends the waiting only
      */
@@ -65,7 +65,7 @@ public final class ChildProcess {
     }
 
     /**
-     * What it is called.
+     * Its name.
      *
      * @return the name given at its start
      */
@@ -82,13 +82,13 @@ public final class ChildProcess {
         return process.isAlive();
     }
 
-    /** SIGKILL: it gets no chance to release anything. */
+    /** SIGKILL: it cannot release anything. */
     public void kill() {
         process.destroyForcibly();
     }
 
     /**
-     * SIGSTOP: it does nothing any more, as in a long pause of its garbage collector.
+     * SIGSTOP: it stands still, as in a long pause of its garbage collector.
      *
      * @return cold; completes when the signal is sent
      */
@@ -97,7 +97,7 @@ public final class ChildProcess {
     }
 
     /**
-     * SIGCONT: it goes on where it was stopped.
+     * SIGCONT: it continues where it was stopped.
      *
      * @return cold; completes when the signal is sent
      */

@@ -18,7 +18,7 @@ public final class EtcdOption {
             names = "--etcd",
             paramLabel = "URL",
             split = ",",
-            description = "the members of an etcd of yours, with commas between them; if not given, one is started")
+            description = "the members of your own etcd, with commas between them; if not given, the example starts one")
     private @Nullable List<String> endpoints;
 
     @Spec(Spec.Target.MIXEE)
@@ -31,7 +31,7 @@ public final class EtcdOption {
      * Runs a program against the user's etcd, or against one that is started for it and stopped afterwards.
      *
      * @param program makes the program, given the endpoints
-     * @param <T> what the program ends with
+     * @param <T> the program's result
      * @return cold; the program's outcome, or {@link ParameterException} with a remedy if no etcd starts
      */
     public <T> Mono<T> use(Function<List<String>, Mono<T>> program) {
@@ -41,7 +41,7 @@ public final class EtcdOption {
                     start(), etcd -> program.apply(List.of("http://" + etcd.address())), LocalServer::stop);
         }
         if (!given.stream().allMatch(endpoint -> endpoint.matches("https?://[^/@]+/?"))) {
-            // The text is not repeated: it may hold a password.
+            // The message does not repeat the option: it may contain a password.
             throw wrong("--etcd must be of the form http://host:port[,http://host:port...]");
         }
         return program.apply(given);
@@ -63,7 +63,7 @@ public final class EtcdOption {
                                     "--initial-cluster=example=" + peers,
                                     "--heartbeat-interval=50",
                                     "--election-timeout=500",
-                                    // It is deleted at the end, and a busy disk would stop all three processes.
+                                    // The data is deleted at the end, and a busy disk would stop all three processes.
                                     "--unsafe-no-fsync");
                         },
                         "ready to serve client requests")
@@ -71,7 +71,7 @@ public final class EtcdOption {
                         IOException.class,
                         missing ->
                                 wrong("there is no etcd on the PATH. Install it (Debian: apt-get install etcd-server),"
-                                        + " or name one of yours with --etcd http://host:port"));
+                                        + " or name your own with --etcd http://host:port"));
     }
 
     private ParameterException wrong(String message) {

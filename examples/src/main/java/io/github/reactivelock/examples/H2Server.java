@@ -7,12 +7,12 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import org.h2.tools.Server;
 
-/** An H2 inside this process, for other processes: a database in memory that is there for as long as an example runs. */
+/** An H2 inside this process, for other processes: a database in memory that lives as long as the example. */
 final class H2Server implements AutoCloseable {
 
     private static final String DATABASE = "mem:locks";
 
-    /** The database ends with its last connection, and a client from outside may not make a new one. */
+    /** The database ends with its last connection, and a remote client cannot make a new one. */
     private final Connection open;
 
     private final Server server;
@@ -34,7 +34,7 @@ final class H2Server implements AutoCloseable {
         }
     }
 
-    /** For R2DBC, whose driver knows the protocols file and mem only; the option that it has for all others is the whole URL. */
+    /** For R2DBC, whose driver knows only the protocols file and mem; its option for all others is the whole URL. */
     String url() {
         String url = "tcp://127.0.0.1:" + server.getPort() + "/" + DATABASE;
         return "r2dbc:h2://127.0.0.1?url=" + URLEncoder.encode(url, StandardCharsets.UTF_8);

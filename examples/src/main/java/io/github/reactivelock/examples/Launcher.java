@@ -5,13 +5,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What the main methods of the examples share. */
+/** Shared by the main methods of the examples. */
 public final class Launcher {
 
     private Launcher() {}
 
     /**
-     * Runs a command and ends the JVM: with what the command says, 1 if it fails, 2 if the arguments are wrong.
+     * Runs a command and ends the JVM with the command's exit code, 1 if it fails, 2 if the arguments are wrong.
      *
      * @param command a picocli command
      * @param args its arguments
@@ -39,7 +39,7 @@ public final class Launcher {
      * A failure in one line.
      *
      * @param failure what went wrong
-     * @return its message, and that of what lies behind it if that says more
+     * @return its message, and its cause's message if that says more
      */
     public static String explain(Throwable failure) {
         Throwable root = failure;

@@ -13,8 +13,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A real server for as long as an example runs. It listens on 127.0.0.1 only, and the directory for all it writes is
- * deleted at the end.
+ * A real server that lives as long as the example. It listens on 127.0.0.1 only, and its directory is deleted at the
+ * end.
  */
 final class LocalServer {
 
@@ -37,12 +37,12 @@ final class LocalServer {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** Emits the server when its log says the given words. What it says if it ends before is the error's message. */
+    /** Emits the server when its log has the given words. If it ends before, the error's message has its output. */
     static Mono<LocalServer> start(Command command, String readyWords) {
         return Mono.fromCallable(LocalServer::freePort).flatMap(port -> startAt(port, command, readyWords));
     }
 
-    /** As {@link #start}, where another one listened before. */
+    /** As {@link #start}, on the port of an earlier server. */
     static Mono<LocalServer> startAt(int port, Command command, String readyWords) {
         return Mono.fromCallable(() -> {
                     Path directory = Files.createTempDirectory("examples-server");

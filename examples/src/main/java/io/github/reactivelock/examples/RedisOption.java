@@ -16,7 +16,7 @@ public final class RedisOption {
     @Option(
             names = "--redis",
             paramLabel = "URI",
-            description = "a Redis of yours; if not given, one is started that comes along")
+            description = "your own Redis; if not given, the example starts the bundled one")
     private @Nullable String uri;
 
     @Spec(Spec.Target.MIXEE)
@@ -29,7 +29,7 @@ public final class RedisOption {
      * Runs a program against the user's Redis, or against one that is started for it and stopped afterwards.
      *
      * @param program makes the program, given the server's URI
-     * @param <T> what the program ends with
+     * @param <T> the program's result
      * @return cold; the program's outcome, or {@link IllegalStateException} with a remedy if no Redis starts
      */
     public <T> Mono<T> use(Function<String, Mono<T>> program) {
@@ -41,7 +41,7 @@ public final class RedisOption {
         try {
             Objects.requireNonNull(RedisURI.create(given));
         } catch (IllegalArgumentException e) {
-            // The text is not repeated: it may hold a password.
+            // The message does not repeat the option: it may contain a password.
             throw new ParameterException(
                     Objects.requireNonNull(command).commandLine(),
                     "--redis must be of the form redis://[user:password@]host[:port][/database]");

@@ -51,7 +51,7 @@ public final class RedisProcess {
     }
 
     /**
-     * Starts it again where it was, without what it knew.
+     * Starts it again on its port, empty.
      *
      * @return cold; completes when it answers
      */
@@ -63,7 +63,7 @@ public final class RedisProcess {
     }
 
     /**
-     * Ends it and deletes what it wrote.
+     * Ends it and deletes its files.
      *
      * @return cold; completes when nothing of it is left
      */

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** An application's own database, a few statements at a time; the statements have nothing of a user's in them. */
+/** An application's own database. Runs a few statements, none with user input. */
 public final class Sql {
 
     private static final int CONNECTIONS = 4;
@@ -17,7 +17,7 @@ public final class Sql {
     private final ConnectionPool pool;
 
     /**
-     * Over a pool of its own, which ends with the process.
+     * Opens a pool of its own, which ends with the process.
      *
      * @param url for R2DBC
      */
@@ -29,7 +29,7 @@ public final class Sql {
     }
 
     /**
-     * A number from the database.
+     * Reads a number from the database.
      *
      * @param query whose first column is a number
      * @return cold; that of the first row
@@ -45,7 +45,7 @@ public final class Sql {
     }
 
     /**
-     * Changes something, by one statement that counts at once.
+     * Changes data by one statement with autocommit.
      *
      * @param statement any that asks for nothing
      * @return cold; completes when it is done
@@ -55,7 +55,7 @@ public final class Sql {
     }
 
     /**
-     * Changes something in a transaction that is open.
+     * Changes data in an open transaction.
      *
      * @param connection with the transaction
      * @param statement any that asks for nothing

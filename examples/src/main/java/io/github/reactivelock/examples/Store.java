@@ -17,8 +17,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A store of locks that an example starts for itself, from Docker or from the packages of the system; ZooKeeper and H2,
- * which are Java, run inside the example. All of them listen on a port, so that several processes can share them.
+ * A lock store that an example starts for itself, from Docker or from the system's packages. ZooKeeper and H2 are Java
+ * and run inside the example. All listen on a port, so that several processes can share them.
  */
 public enum Store {
     /** One Redis. */
@@ -34,7 +34,10 @@ public enum Store {
     /** An H2 in memory, over R2DBC. */
     H2;
 
-    /** It reports at each start that there is no native code here, which there need not be. Kept, or it would be forgotten. */
+    /**
+     * Logs at each start that there is no native code, which is not needed. Kept in a field, or the JDK would forget
+     * its level.
+     */
     private static final Logger GRPC = Logger.getLogger("io.grpc.netty");
 
     private record Server(String address, AutoCloseable end) {}
@@ -43,7 +46,7 @@ public enum Store {
      * Runs a program against a server that is started for it and stopped afterwards.
      *
      * @param program makes the program, given the server's address
-     * @param <T> what the program ends with
+     * @param <T> the program's result
      * @return cold; the program's outcome, or {@link IllegalStateException} with a remedy if no server starts
      */
     public <T> Mono<T> use(Function<String, Mono<T>> program) {
@@ -84,7 +87,7 @@ public enum Store {
         };
     }
 
-    /** In small letters. */
+    /** In lower case. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

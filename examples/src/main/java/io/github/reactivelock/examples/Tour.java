@@ -15,7 +15,9 @@ import picocli.CommandLine.Mixin;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Each call of the API once. Two clients stand for two processes: what one holds, the other has to wait for. */
+/**
+ * Shows each call of the API once. Two clients stand for two processes: each has to wait for the locks of the other.
+ */
 @Command(name = "examples/run tour", description = "Shows each call of the API once.")
 public final class Tour implements Callable<Integer> {
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 
-/** A ZooKeeper inside this process, for other processes, for as long as an example runs. */
+/** A ZooKeeper inside this process, for other processes; it lives as long as the example. */
 final class ZooKeeperServer implements AutoCloseable {
 
     private static final int ANY = -1;
@@ -24,7 +24,7 @@ final class ZooKeeperServer implements AutoCloseable {
 
     /** Starts one that listens on a free port of 127.0.0.1 only. */
     static ZooKeeperServer start() throws Exception {
-        // What it writes is deleted at the end, and a busy disk would hold up everybody.
+        // Its files are deleted at the end, and a busy disk would delay all clients.
         System.setProperty("zookeeper.forceSync", "no");
         Map<String, Object> local = Map.of("clientPortAddress", "127.0.0.1");
         Path directory = Files.createTempDirectory("examples-server");

@@ -42,8 +42,7 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
         String[] argArray = args.toArray(NONE);
         return Mono.create(sink -> connection.use(
                 open -> {
-                    // Only this class uses the connection, so a call that gives up closes it, and the next opens a new
-                    // one.
+                    // Only this class uses the connection, so a call that gives up drops it, and Lettuce opens it anew.
                     var unused = sink.onCancel(() -> PingWatchdog.drop(open, source.scripts(open)));
                     RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
                     int before = interruptions.get();

@@ -4,8 +4,8 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * What BlockHound lets pass although it blocks, each with its reason. It is found by BlockHound itself; there is nothing
- * to call. Nothing of this project is in it.
+ * The blocking calls that BlockHound accepts, each with its reason. BlockHound finds this class by itself. It allows no
+ * code of this project.
  */
 public final class AllowedBlocking implements BlockHoundIntegration {
 
@@ -14,35 +14,35 @@ public final class AllowedBlocking implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
-        // Lettuce guards the state of a connection with a lock held for a few instructions. Two threads that send at
-        // the
-        // same moment meet there; an error thrown from inside its queue would leave it broken for all others.
+        // Lettuce guards the state of a connection with a lock held for a few instructions, for two threads that send
+        // at the same moment. An error thrown inside its queue would break the queue for all others.
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "decrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
-        // The same for its table of a cluster's connections.
+        // Lettuce also locks its table of a cluster's connections.
         String connections = "io.lettuce.core.cluster.PooledClusterConnectionProvider";
         builder.allowBlockingCallsInside(connections, "lambda$getWriteConnection$1");
         builder.allowBlockingCallsInside(connections, "setPartitions");
         builder.allowBlockingCallsInside(connections, "resetFastConnectionCache");
         builder.allowBlockingCallsInside(connections + "$NodeConnectionPostProcessor", "lambda$apply$4");
-        // Its table of method handles, filled when the first connections are opened.
+        // Lettuce fills its table of method handles when the first connections open.
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
-        // The JVM draws random bytes and loads its certificates where a connection with TLS is set up.
+        // The JVM draws random bytes and loads its certificates for a connection with TLS.
         builder.allowBlockingCallsInside("sun.security.ssl.SSLContextImpl", "engineInit");
         builder.allowBlockingCallsInside("sun.security.ssl.TrustStoreManager", "getTrustedCerts");
         databases(builder);
     }
 
-    /** What their drivers do once, on their event loop. */
+    /** Calls that SQL drivers make once, on their event loop. */
     private static void databases(BlockHound.Builder builder) {
-        // PostgreSQL's reads the certificates that it trusts where a connection is made.
+        // PostgreSQL's driver reads its trusted certificates for a connection.
         builder.allowBlockingCallsInside("io.r2dbc.postgresql.client.ReactorNettyClient", "registerSslHandler");
-        // It draws a random number for a login by password.
+        // PostgreSQL's driver draws a random number for a login by password.
         builder.allowBlockingCallsInside("com.ongres.scram.client.ScramClient$Builder", "build");
-        // MariaDB's reads its own version from its jar.
+        // MariaDB's driver reads its own version from its jar.
         builder.allowBlockingCallsInside("org.mariadb.r2dbc.util.VersionFactory", "getInstance");
-        // It guards the state of a connection with a lock held for a few instructions, and MySQL's its codecs.
+        // MariaDB's driver guards the state of a connection with a lock held for a few instructions, and MySQL's driver
+        // its codecs.
         String client = "org.mariadb.r2dbc.client.SimpleClient";
         for (String guarded : new String[] {
             "lambda$receive$0",

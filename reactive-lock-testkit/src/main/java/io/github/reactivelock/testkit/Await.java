@@ -10,10 +10,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
-/** Waiting on a test's own thread: always until a deadline, never for a fixed time. */
+/** Waits on a test's own thread: always until a deadline, never for a fixed time. */
 final class Await {
 
-    /** Far more than anything takes that works, also on a busy machine. */
+    /** Far more than working code takes, even on a busy machine. */
     static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Await() {}
@@ -36,7 +36,7 @@ final class Await {
         Object unused = mono.block(limit);
     }
 
-    /** Longer than a value is waited for, because a test's own blocking ends with it. */
+    /** Longer than the wait for a value, because a test's own blocking ends with that value. */
     static void open(CountDownLatch latch) {
         try {
             if (!latch.await(2 * LIMIT.toSeconds(), TimeUnit.SECONDS)) {
@@ -83,7 +83,7 @@ final class Await {
         }
     }
 
-    /** Looks again and again until it is so. */
+    /** Polls until the condition is true. */
     static void until(String what, BooleanSupplier isSo) {
         long deadline = System.nanoTime() + LIMIT.toNanos();
         while (!isSo.getAsBoolean()) {

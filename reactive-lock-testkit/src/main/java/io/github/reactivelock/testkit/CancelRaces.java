@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Acquisitions of all kinds, most of them cancelled at a moment that chance decides. */
+/** Acquisitions of all kinds, most of them cancelled at a random moment. */
 final class CancelRaces {
 
     private static final int AT_ONCE = 24;

@@ -24,7 +24,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** A flow may be cancelled at any moment: nothing of it is left, and whoever is next is served. */
+/** A flow may be cancelled at any moment: it leaves nothing behind, and the next waiter is served. */
 abstract class CancellationCases extends Cases {
 
     CancellationCases(LockBackendContract contract) {
@@ -35,7 +35,7 @@ abstract class CancellationCases extends Cases {
         return command -> command.delayUntil(answer -> gate);
     }
 
-    /** Keeps whatever it is given. A lambda that is subscribed is not told of a value that comes during its cancel. */
+    /** Keeps every value. A subscribed lambda would not see a value that comes during its cancel. */
     private static final class Keeping extends BaseSubscriber<LockHandle> {
 
         private final Queue<LockHandle> emitted;

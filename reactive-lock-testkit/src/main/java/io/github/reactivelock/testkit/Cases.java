@@ -23,7 +23,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.util.retry.Retry;
 
-/** What the groups of the contract share: clients that are closed, keys nobody else uses, and a look at what is left. */
+/**
+ * Shared by the groups of the contract: clients that are closed at the end, unique keys, and a check that nothing is
+ * left.
+ */
 abstract class Cases {
 
     static final LockOptions DEFAULTS = LockOptions.defaults();
@@ -57,12 +60,12 @@ abstract class Cases {
         return made;
     }
 
-    /** For a backend that is or will be silent: waits for its answers no longer than a case can wait. */
+    /** For a backend that is or will be silent: waits for an answer no longer than a case can wait. */
     final LockClient impatient(LockBackend backend) {
         return client(backend, settings -> settings.commandTimeout(IMPATIENCE));
     }
 
-    /** Acquires through an impatient client, which may have to ask a busy store again. */
+    /** Acquires through an impatient client, and retries if the store is busy. */
     final LockHandle acquired(LockClient impatient) {
         return Await.get(impatient
                 .acquire(key)
@@ -85,7 +88,7 @@ abstract class Cases {
         return scheduler;
     }
 
-    /** A key of this case alone. */
+    /** A key that only this case uses. */
     final String key(String name) {
         String made = unique + name;
         keys.add(made);
@@ -139,9 +142,9 @@ abstract class Cases {
         schedulers.forEach(Disposable::dispose);
     }
 
-    /** A fresh claim is granted, and nobody waits behind it. */
+    /** Checks that the store grants a fresh claim, and that no claim waits behind it. */
     private static void assertNothingIsLeft(LockBackend probe, String key) {
-        Await.until("'" + key + "' can be acquired and nobody else waits for it", () -> {
+        Await.until("'" + key + "' can be acquired and no claim waits for it", () -> {
             Claim claim = new Claim(
                     key, UUID.randomUUID().toString().substring(0, 22), "probe", Duration.ofMinutes(1), Claim.Mode.TRY);
             boolean granted = Await.get(probe.claim(claim)) instanceof ClaimResult.Granted;

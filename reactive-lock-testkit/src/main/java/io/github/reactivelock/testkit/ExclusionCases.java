@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Only one at a time. */
+/** Only one holder at a time. */
 abstract class ExclusionCases extends Cases {
 
     ExclusionCases(LockBackendContract contract) {
@@ -31,7 +31,7 @@ abstract class ExclusionCases extends Cases {
                 .mapToObj(i -> client().with(DEFAULTS.withFairness(fairness)))
                 .toList();
         LostUpdateCounter counter = new LostUpdateCounter();
-        // A store that does not push takes a look's time for every change of client.
+        // A store that does not push takes the time of one poll for every change of client.
         int rounds = contract.lacking().contains(Feature.PUSHED_GRANTS) ? 3 : 20;
 
         Await.run(Flux.range(0, 40)
@@ -130,7 +130,7 @@ abstract class ExclusionCases extends Cases {
         Duration patience = Duration.ofMillis(200);
         Throwable failure = failureToHave(other, patience, a, b);
         while (String.valueOf(failure.getMessage()).contains(a)
-                && patience.toSeconds() < 10) { // a busy machine: not even the free one came
+                && patience.toSeconds() < 10) { // a busy machine: not even the free lock was acquired
             patience = patience.multipliedBy(2);
             failure = failureToHave(other, patience, a, b);
         }

@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Answers that are lost, stores that refuse, listeners that throw. */
+/** Lost answers, stores that refuse, listeners that throw. */
 abstract class FailureCases extends Cases {
 
     FailureCases(LockBackendContract contract) {
@@ -143,7 +143,7 @@ abstract class FailureCases extends Cases {
         FaultyBackend backend = faulty();
         LockHandle held = Await.get(client(backend).acquire(key));
         Mono<Void> release = held.release();
-        assertThat(held.isHeld()).as("not before somebody subscribes").isTrue();
+        assertThat(held.isHeld()).as("not before a subscription").isTrue();
 
         Await.run(Flux.merge(release, release, held.release()).then());
         LockHandle next = Await.get(client().acquire(key));

@@ -20,8 +20,8 @@ import reactor.core.publisher.Sinks;
 
 /**
  * A backend with faults in front of a real one: commands that never arrive, answers that are lost, signals that are
- * dropped, forged or interrupted. A fault gets the real command and gives what the engine sees instead; it can be changed
- * at any time and applies to what is asked from then on. It also counts what is asked.
+ * dropped, forged or interrupted. A fault maps the real command to what the engine sees instead. A test can change it
+ * at any time, and it applies to later commands. The backend also counts the commands.
  */
 public final class FaultyBackend implements LockBackend {
 
@@ -38,16 +38,16 @@ public final class FaultyBackend implements LockBackend {
     private volatile Predicate<Signal> passes = signal -> true;
 
     /**
-     * Without faults until some are set.
+     * Has no faults until a test sets some.
      *
-     * @param real what the commands go to
+     * @param real the backend behind this one
      */
     public FaultyBackend(LockBackend real) {
         this.real = Objects.requireNonNull(real, "real");
     }
 
     /**
-     * A fault: the store carries the command out and nobody hears of it.
+     * A fault: the store carries the command out, and the answer never comes.
      *
      * @param command the real command
      * @param <T> the answer's type
@@ -80,7 +80,7 @@ public final class FaultyBackend implements LockBackend {
     }
 
     /**
-     * A fault: the command does not reach the store, and nothing says so.
+     * A fault: the command does not reach the store, and no error says so.
      *
      * @param command the real command
      * @param <T> the answer's type
@@ -120,7 +120,7 @@ public final class FaultyBackend implements LockBackend {
     /**
      * Sets which signals of the store are let through from now on.
      *
-     * @param passes false for those that are lost
+     * @param passes false for signals to lose
      */
     public void onSignal(Predicate<Signal> passes) {
         this.passes = passes;
@@ -143,18 +143,18 @@ public final class FaultyBackend implements LockBackend {
         forged.tryEmitNext(signal).orThrow();
     }
 
-    /** The engine has dealt with a signal. */
+    /** The engine has handled a signal. */
     private void heard(Signal signal) {
         if (signal instanceof Signal.Reconnected) {
-            var unused = listening.tryEmitEmpty(); // which may have been so before
+            var unused = listening.tryEmitEmpty(); // which may be completed already
         }
     }
 
     /**
-     * When the engine has heard that it listens. A waiting claim asks once more then, and what the store pushed before came to
-     * nobody.
+     * Waits until the engine knows that its subscription is confirmed. A waiting claim then asks once more, because
+     * earlier pushes had no listener.
      *
-     * @return completes then, or at once if it has
+     * @return completes then, or at once if the engine knows already
      */
     public Mono<Void> listening() {
         return listening.asMono();
@@ -166,7 +166,7 @@ public final class FaultyBackend implements LockBackend {
     }
 
     /**
-     * What was asked for, repetitions included.
+     * The claims that the engine asked for, repetitions included.
      *
      * @return the claims so far, oldest first
      */
@@ -175,7 +175,7 @@ public final class FaultyBackend implements LockBackend {
     }
 
     /**
-     * How often leases were renewed.
+     * How many renewals the engine sent.
      *
      * @return the number of commands so far
      */
@@ -184,7 +184,7 @@ public final class FaultyBackend implements LockBackend {
     }
 
     /**
-     * How often something was released.
+     * How many releases the engine sent.
      *
      * @return the number of commands so far
      */

@@ -1,12 +1,15 @@
 package io.github.reactivelock.testkit;
 
-/** What a store may be unable to do. A contract case that needs it is then shown as skipped, with this as the reason. */
+/**
+ * A capability that a store may lack. The report then shows each contract case that needs it as skipped, with this as
+ * the reason.
+ */
 public enum Feature {
     /** Serves waiting claims in the order in which they came, over all clients. */
     ARRIVAL_ORDER,
-    /** Says of a claim that it puts into its queue which one is served directly before. */
+    /** Says which claim it serves directly before one that it puts into its queue. */
     NEIGHBOURS,
-    /** Tells a waiting client at once that it was served. */
+    /** Tells a waiting client at once that its claim was granted. */
     PUSHED_GRANTS,
     /** Tells a client that its hold was released by force. */
     PUSHED_LOSS

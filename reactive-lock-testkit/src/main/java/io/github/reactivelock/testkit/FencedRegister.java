@@ -11,7 +11,7 @@ public final class FencedRegister {
     public FencedRegister() {}
 
     /**
-     * Writes, unless somebody with a higher token has.
+     * Writes, unless a writer with a higher token has written.
      *
      * @param fencingToken the writer's token
      * @return whether the write was accepted

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 /**
- * What a guard has to fulfil that remembers the newest fencing token of each resource, as JUnit test cases: extend it,
- * say how to write, and run.
+ * JUnit test cases for a guard that remembers the newest fencing token of each resource. Extend it and say how to
+ * write.
  */
 public abstract class GuardContract {
 

@@ -18,7 +18,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A key is data, whatever is in it; what is no key is refused at once. */
+/** Any key is only data; an invalid key is refused at once. */
 abstract class KeyCases extends Cases {
 
     private static final int RANDOM_KEYS = 100;

@@ -16,14 +16,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** How a hold is kept, and how it ends by itself. */
+/** How renewal keeps a hold, and how a hold ends by itself. */
 abstract class LeaseCases extends Cases {
 
     LeaseCases(LockBackendContract contract) {
         super(contract);
     }
 
-    /** Three leases during which somebody else tries in vain. */
+    /** Three leases during which another client tries and fails. */
     private void outliveThreeLeases() {
         Duration three = contract.shortLease().multipliedBy(3);
         assertThat(Await.error(client().with(shortLease().withWaitTimeout(three))

@@ -8,9 +8,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What every backend has to fulfil, as JUnit test cases: extend it, say how to make a backend, and run. The cases go
- * through {@code LockClient}, so they test the engine and the store together. After each case nothing may be left at the
- * store of the locks it used.
+ * JUnit test cases that every backend has to pass. Extend it and say how to make a backend. The cases use {@code
+ * LockClient}, so they test the engine and the store together. A case must leave nothing at the store.
  */
 public abstract class LockBackendContract {
 
@@ -18,14 +17,14 @@ public abstract class LockBackendContract {
     protected LockBackendContract() {}
 
     /**
-     * Makes a backend of its own for one more client. All of them use the same store, for as long as the test class runs.
+     * Makes a new backend for one more client. All backends of a test class use the same store.
      *
      * @return a backend that the contract closes
      */
     protected abstract LockBackend newBackend();
 
     /**
-     * What this store cannot do.
+     * The capabilities that this store lacks.
      *
      * @return nothing, unless overridden
      */
@@ -43,10 +42,10 @@ public abstract class LockBackendContract {
     }
 
     /**
-     * How long clients wait for an answer of the store before they call it silent. Cases in which it is silent have
-     * clients with less patience.
+     * How long clients wait for an answer before they consider the store silent. Cases with a silent store use clients
+     * with less patience.
      *
-     * @return twenty seconds, so that a busy machine is not taken for a silent store
+     * @return twenty seconds, so that a busy machine does not look like a silent store
      */
     protected Duration commandTimeout() {
         return Duration.ofSeconds(20);
@@ -62,7 +61,7 @@ public abstract class LockBackendContract {
     }
 
     /**
-     * A backend on a client of the driver that belongs to the user.
+     * A backend over a driver's client that belongs to the user.
      *
      * @param backend the backend
      * @param clientWorks whether that client still works
@@ -70,7 +69,7 @@ public abstract class LockBackendContract {
     public record Lent(LockBackend backend, BooleanSupplier clientWorks) {}
 
     /**
-     * Makes a backend on a client that was made by the user.
+     * Makes a backend over a client that the user made.
      *
      * @return empty if this backend takes none
      */

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
 
 /**
- * A counter that is read, and a moment later written, without any protection of its own: two increments that overlap lose
- * one of the two. It also counts how often more than one was inside.
+ * A counter without protection. An increment reads it and writes it a moment later, so two increments that overlap lose
+ * one of the two. It also counts the overlaps.
  */
 public final class LostUpdateCounter {
 
@@ -26,14 +26,14 @@ public final class LostUpdateCounter {
     /**
      * For slower increments.
      *
-     * @param longest how long one may lie between reading and writing
+     * @param longest the longest time between read and write
      */
     public LostUpdateCounter(Duration longest) {
         this.longest = longest;
     }
 
     /**
-     * Adds one, if nobody else is inside. Cold; an increment that is cancelled in between adds nothing.
+     * Adds one. Cold; an increment that is cancelled before its write adds nothing.
      *
      * @return completes when the new value was written
      */
@@ -73,7 +73,7 @@ public final class LostUpdateCounter {
         }
     }
 
-    /** One visit. A cancel that meets the write waits for its end, as it could not be called cancelled otherwise. */
+    /** One increment. A cancel that meets the write waits for its end; otherwise it would not be a cancel. */
     private final class Increment {
 
         private static final int BEGUN = 0;

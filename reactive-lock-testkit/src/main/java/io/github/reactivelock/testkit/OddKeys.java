@@ -3,7 +3,7 @@ package io.github.reactivelock.testkit;
 import java.util.List;
 import java.util.function.BinaryOperator;
 
-/** Keys that something on their way to a store may take for more than data. No two of them may ever meet. */
+/** Keys that code on the way to a store may mistake for more than data. No two of them may share a name. */
 public final class OddKeys {
 
     private static final int LONGEST = 512;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What people look at and do by hand. */
+/** Calls for operators: inspect, events, forced release. */
 abstract class OperatorCases extends Cases {
 
     OperatorCases(LockBackendContract contract) {
@@ -120,7 +120,7 @@ abstract class OperatorCases extends Cases {
         LockHandle held = Await.get(client(backend).acquire(key));
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(operator, key, 1);
-        // What is pushed before comes to nobody, and the holder would learn of it by its next renewal.
+        // An earlier push has no listener, and the holder would learn of it by its next renewal.
         Await.run(backend.listening());
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();

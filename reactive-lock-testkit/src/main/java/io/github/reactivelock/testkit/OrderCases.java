@@ -20,10 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** Who is next, and how it learns of it. */
+/** Which waiter is next, and how it learns of its grant. */
 abstract class OrderCases extends Cases {
 
-    /** So long that nobody is served by looking again. */
+    /** So long that no waiter is served by a poll. */
     private static final LockOptions HOURS = DEFAULTS.withLease(Duration.ofHours(10));
 
     private final Queue<String> served = new ConcurrentLinkedQueue<>();
@@ -37,7 +37,7 @@ abstract class OrderCases extends Cases {
                 .toFuture();
     }
 
-    /** A backend whose answers never ask for a second look. */
+    /** A backend whose answers never ask for another question. */
     private FaultyBackend neverLookingAgain() {
         FaultyBackend backend = faulty();
         backend.onClaim(claim -> claim.map(answer ->
@@ -86,7 +86,7 @@ abstract class OrderCases extends Cases {
         flows.forEach(Await::done);
 
         assertThat(tokens).containsExactly(token + 1, token + 2, token + 3);
-        Await.until("nobody waits or holds", () -> isFree(client, key));
+        Await.until("no flow waits or holds", () -> isFree(client, key));
     }
 
     @Test
@@ -190,7 +190,7 @@ abstract class OrderCases extends Cases {
         int asked = backend.claims().size();
 
         backend.forge(new Signal.Recheck(key));
-        backend.forge(new Signal.Grant("a claim of nobody", 1L << LockBackend.PASS_BITS));
+        backend.forge(new Signal.Grant("an unknown claim", 1L << LockBackend.PASS_BITS));
         Await.until("the waiter has asked again", () -> backend.claims().size() > asked);
 
         assertThat(next).isNotDone();

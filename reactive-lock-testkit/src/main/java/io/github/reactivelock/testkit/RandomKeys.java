@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.BinaryOperator;
 
 /**
- * Keys of random text, made of what stores are known to stumble over, each beside others that differ from it in one
+ * Random keys, made of characters that stores are known to stumble over, each beside others that differ from it in one
  * place only. The seed is part of {@link #toString()}; the system property {@code reactivelock.fuzz.seed} repeats it.
  */
 final class RandomKeys {
@@ -76,7 +76,7 @@ final class RandomKeys {
     private final long seed = Long.getLong("reactivelock.fuzz.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /** As many different keys, each made by the function of a random beginning and a random end. */
+    /** The given number of different keys; the function makes each of a random beginning and a random end. */
     List<String> make(int count, BinaryOperator<String> key) {
         Set<List<String>> around = new LinkedHashSet<>();
         while (around.size() < count) {

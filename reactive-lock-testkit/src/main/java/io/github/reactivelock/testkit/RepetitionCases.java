@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
 /**
- * Said twice does once: a driver whose connection broke says again what had no answer, and the store may have carried
- * it out the first time. Said to the store itself, without the engine.
+ * Every verb is idempotent: a driver whose connection broke sends commands without an answer again, and the store may
+ * have carried them out the first time. The cases call the store itself, without the engine.
  */
 abstract class RepetitionCases extends Cases {
 
@@ -23,7 +23,7 @@ abstract class RepetitionCases extends Cases {
         super(contract);
     }
 
-    /** A backend whose signals are listened to, as stores expect it. */
+    /** A backend with a subscriber to its signals, as stores expect. */
     private LockBackend backend() {
         LockBackend made = contract.newBackend();
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();
@@ -140,7 +140,7 @@ abstract class RepetitionCases extends Cases {
         long ended = granted(backend, first);
         assertThat(Await.get(backend.release(first))).isTrue();
         assertThat(Await.get(backend.forceRelease(key, ended)))
-                .as("nobody has it")
+                .as("the lock is free")
                 .isFalse();
         Claim second = claim();
         long token = granted(backend, second);

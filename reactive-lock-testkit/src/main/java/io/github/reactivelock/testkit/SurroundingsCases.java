@@ -26,8 +26,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Code of users that blocks, schedulers that refuse, and what an application sets for the whole process: none of it
- * reaches another lock, the driver's threads or another flow.
+ * User code that blocks, schedulers that refuse, and settings that an application makes for the whole process. None of
+ * them reaches another lock, the driver's threads or another flow.
  */
 abstract class SurroundingsCases extends Cases {
 
@@ -39,7 +39,7 @@ abstract class SurroundingsCases extends Cases {
         super(contract);
     }
 
-    /** Not one of the driver, of the timer, or of whoever asked. */
+    /** Not a thread of the driver, of the timer, or of the caller. */
     private static boolean isOwn(Thread thread) {
         return thread.getName().startsWith("reactive-lock-work-");
     }
@@ -101,7 +101,7 @@ abstract class SurroundingsCases extends Cases {
                 .doOnError(lost -> note.run())
                 .toFuture());
         CountDownLatch working = new CountDownLatch(1);
-        // Where nobody is told of a forced release, a renewal finds out.
+        // Where the store does not push a forced release, a renewal finds it.
         CompletableFuture<Object> forced = client.with(shortLease())
                 .withLock(key, untilCancelled(working::countDown, note))
                 .doOnError(lost -> note.run())

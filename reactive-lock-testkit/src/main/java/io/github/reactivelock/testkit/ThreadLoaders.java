@@ -25,13 +25,16 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Looks which context class loaders threads have that start while a backend is used from a thread without one, and from
- * one with a foreign one. The library is loaded anew for that, with its drivers and Reactor and by a loader of its own: no
- * thread is shared with other tests, and what a driver finds only by the right loader is not there already.
+ * Checks the context class loaders of threads that start while a thread without a loader, or with a foreign one, uses a
+ * backend. A loader of its own loads the library, its drivers and Reactor anew: so no thread is shared with other
+ * tests, and nothing that a driver finds only by the right loader is loaded already.
  */
 public final class ThreadLoaders {
 
-    /** The JVM's, those of a server inside the process, and Netty's global one, which Netty itself leaves without a loader. */
+    /**
+     * Threads of the JVM, of a server inside the process, and Netty's global one, which Netty itself leaves without a
+     * loader.
+     */
     private static final List<String> OTHERS = List.of(
             "globalEventExecutor",
             "ForkJoinPool.commonPool",
@@ -43,12 +46,12 @@ public final class ThreadLoaders {
     private ThreadLoaders() {}
 
     /**
-     * Opens, uses and closes a backend, and asserts that it works and that no new thread has another context class loader
-     * than the library's.
+     * Opens, uses and closes a backend, and asserts that it works and that no new thread has another context class
+     * loader than the library's.
      *
-     * @param opener makes the backend; it has a constructor without parameters, and sees nothing but its argument of what
-     *     the test has done
-     * @param address what the opener is given
+     * @param opener makes the backend; it has a constructor without parameters, and sees nothing of the test
+     *     but its argument
+     * @param address the opener's argument
      */
     public static void assertOwn(Class<? extends Function<String, LockBackend>> opener, String address) {
         assertOwn(opener, address, null);
@@ -86,10 +89,10 @@ public final class ThreadLoaders {
     }
 
     /**
-     * What happens in the library that was loaded anew.
+     * Runs in the library that was loaded anew.
      *
      * @param opener the name of the class that makes the backend
-     * @param address what it is given
+     * @param address its argument
      * @throws ReflectiveOperationException if there is no such class
      */
     @SuppressWarnings({"unchecked", "rawtypes"})
@@ -134,12 +137,14 @@ public final class ThreadLoaders {
                 Claim.Keeping.RENEWED);
     }
 
-    /** Remembers who brings the answer: whatever that thread is asked to do next can make a thread. */
+    /** Remembers the thread that brings the answer, because its next task can make a thread. */
     private static <T> T answer(Mono<T> question, Set<Thread> callers) {
         return Await.get(question.doOnSuccess(answer -> callers.add(Thread.currentThread())));
     }
 
-    /** A server inside the process goes on making threads, with the loader of the tests, which nothing here can inherit. */
+    /**
+     * A server inside the process keeps making threads, with the loader of the tests, which nothing here can inherit.
+     */
     private static boolean isOfOthers(Thread thread) {
         return OTHERS.stream().anyMatch(thread.getName()::contains)
                 || thread.getContextClassLoader() == ClassLoader.getSystemClassLoader();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Fencing tokens rise, whatever happens. */
+/** Fencing tokens always rise. */
 abstract class TokenCases extends Cases {
 
     private final Queue<Long> tokens = new ConcurrentLinkedQueue<>();
@@ -51,7 +51,7 @@ abstract class TokenCases extends Cases {
                 Flux.range(0, 50).flatMap(i -> recorded(client), 50).then().toFuture();
 
         Await.run(held.release());
-        Await.until("all had their turn", others::isDone);
+        Await.until("all flows had their turn", others::isDone);
 
         assertStrictlyRising(51);
         assertThat(backend.claims()).hasSize(1);

@@ -43,7 +43,7 @@ abstract class WaitingCases extends Cases {
 
         untilQueued(holding, key, 0);
         Await.run(held.release());
-        // A claim that its store takes that late is granted and given back.
+        // A claim that the store takes that late is granted and given back.
         Await.until("it is free", () -> isFree(holding, key));
     }
 

@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import reactor.core.publisher.Mono;
 
-/** A thousand flows that want the same lock at once, with the defaults: the lock goes from flow to flow. */
+/** A thousand flows that want the same lock at once, with the defaults; they pass it from flow to flow. */
 @State(Scope.Benchmark)
 public class HandOverBenchmark {
 

@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** The tick of a client that holds ten thousand locks, on time that stands still but for the benchmark. */
+/** The tick of a client that holds ten thousand locks, with a clock that only the benchmark moves. */
 @State(Scope.Thread)
 public class RenewalBenchmark {
 
@@ -41,7 +41,7 @@ public class RenewalBenchmark {
         }
         virtual.advanceTime();
         if (held.get() != HOLDS) {
-            throw new IllegalStateException("only " + held.get() + " locks could be had");
+            throw new IllegalStateException("only " + held.get() + " locks could be acquired");
         }
     }
 

@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** One flow that nobody disturbs, without the hop to another thread. */
+/** One flow without contention, and without the hop to another thread. */
 @State(Scope.Thread)
 public class UncontendedBenchmark {
 

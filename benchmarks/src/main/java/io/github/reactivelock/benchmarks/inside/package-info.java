@@ -1,6 +1,6 @@
 /**
- * What happens inside the process, measured by JMH on the in-process store, where nothing is sent anywhere. Classes and
- * methods are public because JMH wants them so.
+ * The cost inside the process, measured by JMH on the in-process store, which sends nothing. Classes and methods are
+ * public because JMH requires it.
  */
 @NullMarked
 package io.github.reactivelock.benchmarks.inside;

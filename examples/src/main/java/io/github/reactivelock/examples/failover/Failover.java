@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 
-/** The command: kills servers under a held lock, and says what becomes of it. */
+/** The command: kills servers under a held lock, and prints what happens to the lock. */
 @Command(
         name = "examples/run failover",
         description = "What happens to a held lock and its token when servers are killed:"
@@ -21,10 +21,10 @@ public final class Failover implements Callable<Integer> {
     static final String KEY = "nightly-report";
     static final Duration LEASE = Duration.ofSeconds(3);
 
-    /** What one scene came to. */
+    /** The result of one scene. */
     record Outcome(List<Long> tokens, boolean asPromised) {}
 
-    @Option(names = "--demo", description = "as without it: this example always ends by itself")
+    @Option(names = "--demo", description = "no effect: this example always ends by itself")
     private boolean unused;
 
     private Failover() {}
@@ -40,7 +40,7 @@ public final class Failover implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        // The main thread is the only one that ever waits.
+        // Only the main thread ever waits.
         return Flux.concat(WithReplica.keepsWhatWasReplicated(), WithReplica.losesWhatWasNot(), FiveServers.show())
                 .collectList()
                 .map(Failover::judge)

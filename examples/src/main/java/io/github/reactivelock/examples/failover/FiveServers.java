@@ -19,7 +19,9 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A quorum of five. Two may die under a held lock; with the third the majority is gone, and comes back after a lease. */
+/**
+ * A quorum of five. Two may die under a held lock. With the third the majority is gone; it comes back after a lease.
+ */
 final class FiveServers {
 
     private static final int SERVERS = 5;
@@ -73,7 +75,7 @@ final class FiveServers {
                     .then(other.tryAcquire(KEY))
                     .map(LockHandle::fencingToken)
                     .defaultIfEmpty(0L)
-                    .doOnNext(token -> Print.line("  other asks: %s", token == 0 ? "somebody has it" : "gets it"))
+                    .doOnNext(token -> Print.line("  other asks: %s", token == 0 ? "another client has it" : "gets it"))
                     .map(token -> held.isHeld() && token == 0)
                     .flatMap(kept ->
                             loseTheMajority(held).map(rest -> new Outcome(rest.tokens(), kept && rest.asPromised())));
@@ -108,7 +110,7 @@ final class FiveServers {
                         Print.line("    other asks: %s", firstClause(Launcher.explain(refused)));
                         return Mono.just(true);
                     })
-                    // The two that are left may still know the holder, for the margin between its lease and theirs.
+                    // The two servers left may still know the holder, for the margin between its lease and theirs.
                     .switchIfEmpty(Mono.fromSupplier(() -> {
                         Print.line("    other asks: does not get it from those that are left");
                         return true;

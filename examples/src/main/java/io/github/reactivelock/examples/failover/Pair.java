@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** A primary, its replica, and an address that always leads to whichever of them is the primary now. */
+/** A primary, its replica, and an address that always leads to the current primary. */
 final class Pair {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -60,7 +60,7 @@ final class Pair {
         return replication(replica, "master_link_status:up");
     }
 
-    /** Until the replica has what the primary has. */
+    /** Waits until the replica is in step with the primary. */
     Mono<String> untilReplicated() {
         return Mono.usingWhen(
                         Mono.fromCompletionStage(
@@ -70,7 +70,7 @@ final class Pair {
                 .map(String::valueOf);
     }
 
-    /** The replica follows an address where nobody is. */
+    /** The replica follows an address without a server. */
     Mono<String> cutOff() {
         return command(replica, redis -> redis.replicaof("127.0.0.1", 1));
     }

@@ -91,7 +91,7 @@ final class WithReplica {
         });
     }
 
-    /** A hold that the store forgot ends at the latest when its lease does; a slow machine is given as much again. */
+    /** A forgotten hold ends at the latest with its lease; a slow machine gets as much time again. */
     private static double limit() {
         return 2 * LEASE.toMillis() / 1e3;
     }

@@ -3,12 +3,12 @@ package io.github.reactivelock.examples.flashsale;
 import java.time.Duration;
 
 /**
- * How a buyer fared. On the wire its parts stand in one line, with blanks between them.
+ * A buyer's result. On the wire its parts are one line, separated by blanks.
  *
  * @param round which sale
- * @param buyer who, counted from 1
+ * @param buyer the buyer's number, from 1
  * @param sold whether there was a ticket left
- * @param waited from asking for the lock to being under it; zero without a lock
+ * @param waited from the request for the lock to the grant; zero without a lock
  */
 record Answer(Round round, int buyer, boolean sold, Duration waited) {
 

@@ -11,7 +11,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The application's own way to Redis; the lock has connections of its own. */
+/** The application's own connection to Redis; the lock has its own connections. */
 final class AppRedis {
 
     private final RedisClient client;
@@ -41,7 +41,7 @@ final class AppRedis {
         return commands.reactive();
     }
 
-    /** Takes elements from the head of a list as they come, until cancelled. Only one caller at a time. */
+    /** Takes elements from the head of a list as they come, until cancelled. For one caller at a time. */
     Flux<String> take(String list) {
         return waiting.reactive().blpop(1, list).map(KeyValue::getValue).repeat();
     }

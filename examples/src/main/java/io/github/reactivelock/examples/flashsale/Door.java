@@ -12,9 +12,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Sends all buyers of one round to the instances at once and counts the answers. If an instance dies, its buyers without
- * an answer are sent to the others, as a load balancer would. Safe for the threads of Redis, timer and process exits:
- * what they share is {@code unserved} and {@code answers}, and a buyer is in exactly one of them.
+ * Sends all buyers of one round to the instances at once and counts the answers. If an instance dies, the door sends
+ * its buyers without an answer to the others, as a load balancer would. Safe for the threads of Redis, timer and
+ * process exits: they share {@code unserved} and {@code answers}, and a buyer is in exactly one of them.
  */
 final class Door {
 
@@ -72,7 +72,7 @@ final class Door {
                         LONGEST_SILENCE,
                         Mono.error(() -> new IllegalStateException("no instance has answered for " + LONGEST_SILENCE)))
                 .map(Answer::parse)
-                // An instance that dies after it answered may have its buyer answered once more, even a round later.
+                // If an instance dies after its answer, its buyer may get a second answer, even a round later.
                 .filter(answer -> answer.round() == round && answers.putIfAbsent(answer.buyer(), answer) == null)
                 .doOnNext(answer -> unserved.remove(answer.buyer()))
                 .takeUntil(answer -> answers.size() == buyers)
@@ -112,7 +112,7 @@ final class Door {
                 .then();
     }
 
-    /** Never completes: it is stopped together with the round. */
+    /** Never completes: it stops with the round. */
     private Mono<Void> progress() {
         return Flux.interval(Duration.ofSeconds(1))
                 .doOnNext(second -> {

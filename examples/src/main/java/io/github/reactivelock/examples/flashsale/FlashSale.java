@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The command: sells one stock three times over, first without the lock, then with it, then with a casualty. */
+/** The command: sells one stock in three rounds, without the lock, with it, and with it while an instance is killed. */
 @Command(
         name = "examples/run flash-sale",
         description = "Several processes sell a few tickets to many buyers: without a lock, with the lock, and with the"
@@ -56,8 +56,8 @@ public final class FlashSale implements Callable<Integer> {
     public Integer call() {
         check("--buyers", buyers, 1, 100_000, "");
         check("--stock", stock, 1, 100_000, "");
-        check("--instances", instances, 2, 16, "; one of them is killed and another must go on");
-        // The main thread is the only one that ever waits.
+        check("--instances", instances, 2, 16, "; one of them is killed and another must continue");
+        // Only the main thread ever waits.
         Report report = redis.use(this::sale).blockOptional().orElseThrow();
         Print.line("%n%s%n", report.table());
         report.faults().forEach(fault -> System.err.println("flash-sale: " + fault));

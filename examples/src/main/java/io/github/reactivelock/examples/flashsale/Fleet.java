@@ -11,7 +11,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The instances of the application, and what the door needs to speak with them. */
+/** The instances of the application, and their connections to the door. */
 final class Fleet {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -76,7 +76,10 @@ final class Fleet {
                         .then();
     }
 
-    /** Kills the instance that holds a lock at this moment, or any if none does; completes when its hold has ended. */
+    /**
+     * Kills the instance that holds a lock at this moment, or any if none does; completes when the hold
+     * has ended.
+     */
     Mono<Void> killHolder(String key) {
         return operator.inspect(key).flatMap(info -> {
             String owner = info instanceof LockInfo.Held held ? held.owner() : "";
@@ -89,7 +92,7 @@ final class Fleet {
             long killed = System.nanoTime();
             Print.line(
                     "  kill -9 %s, %s",
-                    victim.name(), owner.isEmpty() ? "while nobody held the lock" : "which held the lock");
+                    victim.name(), owner.isEmpty() ? "while the lock was free" : "which held the lock");
             return operator.awaitRelease(key)
                     .doOnSuccess(done -> Print.line(
                             "  the lock was free again %.1f s after the kill", (System.nanoTime() - killed) / 1e9));

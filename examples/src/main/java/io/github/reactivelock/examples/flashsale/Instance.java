@@ -10,12 +10,12 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** One instance of the application, a process of its own: takes buyers from its desk and tries to sell each a ticket. */
+/** One instance of the application, a separate process: takes buyers from its desk and tries to sell each a ticket. */
 final class Instance {
 
     static final String CLOSE = "close";
 
-    /** Short, so that the death of an instance holds the sale up for no longer than this. */
+    /** Short, so that the death of an instance delays the sale by no more than this. */
     private static final Duration LEASE = Duration.ofSeconds(2);
 
     private static final Duration PAYMENT = Duration.ofMillis(5);
@@ -66,7 +66,7 @@ final class Instance {
         return redis.commands().rpush(names.answers(), line);
     }
 
-    // A buyer whose purchase lost its lock is asked again: whoever has a receipt by then is not sold a second ticket.
+    // A purchase that lost its lock runs again; a buyer who has a receipt by then gets no second ticket.
     private Mono<Answer> serve(Round round, int buyer) {
         Mono<Answer> purchase = round.isLocked() ? lockedPurchase(round, buyer) : purchase(round, buyer, 0, 0);
         return purchase.retryWhen(Retry.backoff(5, LEASE.dividedBy(10))
@@ -89,7 +89,7 @@ final class Instance {
                 .map(sold -> new Answer(round, buyer, sold, Duration.ofNanos(waited)));
     }
 
-    // Read, check, pay, write: correct if nobody else does the same meanwhile, and only then.
+    // Read, check, pay, write: correct only if no other process does the same meanwhile.
     private static Mono<Boolean> sell(Sale sale, int buyer) {
         return sale.left()
                 .flatMap(left -> left == 0

@@ -3,7 +3,7 @@ package io.github.reactivelock.examples.flashsale;
 import java.util.Map;
 
 /**
- * What a sale left behind in Redis, counted after its last buyer was served.
+ * The result of a sale in Redis, counted after its last buyer was served.
  *
  * @param stock tickets there were
  * @param left the stock as the last write left it
@@ -23,7 +23,9 @@ record Ledger(int stock, int left, int sold) {
         return Math.max(0, sold - stock);
     }
 
-    /** Updates of the stock that another overwrote: each sale took one off, so these are the ones that are not seen. */
+    /**
+     * Updates of the stock that another one overwrote. Each sale took one ticket off, so these are the missing ones.
+     */
     int lost() {
         return sold - (stock - left);
     }

@@ -3,7 +3,7 @@ package io.github.reactivelock.examples.flashsale;
 import java.util.stream.Stream;
 
 /**
- * What things are called in Redis.
+ * The names of keys in Redis.
  *
  * @param run tells this run from others on the same server
  */
@@ -14,7 +14,7 @@ record Names(String run) {
         return run + ":desk:" + instance;
     }
 
-    /** What the instances have to say to the door, a list. */
+    /** The answers of the instances to the door, a list. */
     String answers() {
         return run + ":answers";
     }
@@ -29,7 +29,7 @@ record Names(String run) {
         return run + ":" + round;
     }
 
-    /** Everything the application itself leaves behind. */
+    /** All keys of the application itself. */
     String[] all(Stream<String> instances) {
         return Stream.concat(
                         Stream.of(answers(), sale(Round.UNLOCKED), sale(Round.LOCKED), sale(Round.KILLED)),

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  */
 record Report(List<Result> results, int buyers, int stock) {
 
-    /** What a locked round must sell, neither more nor less. */
+    /** The number of tickets that a locked round must sell, neither more nor less. */
     private int expected() {
         return Math.min(buyers, stock);
     }
@@ -43,7 +43,7 @@ record Report(List<Result> results, int buyers, int stock) {
         return table.toString();
     }
 
-    /** The rounds with the lock in one line, for programs to read; a round that sold wrongly is the one shown. */
+    /** The rounds with the lock in one line, for programs to read; shows a round that sold wrongly, if there is one. */
     String summary() {
         int sold = locked().map(result -> result.ledger().sold())
                 .filter(count -> count != expected())
@@ -60,7 +60,7 @@ record Report(List<Result> results, int buyers, int stock) {
                 waits.millis(99));
     }
 
-    /** What went wrong in rounds with the lock; empty if nothing did. */
+    /** The errors of rounds with the lock; empty if there are none. */
     List<String> faults() {
         List<String> faults = new ArrayList<>();
         locked().forEach(result -> {

@@ -8,16 +8,18 @@ import reactor.core.publisher.Mono;
 
 /**
  * One sale as the holder of one fencing token sees it: a hash with the stock that is left and a receipt for each buyer
- * who got a ticket. Every command first shows the token; the sale refuses one that is lower than the highest it has
- * seen, so that a write that was under way when its lock was lost cannot arrive behind the reading of the next holder.
+ * who got a ticket. Every command first shows the token. The sale refuses a token lower than the highest it has seen,
+ * so that a write that was under way when its lock was lost cannot arrive after the next holder has read.
  */
 final class Sale {
 
     static final String LEFT = "left";
     static final String RECEIPT = "receipt:";
 
-    /** Knows nothing about stock: it only tells early from late. Tokens are compared as text of equal length, since
-     * Lua's numbers are too small for them. */
+    /**
+     * Knows nothing about stock: it only tells early from late. It compares tokens as strings of equal length, because
+     * Lua's numbers are too small for them.
+     */
     private static final String GUARD = """
             if (redis.call('HGET', KEYS[1], 'token') or '') > ARGV[1] then
               return redis.error_reply('STALE a later holder was here')

@@ -23,25 +23,25 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
-/** One process that would lead: acts while it has the lock, and writes only what etcd lets a leader write. */
+/** One process that wants to lead. It acts while it has the lock, and etcd accepts only a leader's writes. */
 final class Candidate {
 
     static final String KEY = "leader";
 
-    /** Short, so that the death of a leader leaves the others without one for no longer than this and a second and a half. */
+    /** Short, so that after a leader's death the others wait for no longer than this and a second and a half. */
     private static final Duration LEASE = Duration.ofSeconds(2);
 
-    /** Whoever lost the lock, or could not ask for it, is a candidate again. */
+    /** A process that lost the lock, or could not ask for it, is a candidate again. */
     private static final Retry STANDS_AGAIN = Retry.fixedDelay(5, Duration.ofSeconds(1))
             .filter(LockException.class::isInstance)
             .onRetryExhaustedThrow((spec, last) -> last.failure());
 
     private static final Duration ACT = Duration.ofMillis(500);
 
-    /** What is written goes away by itself, in seconds. */
+    /** Written keys expire by themselves, in seconds. */
     private static final long KEPT = 60;
 
-    /** Held on to: the JDK forgets the level of a logger that nobody refers to. */
+    /** Kept in a field: the JDK forgets the level of an unreferenced logger. */
     private static final Logger GRPC = Logger.getLogger("io.grpc");
 
     static {
@@ -79,7 +79,7 @@ final class Candidate {
             System.err.println(name + ": " + Launcher.explain(e));
             System.exit(1);
         }
-        // What is left of the clients ends with the process, and the claim with its lease.
+        // The clients end with the process, and the claim with its lease.
         System.exit(0);
     }
 
@@ -99,7 +99,7 @@ final class Candidate {
                 .takeWhile(written -> written);
     }
 
-    /** One transaction: written if the hold is still there at that moment, and otherwise not. */
+    /** One transaction: it writes only if the hold still exists at that moment. */
     private Mono<Boolean> act(LockHandle held, long number, long lease) {
         String what = name + ", act " + number + " under token " + held.fencingToken();
         return fencing.held(held.key(), held.fencingToken())

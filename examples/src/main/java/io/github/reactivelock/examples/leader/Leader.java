@@ -20,7 +20,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: starts the candidates, kills the leader twice, and looks whether the next one took over. */
+/** The command: starts the candidates, kills the leader twice, and checks that the next one took over. */
 @Command(
         name = "examples/run leader",
         description =
@@ -34,7 +34,7 @@ public final class Leader implements Callable<Integer> {
     private static final long ASKED_AGAIN = 5;
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    @Option(names = "--demo", description = "as without it: this example always ends by itself")
+    @Option(names = "--demo", description = "no effect: this example always ends by itself")
     private boolean unused;
 
     @Mixin
@@ -54,7 +54,7 @@ public final class Leader implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        // The main thread is the only one that ever waits.
+        // Only the main thread ever waits.
         return etcd.use(this::elections).blockOptional().orElseThrow();
     }
 
@@ -95,7 +95,7 @@ public final class Leader implements Callable<Integer> {
                 .map(Leader::judge);
     }
 
-    /** A leader that is killed too early would have no successor yet. */
+    /** A leader that is killed too early has no successor yet. */
     private static Mono<Void> allWait(LockClient operator) {
         return look(operator, held -> held.waiters() == CANDIDATES - 1).then();
     }
@@ -130,7 +130,7 @@ public final class Leader implements Callable<Integer> {
                 .ofType(LockInfo.Held.class)
                 .filter(isSo)
                 .repeatWhenEmpty(again -> again.delayElements(LOOK))
-                .timeout(LIMIT, Mono.error(() -> new IllegalStateException("it came to no election within " + LIMIT)));
+                .timeout(LIMIT, Mono.error(() -> new IllegalStateException("there was no election within " + LIMIT)));
     }
 
     private static int judge(List<LockInfo.Held> leaders) {

@@ -18,7 +18,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: has two processes book on the same accounts, without a lock and with each store's, and counts. */
+/**
+ * The command: two processes book on the same accounts, without a lock and with each store's lock; it counts the
+ * errors.
+ */
 @Command(
         name = "examples/run points",
         description =
@@ -33,7 +36,7 @@ public final class Points implements Callable<Integer> {
     private static final long CREDIT = 100;
     private static final long AFTER = BEFORE + PURCHASE + CREDIT;
 
-    @Option(names = "--demo", description = "as without it: this example always ends by itself")
+    @Option(names = "--demo", description = "no effect: this example always ends by itself")
     private boolean unused;
 
     @Option(names = "--rounds", paramLabel = "N", description = "accounts, each booked on by both processes at once")
@@ -70,11 +73,11 @@ public final class Points implements Callable<Integer> {
         Print.line(
                 "%,d accounts of %,d points: a purchase of %d and a credit of %d at once leave %d",
                 rounds, BEFORE, -PURCHASE, CREDIT, AFTER);
-        // The main thread is the only one that ever waits.
+        // Only the main thread ever waits.
         return Store.POSTGRESQL.use(this::play).blockOptional().orElseThrow();
     }
 
-    /** The points are in PostgreSQL whatever store has the locks. */
+    /** The points are in PostgreSQL, for every store of locks. */
     private Mono<Integer> play(String bank) {
         return round(bank, Till.WITHOUT, "")
                 .thenMany(Flux.fromIterable(stores))

@@ -14,15 +14,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** One process of the application: for each account that it is told it books the same change. */
+/** One process of the application. It books the same change on each account that it gets. */
 final class Till {
 
     static final String WITHOUT = "without";
 
-    /** Between reading and writing, for what a real one would do there. */
+    /** The pause between read and write, for the work of a real application. */
     private static final Duration THINKING = Duration.ofMillis(5);
 
-    /** A booking may be late; it may not be left out because the machine is busy. */
+    /** A booking may be late, but a busy machine must not skip it. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final Sql bank;
@@ -50,7 +50,7 @@ final class Till {
         Till till = new Till(new Sql(args[0]), lock, Long.parseLong(args[3]));
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try {
-            // The main thread is the only one that ever waits; without its parent there are no more lines.
+            // Only the main thread ever waits. Without its parent there are no more lines.
             for (String account = orders.readLine(); account != null; account = orders.readLine()) {
                 till.serve(account).block();
                 ChildProcess.reply(account);
@@ -65,7 +65,7 @@ final class Till {
         return lock == null ? book(account) : lock.withLock("account:" + account, book(account));
     }
 
-    // Read, compute, write: correct if nobody else does the same meanwhile, and only then.
+    // Read, compute, write: correct only if no other process does the same meanwhile.
     private Mono<Void> book(String account) {
         return bank.number("SELECT points FROM account WHERE id = " + account)
                 .filter(points -> points + change >= 0)

@@ -8,17 +8,17 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import reactor.core.publisher.Mono;
 
-/** What the lock protects: one number, kept in the same store, with and without a guard. */
+/** The protected resource: one number, kept in the same store, with and without a guard. */
 interface Resource {
 
     String NAME = "reactive-lock-example:register";
 
-    /** Completes when the resource is there and zero. */
+    /** Completes when the resource exists and is zero. */
     Mono<Void> reset();
 
     Mono<Long> read();
 
-    /** Whoever comes last wins. */
+    /** The last write wins. */
     Mono<Void> write(long value);
 
     /** Refused if a newer token was seen. */

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: stops a holder past its lease, and looks whose write is there in the end. */
+/** The command: stops a holder past its lease, and checks which write is there in the end. */
 @Command(
         name = "examples/run stale-writer",
         description = "The holder of a lock is stopped past its lease (SIGSTOP), another process takes over and writes;"
@@ -24,7 +24,7 @@ public final class StaleWriter implements Callable<Integer> {
     private static final long NEW = 222;
     private static final List<Store> STORES = List.of(Store.REDIS, Store.POSTGRESQL, Store.MARIADB);
 
-    @Option(names = "--demo", description = "as without it: this example always ends by itself")
+    @Option(names = "--demo", description = "no effect: this example always ends by itself")
     private boolean unused;
 
     private StaleWriter() {}
@@ -41,7 +41,7 @@ public final class StaleWriter implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        // The main thread is the only one that ever waits.
+        // Only the main thread ever waits.
         boolean asPromised = Flux.fromIterable(STORES)
                 .concatMap(store -> store.use(address -> Flux.just(false, true)
                         .concatMap(guarded -> scene(store, address, guarded))
@@ -75,7 +75,7 @@ public final class StaleWriter implements Callable<Integer> {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** What the first writer's late write was answered. */
+    /** The answer to the first writer's late write. */
     private static Mono<String> play(ChildProcess first, ChildProcess second) {
         return asked(first, Writer.TAKE)
                 .doOnNext(token -> Print.line("  first holds the lock, token %s; kill -STOP first", token))
@@ -84,7 +84,7 @@ public final class StaleWriter implements Callable<Integer> {
                 .doOnNext(token -> Print.line("  its lease has ended: second holds the lock, token %s", token))
                 .then(asked(second, "write"))
                 .doOnNext(answer -> Print.line("  second writes %d: %s; kill -CONT first", NEW, answer))
-                // The order lies there when it wakes: it is the first thing it does.
+                // The order is there when it wakes, so it writes first of all.
                 .then(first.tell("write"))
                 .then(first.resume())
                 .then(first.answer())

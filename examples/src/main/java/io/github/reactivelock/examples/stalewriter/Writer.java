@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** A process that takes the lock when it is told to, and writes when it is told to. */
+/** A process that takes the lock, and writes, when its parent says so. */
 final class Writer {
 
     static final String TAKE = "take";
@@ -51,12 +51,12 @@ final class Writer {
                     .name(args[0])
                     .options(LockOptions.defaults().withLease(LEASE))
                     .build();
-            // So that whatever is slow the first time is not slow while the lock is held.
+            // So that first-time work is not slow while the lock is held.
             Long unusedValue = resource.read().block();
             String unusedTake = orders.readLine();
             LockHandle held = lock.acquire(Resource.NAME).blockOptional().orElseThrow();
             ChildProcess.reply(Long.toString(held.fencingToken()));
-            // It has looked at its hold for the last time: between here and the write it may be stopped for any time.
+            // This was the last look at the hold: the process may be stopped between here and the write.
             if (held.isHeld() && orders.readLine() != null) {
                 Mono<Void> write = guarded ? resource.writeGuarded(value, held.fencingToken()) : resource.write(value);
                 ChildProcess.reply(write.thenReturn(WRITTEN)

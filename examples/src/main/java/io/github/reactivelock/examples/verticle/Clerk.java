@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verticle that prints invoices. It has a lock client of its own, as it would in a process of its own; undeploying it
- * closes the client, which gives up whatever is held.
+ * A verticle that prints invoices. It has its own lock client, as a separate process would. Undeploying it closes the
+ * client, which releases all holds.
  */
 final class Clerk extends VerticleBase {
 
@@ -38,7 +38,7 @@ final class Clerk extends VerticleBase {
         return storeAnswers(ASKED_AGAIN);
     }
 
-    /** The first command of a process loads the driver, which a busy machine may not do within a command's time. */
+    /** The first command of a process loads the driver, which can take a busy machine longer than a command's time. */
     private Future<?> storeAnswers(int tries) {
         return lock().inspect("printer")
                 .recover(silence -> tries == 0
@@ -48,7 +48,7 @@ final class Clerk extends VerticleBase {
                                 .mapEmpty());
     }
 
-    /** Looks and prints without asking anybody. */
+    /** Looks and prints without a lock. */
     Future<Void> printCarelessly(List<Integer> invoices) {
         return oneByOne(
                 invoices,
@@ -66,7 +66,7 @@ final class Clerk extends VerticleBase {
                                         .compose(printed -> printed ? Future.succeededFuture() : print(invoice))));
     }
 
-    /** May be called from anywhere; under the invoice's lock already, it is the same hold and costs nothing. */
+    /** Callable from anywhere. Under the invoice's lock it joins that hold and costs nothing. */
     private Future<Void> print(int invoice) {
         return lock().withLock(
                         key(invoice),

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Stands for the database and the printer, both slow and neither with a lock of its own. */
+/** Stands for the database and the printer. Both are slow and have no lock. */
 final class Office {
 
     private static final int READING_MILLIS = 5;

@@ -27,7 +27,7 @@ public final class Verticles implements Callable<Integer> {
     @Mixin
     private final RedisOption redis = new RedisOption();
 
-    @Option(names = "--demo", description = "one round of each kind, then end; without it, rounds go on until Ctrl-C")
+    @Option(names = "--demo", description = "one round of each kind, then end; without it, rounds continue until Ctrl-C")
     private boolean demo;
 
     private Verticles() {}
@@ -87,7 +87,7 @@ public final class Verticles implements Callable<Integer> {
     }
 
     private static Future<Void> undeployWhileHolding(Vertx vertx, String uri) {
-        System.out.println("\nA verticle that is undeployed gives up what it holds");
+        System.out.println("\nA verticle that is undeployed releases its holds");
         Office office = new Office(vertx);
         Clerk north = new Clerk("north", uri, office);
         Clerk south = new Clerk("south", uri, office);

@@ -15,9 +15,9 @@ import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
- * What the page shows. Who holds a lock is the store's word, which is pushed while anybody looks at the page; who waits
- * and how long a hand-over took is told by the tills. Safe for use from any thread: each lane is replaced atomically, and
- * whoever looks is told that something changed, not what.
+ * The state of the page. The store pushes who holds a lock while a browser shows the page; the tills report who waits
+ * and how long a hand-over took. Safe for use from any thread: each lane is replaced atomically, and readers learn that
+ * something changed, not what.
  */
 @Component
 final class Board {
@@ -31,7 +31,7 @@ final class Board {
     private final Map<String, Lane> lanes =
             new ConcurrentHashMap<>(ITEMS.stream().collect(Collectors.toMap(item -> item, Lane::empty)));
     private final Map<String, Long> finishedAt = new ConcurrentHashMap<>();
-    /** Remembers the latest for who was slow to take it: a sink that remembers nothing would fail then, for all. */
+    /** Remembers the latest change for slow readers: a sink without memory would fail then, for all. */
     private final Sinks.Many<String> changes = Sinks.many().replay().latest();
 
     private final Flux<LockEvent> store;
@@ -44,7 +44,7 @@ final class Board {
                 .share();
     }
 
-    /** The lanes as they are, and again whenever one changes; a slow reader skips to the latest. */
+    /** The lanes now, and again after each change; a slow reader skips to the latest. */
     Flux<List<Lane>> live() {
         return Flux.merge(changes.asFlux(), store.ignoreElements().cast(String.class), Flux.just("now"))
                 .onBackpressureLatest()
@@ -61,7 +61,7 @@ final class Board {
     Receipt started(Order order, long fencingToken) {
         long now = System.nanoTime();
         long finished = finishedAt.getOrDefault(order.item(), order.askedAt());
-        // An order that came when nobody was before it took nothing over.
+        // An order that found the lane empty took nothing over.
         Receipt before = finished - order.askedAt() > 0 ? lane(order.item()).latest() : null;
         Receipt receipt = new Receipt(
                 order.number(),

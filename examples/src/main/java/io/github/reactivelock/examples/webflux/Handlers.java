@@ -40,7 +40,7 @@ final class Handlers {
         return open.order(item);
     }
 
-    /** Some orders in one request: a browser has no more than six under way, and the board takes one of them. */
+    /** Several orders in one request: a browser has at most six requests under way, and the board takes one of them. */
     @PostMapping("/rushes/{item}")
     Flux<Receipt> rush(@PathVariable String item) {
         return Flux.range(1, RUSH / tills.size())

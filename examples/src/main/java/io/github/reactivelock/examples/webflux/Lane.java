@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * One item as the page shows it. Immutable.
  *
  * @param item the item
- * @param holder the client that holds the lock, as the store says; empty if nobody does
+ * @param holder the client that holds the lock, as the store says; empty if the lock is free
  * @param token the fencing token of the store's last grant; empty before the first
- * @param sold how many the shelf says were sold
+ * @param sold the number sold, as the shelf says
  * @param waiting orders that were placed and are not yet served, in that order
  * @param served the last orders that got the item, the latest first
  */
@@ -36,7 +36,7 @@ record Lane(String item, String holder, String token, int sold, List<Waiting> wa
         return new Lane(item, holder, token, sold, waiting, List.copyOf(latest)).left(order);
     }
 
-    /** An order that gave up, or is waiting no more. */
+    /** An order that gave up, or no longer waits. */
     Lane left(Order order) {
         List<Waiting> others =
                 waiting.stream().filter(one -> one.order() != order.number()).toList();
@@ -71,7 +71,7 @@ record Lane(String item, String holder, String token, int sold, List<Waiting> wa
     }
 
     /**
-     * An order in the line.
+     * An order in the queue.
      *
      * @param order its number
      * @param till where it was placed

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param order its number
  * @param till where it was placed
- * @param token the fencing token of its hold, as text since JavaScript's numbers are too small for it
+ * @param token the fencing token of its hold, as a string because JavaScript's numbers are too small for it
  * @param after the till it took over from; null if the item was free when it came
  * @param handOverMillis from the end of the order before to the start of this one; null if the item was free
  */

@@ -11,7 +11,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The demo: customers who come all at once, over HTTP as any would, and one who gives up. */
+/** The demo: customers who all come at once, over HTTP like any customer, and one who gives up. */
 final class Rush {
 
     private static final int EACH = 5;
@@ -58,7 +58,7 @@ final class Rush {
                 .bodyToFlux(LANES);
     }
 
-    /** Never emits: it prints what the page would show, until the demo is over. */
+    /** Never emits; prints the page's changes until the demo is over. */
     private <T> Mono<T> narrate(Flux<List<Lane>> board) {
         return board.flatMapIterable(lanes -> lanes)
                 .flatMapIterable(lane -> lane.served().stream()
@@ -76,7 +76,9 @@ final class Rush {
                 : who + String.format(Locale.ROOT, ": %.1f ms after %s", receipt.handOverMillis(), receipt.after());
     }
 
-    /** Emits how many orders were served to a customer who joins a line and soon hangs up: 0 unless time stood still. */
+    /**
+     * Emits how many orders were served to a customer who joins a queue and soon hangs up: 0 unless time stood still.
+     */
     private Mono<Integer> giveUp(Flux<List<Lane>> board) {
         Mono<Integer> hangUp = Mono.fromRunnable(() -> Print.line("  apples  a customer hangs up and leaves the line"));
         return board.filter(lanes -> lanes.get(0).waiting().size() >= 2)

@@ -3,7 +3,7 @@ package io.github.reactivelock.examples.webflux;
 import java.time.Duration;
 
 /**
- * What the command says to the service.
+ * The command's settings for the service.
  *
  * @param redis where the locks are
  * @param packing how long an order keeps its item

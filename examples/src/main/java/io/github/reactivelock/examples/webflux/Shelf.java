@@ -7,8 +7,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * How many of each item were sold; stands for a database. It is read, then the item is packed, then it is written: two
- * orders that do so at once lose one of the two sales. Safe for use from any thread, which is not enough for that.
+ * How many of each item were sold; stands for a database. An order reads it, packs the item, then writes it: two orders
+ * at once lose one of the two sales. It is safe for use from any thread, which does not prevent that.
  */
 @Component
 final class Shelf {

@@ -7,10 +7,10 @@ import io.github.reactivelock.lettuce.LettuceLockBackend;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** Takes orders. A lock client of its own makes it a process of its own as far as the locks are concerned. */
+/** Takes orders. It has its own lock client, so for the locks it is a separate process. */
 final class Till {
 
-    /** First come, first served, over both tills; whoever waits too long is told so. */
+    /** First come, first served, over both tills; a customer who waits too long gets an error. */
     private static final LockOptions OPTIONS =
             LockOptions.defaults().withFairness(Fairness.FIFO).withWaitTimeout(Duration.ofSeconds(60));
 
@@ -29,7 +29,10 @@ final class Till {
         this.board = board;
     }
 
-    /** Sells one of an item. Cancelled, as when a customer closes the page, it leaves the line or puts the item back. */
+    /**
+     * Sells one of an item. If cancelled, as when a customer closes the page, it leaves the queue or puts the item
+     * back.
+     */
     Mono<Receipt> order(String item) {
         return Mono.defer(() -> {
             Order order = board.asked(name, item);

@@ -60,7 +60,7 @@ public final class WebFlux implements Callable<Integer> {
 
     /**
      * Runs the service until it is interrupted, or the demo until it is over, and ends the JVM: 0 if the demo showed
-     * what it should, 1 if not or if the service could not be started, 2 if the arguments are wrong.
+     * what it should, 1 if not or if the service could not start, 2 if the arguments are wrong.
      *
      * @param args the options
      */
@@ -73,7 +73,7 @@ public final class WebFlux implements Callable<Integer> {
         check("--port", port, 0, 65_535);
         check("--packing", packing, 1, 60_000);
         int millis = Objects.requireNonNullElse(packing, demo ? 100 : 1_500);
-        // The main thread is the only one that ever waits.
+        // Only the main thread ever waits.
         return redis.use(uri -> serve(new Settings(uri, Duration.ofMillis(millis))))
                 .blockOptional()
                 .orElse(0);
@@ -101,7 +101,7 @@ public final class WebFlux implements Callable<Integer> {
         application.setDefaultProperties(Map.of(
                 "server.address", "127.0.0.1",
                 "server.port", port == null ? usualPort() : port,
-                // A page that is open would hold up the end of the service.
+                // An open page would delay the end of the service.
                 "server.shutdown", "immediate"));
         application.addInitializers(
                 context -> ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings));

@@ -2,7 +2,7 @@ package io.github.reactivelock.testkit.history;
 
 import org.jspecify.annotations.Nullable;
 
-/** What became of one acquisition; built up event by event. Times are -1 until the event came. */
+/** The course of one acquisition, built event by event. Times are -1 until the event came. */
 final class Flow {
 
     static final long NEVER = -1;
@@ -13,7 +13,7 @@ final class Flow {
     final long invoked;
     long granted = NEVER;
     long token;
-    /** How long the holder may have acted at all, as far as is known. */
+    /** How long the holder may have acted, as far as the history shows. */
     long until;
 
     long ended = NEVER;
@@ -49,7 +49,7 @@ final class Flow {
         end = event.kind();
     }
 
-    /** A grant that was past its time when it came was never a hold. */
+    /** A grant that came after its deadline was never a hold. */
     boolean held() {
         return granted != NEVER && heldUntil() > granted;
     }
@@ -58,7 +58,9 @@ final class Flow {
         return end == HistoryEvent.Kind.RELEASED || end == HistoryEvent.Kind.LOST ? Math.min(ended, until) : until;
     }
 
-    /** When the store must know that the lock is free: it may have renewed the lease until the end was noticed. */
+    /**
+     * When the store must know that the lock is free: the client may have renewed the lease until it noticed the end.
+     */
     long freeFrom(long lease, long lastSeen) {
         if (end == HistoryEvent.Kind.RELEASED) {
             return ended;

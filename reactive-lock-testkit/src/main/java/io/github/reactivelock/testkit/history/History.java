@@ -11,9 +11,9 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The records of one client: what its flows saw and, through {@link #observe}, what its claims saw. A grant is recorded
- * after it came and a release before it goes, so what is recorded is never more than what the holder believed. Safe for
- * use from any thread.
+ * Records what the flows of one client saw and, through {@link #observe}, what its claims saw. It records a grant after
+ * it came and a release before it leaves, so the record never shows more than the holder believed. Safe for use from
+ * any thread.
  */
 public final class History {
 
@@ -43,14 +43,14 @@ public final class History {
     }
 
     /**
-     * {@code LockClient.withLock}, recorded. Each look of the work at {@link LockHandle#isHeld()} is recorded as well; a
-     * holder that never looks is only believed to act until its first lease ends.
+     * {@code LockClient.withLock}, recorded. It also records each call of {@link LockHandle#isHeld()}. The checker
+     * assumes that a holder that never calls it acts only until its first lease ends.
      *
      * @param lock the client
      * @param key the lock's key
      * @param work what to do
      * @param <T> the value's type
-     * @return as of {@code withLock}
+     * @return as {@code withLock}
      */
     public <T> Mono<T> withLock(LockClient lock, String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         return flow(key, flow -> lock.withLock(key, held -> flow.under(held, work)));
@@ -76,7 +76,7 @@ public final class History {
     }
 
     /**
-     * Something is being broken.
+     * Records that a fault begins.
      *
      * @param name of the fault
      */
@@ -85,7 +85,7 @@ public final class History {
     }
 
     /**
-     * It is whole again.
+     * Records that the fault is over.
      *
      * @param name of the fault
      */
@@ -95,14 +95,14 @@ public final class History {
 
     /**
      * The connections that carry pushes were cut and nothing else. For a lease and a second a store may serve others
-     * before a waiter that it cannot reach; it must still serve somebody promptly.
+     * before a waiter that it cannot reach. It must still serve some waiter promptly.
      */
     public void pushesCut() {
         add(Kind.PUSHES_CUT, "", "pushes", 0, 0);
     }
 
     /**
-     * A client was killed, and what it held and waited for ends by itself.
+     * Records that a client was killed; its holds and claims end by themselves.
      *
      * @param name of that client
      */

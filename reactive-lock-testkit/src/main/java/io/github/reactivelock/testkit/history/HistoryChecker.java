@@ -13,17 +13,17 @@ import java.util.Map;
  * Judges whether a history can be that of a lock. It finds
  *
  * <ul>
- *   <li>holders that overlap, a hold lasting from its grant to its release, its loss or its deadline, whichever is first;
+ *   <li>holders that overlap; a hold lasts from its grant to its release, its loss or its deadline, whichever is first;
  *   <li>tokens that do not rise in the order of the grants;
  *   <li>a lock that is free for more than two seconds while a flow waits for it;
- *   <li>a claim that is served before another of which the store had said that it waits when the first was sent;
+ *   <li>a claim that is served before another that, by the store's own answer, waited already when the first was sent;
  *   <li>flows that never end, and what is left at the store.
  * </ul>
  *
  * <p>The first two are judged always. Delay and disorder are excused while something was broken on purpose, and for a
  * lease and a second afterwards; connections of pushes that were cut excuse disorder only. Time during which a process
- * stood still ({@link StallWatch}) does not count. The flows record everything themselves, so a hold may look shorter than
- * it was: the checker misses faults rather than invent them.
+ * stood still ({@link StallWatch}) does not count. The flows record everything themselves, so a hold may look shorter
+ * than it was: the checker misses faults rather than invent them.
  */
 public final class HistoryChecker {
 
@@ -43,7 +43,7 @@ public final class HistoryChecker {
      * A checker for stores whose clients need their time to connect again.
      *
      * @param lease the longest lease in the history
-     * @param idleLimit for how long a lock may be free while somebody waits; two seconds unless given
+     * @param idleLimit for how long a lock may be free while a flow waits; two seconds unless given
      */
     public HistoryChecker(Duration lease, Duration idleLimit) {
         this.lease = lease.toNanos();
@@ -121,7 +121,7 @@ public final class HistoryChecker {
         idle(flows, free, Long.MAX_VALUE / 2, times, found.lostWakeups);
     }
 
-    /** While the lock is free, nobody waits for long. */
+    /** While the lock is free, no flow waits for long. */
     private void idle(List<Flow> flows, long from, long to, Times times, List<String> found) {
         if (to - from <= idleLimit) {
             return;
@@ -130,7 +130,7 @@ public final class HistoryChecker {
             long waited = times.longestCalm(
                     Math.max(from, flow.invoked), Math.min(to, flow.waitedUntil(times.lastOf(flow.client))));
             if (waited > idleLimit) {
-                found.add(flow + " waited " + waited / 1_000_000 + " ms while nobody held the lock");
+                found.add(flow + " waited " + waited / 1_000_000 + " ms while the lock was free");
                 return;
             }
         }

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * @param key the lock's key, empty for what concerns all locks
  * @param id of the flow, of the claim, or the name of the fault
  * @param token the fencing token, zero where there is none
- * @param until how long the holder may act without hearing from the store, or how long a stall lasted; else zero
+ * @param until how long the holder may act without an answer of the store, or how long a stall lasted; else zero
  */
 public record HistoryEvent(long at, String client, Kind kind, String key, String id, long token, long until) {
 
@@ -29,7 +29,7 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
         RELEASED,
         /** A holder learned of its loss. */
         LOST,
-        /** A flow wants the lock no more, or was refused it. */
+        /** A flow gave up, or the lock was refused. */
         GAVE_UP,
         /** A claim was sent to the store. */
         ASKED,
@@ -39,9 +39,9 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
         SERVED,
         /** A claim was released, or taken out of the queue. */
         WITHDRAWN,
-        /** Something was broken on purpose; order and prompt service are not judged while it is. */
+        /** A fault was injected; while it lasts, order and prompt service are not judged. */
         FAULT_BEGAN,
-        /** It was mended. */
+        /** The fault is over. */
         FAULT_ENDED,
         /** Connections that carry pushes were cut: the store may pass over waiters until they listen again. */
         PUSHES_CUT,
@@ -56,7 +56,7 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
         return at + " " + text(client) + " " + kind + " " + text(key) + " " + text(id) + " " + token + " " + until;
     }
 
-    /** What {@link #line()} was made of. */
+    /** The event that {@link #line()} was made of. */
     static HistoryEvent of(String line) {
         String[] words = line.split(" ", -1);
         return new HistoryEvent(

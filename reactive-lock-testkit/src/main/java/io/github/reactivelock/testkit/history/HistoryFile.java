@@ -14,15 +14,15 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Events in a file, one a line. Each is written by one call of the system before the flow goes on, so that a process
- * that is killed has written all but perhaps its last. Safe for use from any thread.
+ * Events in a file, one a line. One system call writes each event before the flow continues, so a killed process has
+ * written all but perhaps its last. Safe for use from any thread.
  */
 public final class HistoryFile implements Consumer<HistoryEvent>, AutoCloseable {
 
     private final FileChannel file;
 
     /**
-     * Opens a file, and goes on at its end if it is there.
+     * Opens a file, and appends to it if it exists.
      *
      * @param path where
      */
@@ -56,9 +56,9 @@ public final class HistoryFile implements Consumer<HistoryEvent>, AutoCloseable 
     }
 
     /**
-     * Brings the files of several processes together. A last line that was cut off is left out.
+     * Merges the files of several processes. Skips a last line that was cut off.
      *
-     * @param paths the files; one that is not there counts as empty
+     * @param paths the files; a missing file counts as empty
      * @return all events, in no particular order
      */
     public static List<HistoryEvent> read(Collection<Path> paths) {

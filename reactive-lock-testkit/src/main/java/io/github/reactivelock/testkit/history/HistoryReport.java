@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * @param acquisitions how many flows got their lock
  * @param overlaps two holders at once
  * @param tokenRegressions a grant whose token is not higher than an earlier one's
- * @param lostWakeups a lock that stayed free although somebody waited
+ * @param lostWakeups a lock that stayed free although a flow waited
  * @param disorders a claim that was served before one that had queued before it
  * @param leaks flows that never ended, and what is left at the store
  */
@@ -29,7 +29,7 @@ public record HistoryReport(
      * @param acquisitions how many flows got their lock
      * @param overlaps two holders at once
      * @param tokenRegressions a grant whose token is not higher than an earlier one's
-     * @param lostWakeups a lock that stayed free although somebody waited
+     * @param lostWakeups a lock that stayed free although a flow waited
      * @param disorders a claim that was served before one that had queued before it
      * @param leaks flows that never ended, and what is left at the store
      */

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What became of one claim at the store; built up event by event. */
+/** The course of one claim at the store, built event by event. */
 final class QueuedClaim {
 
     private final String key;
@@ -38,7 +38,7 @@ final class QueuedClaim {
         }
     }
 
-    /** Pairs of which the later was served first, at most one for every claim that was overtaken. */
+    /** Pairs whose later claim was served first, at most one for every claim that was overtaken. */
     static List<String> disorders(Collection<QueuedClaim> claims, Times times) {
         Map<String, List<QueuedClaim>> servedByKey = new HashMap<>();
         for (QueuedClaim claim : claims) {

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Records when a claim was sent, when the store is known to have queued it, and when it was served or withdrawn. */
+/** Records when a claim was sent, when the store had certainly queued it, and when it was served or withdrawn. */
 final class RecordedBackend implements LockBackend {
 
     private final LockBackend real;

@@ -8,7 +8,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** One acquisition on record. A cancel that crosses the grant may record both a giving up and a hold; the hold counts. */
+/**
+ * Records one acquisition. A cancel that crosses the grant may record both a withdrawal and a hold; the hold counts.
+ */
 final class RecordedFlow {
 
     private final History history;

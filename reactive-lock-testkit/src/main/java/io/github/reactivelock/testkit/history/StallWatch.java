@@ -3,8 +3,8 @@ package io.github.reactivelock.testkit.history;
 import java.time.Duration;
 
 /**
- * A thread that sleeps a little again and again, and records when that took much longer: then its process, or the
- * machine, stood still, and nobody can say that a lock made anybody wait. A daemon.
+ * A daemon thread that sleeps a little again and again, and records when that took much longer. Then its process, or
+ * the machine, stood still, and a wait is not the fault of a lock.
  */
 public final class StallWatch implements AutoCloseable {
 
@@ -22,7 +22,7 @@ public final class StallWatch implements AutoCloseable {
      * Begins to watch this process.
      *
      * @param history where stalls are recorded
-     * @return to be closed at the end
+     * @return close it at the end
      */
     public static StallWatch start(History history) {
         StallWatch watch = new StallWatch(history);

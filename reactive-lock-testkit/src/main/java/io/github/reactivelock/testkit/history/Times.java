@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** When something was broken, and for how much longer that excuses delay and disorder; and who was killed when. */
+/** When faults were active, for how much longer they excuse delay and disorder, and when clients were killed. */
 final class Times {
 
     private record Span(long from, long to) {}
@@ -43,12 +43,12 @@ final class Times {
         return killed.containsKey(client);
     }
 
-    /** The last moment at which a client was there. */
+    /** The last moment at which a client ran. */
     long lastOf(String client) {
         return killed.getOrDefault(client, last);
     }
 
-    /** Whether the order of service may have been another for what happened meanwhile. */
+    /** Whether a fault meanwhile may have changed the order of service. */
     boolean excuseDisorder(long from, long to) {
         return Stream.of(faults, pushesCut).flatMap(List::stream).anyMatch(span -> span.from < to && span.to > from);
     }

@@ -1,5 +1,5 @@
 /**
- * What clients of a lock saw, in several processes, and whether it can be true of a lock:
+ * Records what clients of a lock saw, in several processes, and judges whether a lock can behave so:
  * {@link io.github.reactivelock.testkit.history.History} records,
  * {@link io.github.reactivelock.testkit.history.HistoryFile} brings the records of several processes together, and
  * {@link io.github.reactivelock.testkit.history.HistoryChecker} judges them.
