@@ -15,7 +15,6 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
 import java.util.Queue;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -52,10 +51,6 @@ class SettingsTest {
         postgres.close();
     }
 
-    private static Claim claim(String key) {
-        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
-    }
-
     private static LockClient client(R2dbcLockBackend backend) {
         return LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(40))
@@ -63,7 +58,7 @@ class SettingsTest {
     }
 
     private static Throwable failure(R2dbcLockBackend backend) {
-        return backend.claim(claim("refused"))
+        return backend.claim(Databases.claim("refused"))
                 .map(answer -> new Throwable("answered " + answer))
                 .onErrorResume(Mono::just)
                 .block(Databases.LIMIT);
@@ -77,8 +72,8 @@ class SettingsTest {
         isolated.createTables();
         R2dbcLockBackend one = isolated.backend();
         R2dbcLockBackend other = isolated.backend();
-        Claim holder = claim("isolated");
-        Claim next = claim("isolated");
+        Claim holder = Databases.claim("isolated");
+        Claim next = Databases.claim("isolated");
         assertThat(one.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         Connection outsider = Mono.from(isolated.factory().create()).block(Databases.LIMIT);
         Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
@@ -125,7 +120,7 @@ class SettingsTest {
         Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
         var watching = backend.events("watched").subscribe(seen::add);
         Databases.until("the watch is in force", () -> !seen.isEmpty());
-        Claim claim = claim("watched");
+        Claim claim = Databases.claim("watched");
 
         assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();

@@ -1,6 +1,6 @@
 package io.github.reactivelock.reliability;
 
-import io.github.reactivelock.testkit.Loopback;
+import io.github.reactivelock.testservers.Loopback;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

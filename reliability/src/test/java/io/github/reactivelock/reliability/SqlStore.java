@@ -2,8 +2,8 @@ package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
-import io.github.reactivelock.testkit.MariaDbServer;
-import io.github.reactivelock.testkit.PostgresServer;
+import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import java.net.URLEncoder;
