@@ -72,12 +72,15 @@ final class Database {
 
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
         Turn turn = new Turn(System.nanoTime());
-        return lent(command, turn)
-                .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(passes)
-                        .onRetryExhaustedThrow((attempts, last) -> last.failure()))
+        Mono<T> first = lent(command, turn);
+        Mono<T> again = first.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
+                .scheduler(DriverThreads.timer())
+                .maxBackoff(LONGEST_PAUSE)
+                .filter(passes)
+                .onRetryExhaustedThrow((attempts, last) -> last.failure()));
+        return first.onErrorResume(
+                        passes,
+                        error -> Mono.delay(FIRST_PAUSE, DriverThreads.timer()).then(again))
                 .timeout(Mono.defer(() -> late(turn)));
     }
 

@@ -76,10 +76,11 @@ final class TableLock {
         }
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
-        Object[] question = session.sql().dialect == Dialect.POSTGRESQL
-                ? new Object[] {key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease, lease}
-                : new Object[] {key, claim.id(), claim.owner(), pushes.client(), lease};
-        return session.alone(session.one("take", Seen::read, question)).flatMap(seen -> seen.taken(claim));
+        Mono<Seen> seen = claim.mode() == Claim.Mode.TRY && session.sql().knows("try")
+                ? session.one(
+                        "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
+                : session.one("take", Seen::read, key, claim.id(), claim.owner(), pushes.client(), lease);
+        return session.alone(seen).flatMap(row -> row.taken(claim));
     }
 
     /** The same and joining the queue, in one statement. */

@@ -205,8 +205,17 @@ FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
 UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
 
 -- name: take postgresql
--- Takes a lock that is free, and looks at one that is held without locking it. No row comes back if the full question has
--- to be asked.
+-- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was locked:
+-- whoever is answered counts the lease from when it asked, which is earlier still.
+INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0 WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL
+ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
+    token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
+WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
+RETURNING claim_id, token, lease_end - ${now} AS remaining
+
+-- name: try postgresql
+-- The same, and without a lock on the row a look at one that is held.
 WITH busy AS MATERIALIZED (
     SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock}
     WHERE lock_key = ? AND claim_id <> ? AND lease_end > ${now}
@@ -215,8 +224,8 @@ WITH busy AS MATERIALIZED (
     SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0
     WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM busy)
     ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
-        token = greatest(l.token + 1, ${now}), lease_end = ${now} + ?, waiting = 0
-    WHERE l.watched_until < ${now} AND (l.claim_id IS NULL OR (l.lease_end <= ${now} AND l.waiting = 0))
+        token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
+    WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
     RETURNING l.claim_id, l.token, l.lease_end - ${now} AS remaining
 )
 SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, remaining FROM busy
@@ -228,15 +237,12 @@ SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, r
 INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
 ON DUPLICATE KEY UPDATE
-    token = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+    token = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token),
         greatest(token + 1, VALUES(token)), token),
-    owner = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(owner), owner),
-    client = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(client), client),
-    claim_id = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(claim_id), claim_id),
-    lease_end = IF(claim_id = VALUES(claim_id) AND (token >= VALUES(token) OR lease_end > VALUES(token)),
+    owner = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(owner), owner),
+    client = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(client), client),
+    claim_id = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(claim_id), claim_id),
+    lease_end = IF(claim_id = VALUES(claim_id) AND (lease_end > VALUES(token) OR (waiting = 0 AND watched_until < VALUES(token))),
         VALUES(lease_end), lease_end)
 /*M! RETURNING claim_id, token, lease_end - ${now} AS remaining */
 
