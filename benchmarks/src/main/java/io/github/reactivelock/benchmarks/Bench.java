@@ -16,6 +16,10 @@ final class Bench implements AutoCloseable {
         POSTGRESQL,
         MARIADB;
 
+        boolean isSql() {
+            return this == POSTGRESQL || this == MARIADB;
+        }
+
         Server start() {
             return switch (this) {
                 case REDIS -> new RedisServer();

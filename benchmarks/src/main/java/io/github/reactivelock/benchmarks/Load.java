@@ -42,6 +42,12 @@ record Load(int flows, int keys, Note note) {
         return new Load(Math.max(flows, 64), Math.max(keys, 16), Note.COUNT);
     }
 
+    /** The same flows and as many keys, so that every acquisition asks the store. */
+    Load distinct() {
+        int many = Math.max(flows, 64);
+        return new Load(many, many, Note.COUNT);
+    }
+
     /** The share of one of several processes. */
     Load share(int process, int processes) {
         return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);

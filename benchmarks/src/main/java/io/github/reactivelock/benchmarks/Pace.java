@@ -26,6 +26,11 @@ record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
         return new Pace(warmUp, turn.dividedBy(2), 2 * rounds, watch);
     }
 
+    /** One flow asks a database so seldom that what a statement goes through would still be compiled while it is measured. */
+    Pace forOneFlowOfADatabase() {
+        return new Pace(warmUp.multipliedBy(4), turn, rounds, watch);
+    }
+
     /** Turns long enough for every one of many processes to spend a long budget, and few of them. */
     Pace forLongWaits() {
         return new Pace(warmUp.dividedBy(4), turn.multipliedBy(2), Math.min(rounds, 2), watch);

@@ -6,22 +6,19 @@ import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
 
 /** ShedLock over R2DBC, which blocks and does not wait. Every flow has a thread, and asks again after a millisecond. */
-final class ShedLockSide implements Side {
+final class ShedLockSide extends BlockingSide {
 
     private static final Duration AT_MOST = Duration.ofSeconds(30);
     private static final Duration PAUSE = Duration.ofMillis(1);
 
     private final ConnectionPool connections;
     private final R2dbcLockProvider locks;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
 
     ShedLockSide(String uri) {
         this.connections = new ConnectionPool(ConnectionPoolConfiguration.builder(ConnectionFactories.get(uri))
@@ -30,18 +27,10 @@ final class ShedLockSide implements Side {
     }
 
     @Override
-    public void cycle(String key, long flow, Cycle cycle) {
-        threads.execute(() -> {
-            Throwable failure = null;
-            try {
-                SimpleLock lock = taken(key);
-                cycle.entered();
-                lock.unlock();
-            } catch (RuntimeException e) {
-                failure = e;
-            }
-            cycle.ended(failure);
-        });
+    void locked(String key, Cycle cycle) {
+        SimpleLock lock = taken(key);
+        cycle.entered();
+        lock.unlock();
     }
 
     private SimpleLock taken(String key) {
@@ -59,7 +48,7 @@ final class ShedLockSide implements Side {
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        super.close();
         connections.dispose();
     }
 }

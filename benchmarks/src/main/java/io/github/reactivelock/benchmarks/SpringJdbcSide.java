@@ -1,20 +1,16 @@
 package io.github.reactivelock.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.locks.Lock;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 
-/** Spring Integration's lock in a table, which blocks: every flow has a thread. It looks every 100 ms, its default. */
-final class SpringJdbcSide implements Side {
+/** Spring Integration's lock in a table. It looks every 100 ms, its default. */
+final class SpringJdbcSide extends BlockingSide {
 
     private final HikariDataSource connections = new HikariDataSource();
     private final DefaultLockRepository repository;
     private final JdbcLockRegistry registry;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
 
     SpringJdbcSide(String uri) {
         connections.setJdbcUrl(SqlServer.jdbc(uri));
@@ -27,27 +23,13 @@ final class SpringJdbcSide implements Side {
     }
 
     @Override
-    public void cycle(String key, long flow, Cycle cycle) {
-        threads.execute(() -> {
-            Throwable failure = null;
-            try {
-                Lock lock = registry.obtain(key);
-                lock.lock();
-                try {
-                    cycle.entered();
-                } finally {
-                    lock.unlock();
-                }
-            } catch (RuntimeException e) {
-                failure = e;
-            }
-            cycle.ended(failure);
-        });
+    void locked(String key, Cycle cycle) {
+        locked(registry.obtain(key), cycle);
     }
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        super.close();
         repository.close();
         connections.close();
     }

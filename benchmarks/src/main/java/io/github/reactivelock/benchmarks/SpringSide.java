@@ -1,18 +1,14 @@
 package io.github.reactivelock.benchmarks;
 
 import java.net.URI;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.locks.Lock;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
-/** Spring Integration's lock, which blocks: every flow has a thread. */
-final class SpringSide implements Side {
+/** Spring Integration's lock. */
+final class SpringSide extends BlockingSide {
 
     private final LettuceConnectionFactory connections;
     private final RedisLockRegistry registry;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
 
     SpringSide(String uri) {
         URI address = URI.create(uri);
@@ -24,27 +20,13 @@ final class SpringSide implements Side {
     }
 
     @Override
-    public void cycle(String key, long flow, Cycle cycle) {
-        threads.execute(() -> {
-            Throwable failure = null;
-            try {
-                Lock lock = registry.obtain(key);
-                lock.lock();
-                try {
-                    cycle.entered();
-                } finally {
-                    lock.unlock();
-                }
-            } catch (RuntimeException e) {
-                failure = e;
-            }
-            cycle.ended(failure);
-        });
+    void locked(String key, Cycle cycle) {
+        locked(registry.obtain(key), cycle);
     }
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        super.close();
         registry.destroy();
         connections.destroy();
     }

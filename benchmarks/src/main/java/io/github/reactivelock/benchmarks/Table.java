@@ -31,7 +31,8 @@ final class Table {
         for (List<String> row : rows) {
             text.append("| ");
             for (int i = 0; i < row.size(); i++) {
-                text.append(padded(row.get(i), width(i), i > 0)).append(" | ");
+                text.append(i > 0 ? space(row.get(i), i) + row.get(i) : row.get(i) + space(row.get(i), i))
+                        .append(" | ");
             }
             text.setLength(text.length() - 1);
             text.append('\n');
@@ -54,8 +55,8 @@ final class Table {
         return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
     }
 
-    private static String padded(String cell, int width, boolean right) {
-        String space = " ".repeat(width - cell.length());
-        return right ? space + cell : cell + space;
+    /** What the cell lacks to be as wide as its column. */
+    private String space(String cell, int column) {
+        return " ".repeat(width(column) - cell.length());
     }
 }

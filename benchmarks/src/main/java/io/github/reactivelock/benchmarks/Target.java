@@ -10,10 +10,16 @@ import java.util.OptionalDouble;
  *
  * @param what in words
  * @param figure the figure's name
- * @param most whether less is better
- * @param value the bound
+ * @param bound on which side of the value it is reached
+ * @param value such as a ratio
  */
-record Target(String what, String figure, boolean most, double value) {
+record Target(String what, String figure, Bound bound, double value) {
+
+    /** On which side of the value a figure reaches the target. */
+    private enum Bound {
+        AT_MOST,
+        AT_LEAST
+    }
 
     private static final List<Target> ALL = targets();
 
@@ -30,11 +36,11 @@ record Target(String what, String figure, boolean most, double value) {
     }
 
     private List<String> row(double measured) {
-        boolean reached = most ? measured <= value : measured >= value;
+        boolean reached = bound == Bound.AT_MOST ? measured <= value : measured >= value;
         return List.of(
                 what,
                 "`" + figure + "`",
-                (most ? "≤ " : "≥ ") + shown(value),
+                (bound == Bound.AT_MOST ? "≤ " : "≥ ") + shown(value),
                 // A figure that just misses must not look like its bound.
                 reached ? shown(measured) : String.format(Locale.ROOT, "%.3f", measured),
                 reached ? "reached" : "**not reached**");
@@ -105,10 +111,10 @@ record Target(String what, String figure, boolean most, double value) {
     }
 
     private static Target least(String what, String figure, double value) {
-        return new Target(what, figure, false, value);
+        return new Target(what, figure, Bound.AT_LEAST, value);
     }
 
     private static Target most(String what, String figure, double value) {
-        return new Target(what, figure, true, value);
+        return new Target(what, figure, Bound.AT_MOST, value);
     }
 }

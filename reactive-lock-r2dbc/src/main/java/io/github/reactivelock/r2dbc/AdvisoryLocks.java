@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
  * transaction, or for long work that of a session, which keeps no transaction open.
  *
  * <pre>{@code
- * locks.tryWithLock("report:2026-11", connection -> write(connection));       // empty if somebody else writes it
+ * locks.tryWithLock("report:2026-11", connection -> write(connection));       // empty while another writes it
  * locks.tryWithSessionLock("import", importing());                            // long work, over other connections
  * }</pre>
  *
@@ -26,17 +26,17 @@ import reactor.core.publisher.Mono;
  * that.
  *
  * <p>The number of a lock is {@code hashtextextended('reactive_lock:' || key, 0)}, with the prefix of the options; two keys
- * have the same with a chance of 1 in 2<sup>64</sup>. Everybody who holds takes one connection of the pool. Not reentrant:
+ * have the same with a chance of 1 in 2<sup>64</sup>. Each holder takes one connection of the pool. Not reentrant:
  * a transaction gets its own lock again. Safe for use from any thread.
  */
 public final class AdvisoryLocks {
 
     private final Database database;
-    private final Duration forConnection;
+    private final Duration limit;
 
-    private AdvisoryLocks(Database database, Duration forConnection) {
+    private AdvisoryLocks(Database database, Duration limit) {
         this.database = database;
-        this.forConnection = forConnection;
+        this.limit = limit;
     }
 
     /**
@@ -54,12 +54,12 @@ public final class AdvisoryLocks {
      * Advisory locks over a pool of the application, as {@link #using(ConnectionFactory)}.
      *
      * @param pool a pool with a connection for each flow that holds
-     * @param options which prefix, and as command timeout how long to wait for a connection
+     * @param options which prefix, and as command timeout how long to wait for a connection, and for an answer
      * @return locks that have not connected yet
      * @throws IllegalArgumentException if it does not lead to PostgreSQL
      */
     public static AdvisoryLocks using(ConnectionFactory pool, R2dbcBackendOptions options) {
-        Database database = new Database(pool, false, options);
+        Database database = new Database(pool, options);
         if (database.sql.dialect != Dialect.POSTGRESQL) {
             throw new IllegalArgumentException("advisory locks are PostgreSQL's; RowLocks does the same elsewhere");
         }
@@ -90,15 +90,15 @@ public final class AdvisoryLocks {
      * @param key the name of the lock, not blank and without NUL
      * @param work given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
-     * @return the work's outcome, after the commit; empty if somebody holds the lock; the driver's error, or a
-     *     {@link java.util.concurrent.TimeoutException} if no connection was free in time
+     * @return the work's outcome, after the commit; empty if the lock is held; the driver's error, or a
+     *     {@link java.util.concurrent.TimeoutException} if no connection was free, or the lock was not answered for, in time
      */
     public <T> Mono<T> tryWithLock(String key, Function<Connection, Mono<T>> work) {
         String name = name(key);
         return Mono.usingWhen(
                 connected(),
-                connection -> Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                        .then(asked(connection, "advisory_take", name))
+                connection -> inTime(Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+                                .then(asked(connection, "advisory_take", name)))
                         .filter(taken -> taken)
                         .flatMap(taken -> work.apply(connection))
                         .materialize()
@@ -118,9 +118,9 @@ public final class AdvisoryLocks {
      * @param key the name of the lock, not blank and without NUL
      * @param work what must not run twice at once
      * @param <T> the value's type
-     * @return the work's outcome; empty if somebody holds the lock; {@link IllegalStateException} if the lock was lost
-     *     while the work ran; the driver's error, or a {@link java.util.concurrent.TimeoutException} if no connection was
-     *     free in time
+     * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} if the lock was lost
+     *     while the work ran, or the database did not answer in time at its end; the driver's error, or a
+     *     {@link java.util.concurrent.TimeoutException} if no connection was free, or no answer came, before the work
      */
     public <T> Mono<T> tryWithSessionLock(String key, Mono<T> work) {
         String name = name(key);
@@ -164,7 +164,12 @@ public final class AdvisoryLocks {
 
     private Mono<Boolean> kept(Connection connection, String statement, String name) {
         Session session = new Session(connection, database.sql);
-        return session.alone(asked(connection, statement, name));
+        return inTime(session.alone(asked(connection, statement, name)));
+    }
+
+    /** A connection whose host is gone may be silent for as long as TCP tries. */
+    private <T> Mono<T> inTime(Mono<T> question) {
+        return question.timeout(limit, DriverThreads.timer());
     }
 
     private Mono<Boolean> asked(Connection connection, String statement, String name) {
@@ -173,7 +178,7 @@ public final class AdvisoryLocks {
     }
 
     private Mono<Connection> connected() {
-        return database.borrow().timeout(forConnection, DriverThreads.timer());
+        return inTime(database.borrow());
     }
 
     private String name(String key) {

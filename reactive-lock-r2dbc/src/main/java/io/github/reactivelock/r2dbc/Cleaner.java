@@ -13,8 +13,8 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * Removes, every few minutes from the first use on, what nobody needs any more: rows of locks that have been free or
- * expired for an hour, waiting claims that died, events that everybody has read. Keeping the row for a while keeps a lock
+ * Removes, every few minutes from the first use on, what is needed no more: rows of locks that have been free or
+ * expired for an hour, waiting claims that died, events that all have read. Keeping the row for a while keeps a lock
  * in steady use from being written twice.
  */
 final class Cleaner {

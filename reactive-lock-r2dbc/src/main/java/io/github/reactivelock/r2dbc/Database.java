@@ -15,7 +15,7 @@ import reactor.util.retry.Retry;
 
 /**
  * The connections: lent to one command each and always given back. A command has a time to end in, from when it has a
- * connection; one that is late loses it, because nobody knows what is still under way on it, and that is cancelled at the
+ * connection; one that is late loses it, because it is not known what is still under way on it, and that is cancelled at the
  * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
  */
 final class Database {
@@ -27,18 +27,28 @@ final class Database {
 
     final Sql sql;
     final ConnectionFactory factory;
-    private final boolean isOurs;
+    private final Mono<Void> end;
     final Duration timeout;
     final boolean listens;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile long lentAt = System.nanoTime();
 
-    Database(ConnectionFactory factory, boolean isOurs, R2dbcBackendOptions options) {
+    /** Over a pool of the application, which is not closed with this. */
+    Database(ConnectionFactory factory, R2dbcBackendOptions options) {
+        this(factory, Mono.empty(), options);
+    }
+
+    private Database(ConnectionFactory factory, Mono<Void> end, R2dbcBackendOptions options) {
         this.factory = Surroundings.outside(factory);
-        this.isOurs = isOurs;
+        this.end = end;
         this.timeout = options.commandTimeout();
         this.listens = options.listens();
         this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
+    }
+
+    /** Over a pool that is closed with this. */
+    static Database owning(ConnectionPool pool, R2dbcBackendOptions options) {
+        return new Database(pool, DriverThreads.subscribing(Mono.defer(pool::disposeLater)), options);
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {
@@ -62,12 +72,15 @@ final class Database {
 
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
         Turn turn = new Turn(System.nanoTime());
-        return lent(command, turn)
-                .retryWhen(Retry.backoff(ATTEMPTS - 1, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(passes)
-                        .onRetryExhaustedThrow((attempts, last) -> last.failure()))
+        Mono<T> first = lent(command, turn);
+        Mono<T> again = first.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
+                .scheduler(DriverThreads.timer())
+                .maxBackoff(LONGEST_PAUSE)
+                .filter(passes)
+                .onRetryExhaustedThrow((attempts, last) -> last.failure()));
+        return first.onErrorResume(
+                        passes,
+                        error -> Mono.delay(FIRST_PAUSE, DriverThreads.timer()).then(again))
                 .timeout(Mono.defer(() -> late(turn)));
     }
 
@@ -166,10 +179,7 @@ final class Database {
     }
 
     Mono<Void> close() {
-        return Mono.defer(() -> closed.compareAndSet(false, true) && isOurs && factory instanceof ConnectionPool pool
-                ? sql.dialect
-                        .apart(DriverThreads.subscribing(pool.disposeLater()))
-                        .then()
-                : Mono.empty());
+        return Mono.defer(
+                () -> closed.compareAndSet(false, true) ? sql.dialect.apart(end).then() : Mono.empty());
     }
 }

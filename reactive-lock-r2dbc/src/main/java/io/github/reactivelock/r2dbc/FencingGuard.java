@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets the database itself refuse a write by somebody whose lock has passed on. Called at the beginning of the
+ * Lets the database itself refuse a write by a holder whose lock has passed on. Called at the beginning of the
  * transaction that writes, it remembers the newest fencing token of the resource and fails if that is newer than the
  * writer's; the remembered token counts when the transaction commits, and until then others who write wait.
  *
@@ -47,7 +47,7 @@ public final class FencingGuard {
     }
 
     /**
-     * Keeps tokens in the table {@code reactive_lock_fence}, one row for each resource, which nobody removes.
+     * Keeps tokens in the table {@code reactive_lock_fence}, one row for each resource, which is never removed.
      *
      * @return a guard for any resource that has a name
      */
@@ -56,7 +56,7 @@ public final class FencingGuard {
     }
 
     /**
-     * Keeps tokens in the table of this library, one row for each resource, which nobody removes.
+     * Keeps tokens in the table of this library, one row for each resource, which is never removed.
      *
      * @param options for the name of the table
      * @return a guard for any resource that has a name

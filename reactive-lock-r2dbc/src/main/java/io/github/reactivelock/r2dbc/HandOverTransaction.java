@@ -9,7 +9,7 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * One transaction in which a lock may change hands. Its steps need the lock's row locked: nobody adds a waiting claim,
+ * One transaction in which a lock may change hands. Its steps need the lock's row locked: no other adds a waiting claim,
  * serves one or takes a lock with waiting claims without that. Used by one command; not for several threads at once.
  */
 final class HandOverTransaction {
@@ -39,7 +39,7 @@ final class HandOverTransaction {
         Mono<T> with(HandOverTransaction transfer, LockRow row);
     }
 
-    /** Locks the lock's row for this transaction; a lock that nobody used yet gets one. */
+    /** Locks the lock's row for this transaction; a lock that was not used yet gets one. */
     private Mono<LockRow> locked() {
         Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), Keys.bytes(key));
         return row.switchIfEmpty(Mono.defer(
@@ -73,16 +73,19 @@ final class HandOverTransaction {
                 row.now());
     }
 
-    /** Makes a claim the owner; empty if it stood in the queue and has left it meanwhile, which needs no lock. */
-    Mono<Long> grant(LockRow row, Successor next, boolean othersWait) {
+    /**
+     * Makes the first of a line the owner; empty if it stood in the queue and has left it meanwhile, which needs no lock.
+     */
+    Mono<Long> grant(LockRow row, List<Successor> line) {
+        Successor next = line.get(0);
         return next.place() == 0
-                ? granted(row, next, othersWait)
+                ? granted(row, line)
                 : session.change("leave", next.claimId())
-                        .flatMap(left ->
-                                left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, next, othersWait)));
+                        .flatMap(left -> left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, line)));
     }
 
-    private Mono<Long> granted(LockRow row, Successor next, boolean othersWait) {
+    private Mono<Long> granted(LockRow row, List<Successor> line) {
+        Successor next = line.get(0);
         long token = row.nextToken();
         Mono<Long> granted = session.change(
                         "grant",
@@ -91,7 +94,7 @@ final class HandOverTransaction {
                         next.client(),
                         token,
                         row.now() + next.lease(),
-                        othersWait ? 1L : 0L,
+                        line.size() > 1 ? 1L : 0L,
                         Keys.bytes(key))
                 .thenReturn(token);
         return row.isWatched()
@@ -111,7 +114,7 @@ final class HandOverTransaction {
                 return session.change("free", row.now(), Keys.bytes(key));
             }
             Successor next = queue.get(0);
-            return grant(row, next, queue.size() > 1)
+            return grant(row, queue)
                     .flatMap(token -> tellGrant(next, token).thenReturn(token))
                     .switchIfEmpty(Mono.defer(() -> served(row)));
         });

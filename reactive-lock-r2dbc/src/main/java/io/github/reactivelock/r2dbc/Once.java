@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  *       cancel nor a database that cannot be reached frees it. What is to be written then is written again until it is,
  *       in the background where the caller has left.
  *   <li>A process that dies in the middle of the work leaves the key taken for the rest of the lease. <b>Then the work may
- *       begin anew, although nobody knows what it had done</b>: hand the key on to what it calls, as most payment services
+ *       begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most payment services
  *       allow, or use a longer lease.
  *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it.
  * </ol>
@@ -74,7 +74,7 @@ public final class Once {
      * @return work once
      */
     public static Once using(ConnectionFactory pool, R2dbcBackendOptions options) {
-        return new Once(new Database(pool, false, options), LEASE);
+        return new Once(new Database(pool, options), LEASE);
     }
 
     /**
@@ -99,7 +99,7 @@ public final class Once {
      * @param ttl how long the key stays taken after the work began, and the longest that the work may take
      * @param work cancelled if it takes longer than {@code ttl}, which is a {@link java.util.concurrent.TimeoutException}
      * @param <T> the value's type
-     * @return the work's outcome; empty for everybody else, also while the work still runs; an
+     * @return the work's outcome; empty for all other callers, also while the work still runs; an
      *     {@link IllegalStateException} if the key was lost while it ran
      */
     public <T> Mono<T> run(String key, Duration ttl, Mono<T> work) {
@@ -108,7 +108,7 @@ public final class Once {
 
     /**
      * Runs work unless it was begun before, and keeps its value for those who come later. Cold. Cancelling is as with
-     * {@link #run}; a value that the work has produced is kept all the same.
+     * {@link #run}; a value that the work has produced is kept.
      *
      * <p>The value is emitted when it was written, or a lease after the work's end if the database could not be reached
      * for so long; writing goes on then. A value that the database refuses, because it is too long, is emitted and

@@ -37,7 +37,6 @@ final class OnceRun {
     private final ContextView context;
 
     private final long beganAt = System.nanoTime();
-    private final AtomicBoolean answered = new AtomicBoolean();
     private final AtomicBoolean completed = new AtomicBoolean();
     private volatile long confirmedAt = beganAt;
 
@@ -55,21 +54,48 @@ final class OnceRun {
         return id;
     }
 
-    /** Takes the key if it is free; says whose it is. */
+    /**
+     * Takes the key if it is free; says whose it is. The question goes on when its caller leaves, because what frees the key
+     * has to reach the database after it.
+     */
     Mono<Once.Found> begin() {
-        return database.runAgain(session -> session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
+        return Mono.create(sink -> {
+            AtomicBoolean left = new AtomicBoolean();
+            AtomicBoolean answered = new AtomicBoolean();
+            var unusedSink = sink.onCancel(() -> {
+                left.set(true);
+                if (answered.get()) {
+                    undo();
+                }
+            });
+            var unused = FireAndForget.run(
+                    "taking a key",
+                    taken(left)
+                            .doOnNext(found -> {
+                                answered.set(true);
+                                if (left.get()) {
+                                    undo();
+                                } else {
+                                    sink.success(found);
+                                }
+                            })
+                            .doOnError(error -> {
+                                undo();
+                                sink.error(error);
+                            })
+                            .contextWrite(context));
+        });
+    }
+
+    /** Empty if the caller left before there was a connection. */
+    private Mono<Once.Found> taken(AtomicBoolean left) {
+        return database.runAgain(session -> left.get()
+                ? Mono.<Once.Found>empty()
+                : session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
                         .then(session.alone(session.one(
                                 "once_look",
                                 row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
-                                (Object) name))))
-                .doOnNext(found -> answered.set(true))
-                .doOnError(error -> undo())
-                .doOnCancel(
-                        () -> { // comes after the answer too; then what became of the work decides
-                            if (!answered.get()) {
-                                undo();
-                            }
-                        });
+                                (Object) name))));
     }
 
     /** Runs the work under the lease, and keeps what is to be kept of its value. */
@@ -89,7 +115,7 @@ final class OnceRun {
                 .flatMap(Mono::justOrEmpty);
     }
 
-    /** A key whose lease ended is free: whoever is told so need not wait for a database that does not answer. */
+    /** A key whose lease ended is free, so its caller need not wait for a database that does not answer. */
     private Mono<Void> freed() {
         return completed.get() || isOver()
                 ? Mono.empty()

@@ -20,7 +20,7 @@ import reactor.util.retry.Retry;
  * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener and
  * closed with the last. A connection that breaks, or that does not answer any more, is replaced. A pooler that lends a
  * connection for one transaction takes LISTEN and delivers nothing; so it counts only when a notification, sent over
- * another connection, has arrived, and until then whoever waits looks for himself.
+ * another connection, has arrived, and until then waiting claims are looked for.
  */
 final class PgNotifications {
 
@@ -46,7 +46,8 @@ final class PgNotifications {
     private final AtomicBoolean warned = new AtomicBoolean();
     private volatile boolean arrive;
 
-    PgNotifications(Database database, List<String> channels) {
+    /** @param interrupted called when what arrived until now arrives no more */
+    PgNotifications(Database database, List<String> channels, Runnable interrupted) {
         this.database = database;
         this.unpooled = database.factory instanceof Wrapped<?> pool && pool.unwrap() instanceof ConnectionFactory inner
                 ? inner
@@ -58,7 +59,13 @@ final class PgNotifications {
                         this::end,
                         (c, error) -> end(c),
                         this::end)
-                .doFinally(signal -> arrive = false)
+                .doFinally(signal -> {
+                    boolean arrived = arrive;
+                    arrive = false;
+                    if (arrived) {
+                        interrupted.run();
+                    }
+                })
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
@@ -102,7 +109,7 @@ final class PgNotifications {
         return isProbe ? new Notice("", "") : new Notice(channel, text);
     }
 
-    /** Who waits asks again, since what he was told before may have been missed, and looks for himself from now on. */
+    /** Waiting claims ask again, since what they were told before may have been missed, and are looked for from now on. */
     private Notice unheard() {
         if (warned.compareAndSet(false, true)) {
             log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"

@@ -5,21 +5,27 @@ import java.time.Duration;
 /** Which tables hold the locks and how they are asked. Immutable; every {@code with…} returns a copy. */
 public final class R2dbcBackendOptions {
 
+    /** How a backend on PostgreSQL learns what others did. */
+    private enum Notices {
+        HEARD,
+        LOOKED_FOR
+    }
+
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(10);
     private static final String ALLOWED = "([a-z_][a-z0-9_]{0,40}\\.)?[a-z_][a-z0-9_]{0,40}";
     private static final R2dbcBackendOptions DEFAULTS =
-            new R2dbcBackendOptions("reactive_lock", Duration.ofMillis(1_800), 8, true);
+            new R2dbcBackendOptions("reactive_lock", Duration.ofMillis(1_800), 8, Notices.HEARD);
 
     private final String prefix;
     private final Duration commandTimeout;
     private final int connections;
-    private final boolean listens;
+    private final Notices notices;
 
-    private R2dbcBackendOptions(String prefix, Duration commandTimeout, int connections, boolean listens) {
+    private R2dbcBackendOptions(String prefix, Duration commandTimeout, int connections, Notices notices) {
         this.prefix = prefix;
         this.commandTimeout = commandTimeout;
         this.connections = connections;
-        this.listens = listens;
+        this.notices = notices;
     }
 
     /**
@@ -66,17 +72,17 @@ public final class R2dbcBackendOptions {
      * @return true unless {@linkplain #withoutNotifications() turned off}
      */
     public boolean listens() {
-        return listens;
+        return notices == Notices.HEARD;
     }
 
     /**
-     * Looks for grants on PostgreSQL as on the other databases, 50 ms after something happened and at last once a second,
+     * Looks for grants on PostgreSQL as on the other databases, a few milliseconds after something happened and at last once a second,
      * over the pool alone. For a pooler that lends a connection for one transaction, which is noticed without this too.
      *
      * @return a copy without a connection for notifications
      */
     public R2dbcBackendOptions withoutNotifications() {
-        return new R2dbcBackendOptions(prefix, commandTimeout, connections, false);
+        return new R2dbcBackendOptions(prefix, commandTimeout, connections, Notices.LOOKED_FOR);
     }
 
     /**
@@ -90,7 +96,7 @@ public final class R2dbcBackendOptions {
             throw new IllegalArgumentException("prefix must be lower-case letters, digits and '_', at most 41 of them"
                     + " and no digit first, after a schema and a dot if wanted, but is '" + prefix + "'");
         }
-        return new R2dbcBackendOptions(prefix, commandTimeout, connections, listens);
+        return new R2dbcBackendOptions(prefix, commandTimeout, connections, notices);
     }
 
     /**
@@ -104,7 +110,7 @@ public final class R2dbcBackendOptions {
         if (commandTimeout.compareTo(SHORTEST_TIMEOUT) < 0) {
             throw new IllegalArgumentException("commandTimeout must be at least 10 ms but is " + commandTimeout);
         }
-        return new R2dbcBackendOptions(prefix, commandTimeout, connections, listens);
+        return new R2dbcBackendOptions(prefix, commandTimeout, connections, notices);
     }
 
     /**
@@ -117,6 +123,6 @@ public final class R2dbcBackendOptions {
         if (connections < 1) {
             throw new IllegalArgumentException("connections must be at least 1 but is " + connections);
         }
-        return new R2dbcBackendOptions(prefix, commandTimeout, connections, listens);
+        return new R2dbcBackendOptions(prefix, commandTimeout, connections, notices);
     }
 }

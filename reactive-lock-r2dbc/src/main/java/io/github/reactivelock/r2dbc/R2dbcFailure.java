@@ -41,7 +41,7 @@ final class R2dbcFailure extends RuntimeException {
                 || (error instanceof R2dbcException known && isConflict(known));
     }
 
-    /** Whether the connection ended, so that nobody knows what became of the command. */
+    /** Whether the connection ended, so that it is not known what became of the command. */
     static boolean isBroken(Throwable error) {
         return !isLockTimeout(error)
                 && (error instanceof R2dbcNonTransientResourceException

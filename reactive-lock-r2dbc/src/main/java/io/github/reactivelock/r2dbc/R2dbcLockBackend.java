@@ -34,15 +34,15 @@ import reactor.core.scheduler.Schedulers;
  *       {@code schema-h2} beside this class.
  *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is locked.
  *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that it is
- *       held. Only if the owner's lease ended and somebody waits, or somebody watches, a transaction locks the row first.
+ *       held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the row first.
  *       A waiting claim that asks again keeps its own row alive and locks no other.
  *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
  *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
  *       keeps for that. Where nothing is notified, or does not arrive, as behind a pooler, a backend looks for all its
- *       waiting claims by one statement, 50 ms after something happened and then less often, once in a second at last. A
- *       claim of the same backend is told at once.
- *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that somebody else has locked.
+ *       waiting claims by one statement, a few milliseconds after something happened and then less often, once in a second
+ *       at last. A claim of the same backend is told at once.
+ *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
  * </ol>
  *
@@ -79,6 +79,7 @@ public final class R2dbcLockBackend implements LockBackend {
         this.pushes =
                 new SignalSink(database, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
         this.waits = new WaitingClaims(database, pushes);
+        pushes.whenInterrupted(waits::lookSoon);
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database);
         this.watch = new Watch(database, pushes);
@@ -124,7 +125,7 @@ public final class R2dbcLockBackend implements LockBackend {
                 .allocatorSubscribeOn(
                         Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
-        return new R2dbcLockBackend(new Database(DriverThreads.call(() -> new ConnectionPool(pool)), true, options));
+        return new R2dbcLockBackend(Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options));
     }
 
     /**
@@ -147,7 +148,7 @@ public final class R2dbcLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static R2dbcLockBackend using(ConnectionFactory pool, R2dbcBackendOptions options) {
-        return new R2dbcLockBackend(new Database(pool, false, options));
+        return new R2dbcLockBackend(new Database(pool, options));
     }
 
     /**

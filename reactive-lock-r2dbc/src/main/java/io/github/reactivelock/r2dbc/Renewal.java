@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Renews many holds at once for each lease in use, and looks closer only if some of them were not renewed. A row that
- * somebody else has locked is passed over, so that it costs its own hold only.
+ * another transaction has locked is passed over, so that it costs its own hold only.
  */
 final class Renewal {
 
@@ -40,7 +40,7 @@ final class Renewal {
                 .map(Renewal::together);
     }
 
-    /** A row that others have locked, as whoever joins the queue has for a moment, is asked for again a few times. */
+    /** A row that is locked, as by a claim that joins the queue, is asked for again a few times. */
     private Mono<RenewalResult> renewed(List<Claim> claims, Duration pause) {
         return database.run(session -> renewed(session, claims)).flatMap(answer -> {
             List<Claim> locked = claims.stream()
@@ -58,7 +58,7 @@ final class Renewal {
 
     private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {
         long lease = Keys.micros(claims.get(0).lease());
-        return session.inOne("prolong", claims.size(), Renewal::ids, names(claims, lease))
+        return session.inOneListed("prolong", claims.size(), Renewal::ids, names(claims, lease))
                 .switchIfEmpty(session.transaction(
                         session.listed("mine", claims.size(), row -> LockRow.text(row, "claim_id"), names(claims))
                                 .flatMap(mine -> prolonged(session, lease, claims, mine))))
@@ -80,7 +80,7 @@ final class Renewal {
         return names.toArray();
     }
 
-    /** Rows that are locked by now, so nobody is waited for. */
+    /** Rows that are locked by now, so none is waited for. */
     private static Mono<List<String>> prolonged(Session session, long lease, List<Claim> claims, List<String> ids) {
         List<Claim> mine =
                 claims.stream().filter(claim -> ids.contains(claim.id())).toList();
@@ -89,7 +89,7 @@ final class Renewal {
                 : session.changeListed("renew", mine.size(), names(mine, lease)).thenReturn(ids);
     }
 
-    /** A hold that is there but was not renewed, because somebody has its row locked, is asked about again. */
+    /** A hold that is there but was not renewed, because its row is locked, is asked about again. */
     private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims, Set<String> renewed) {
         Object[] keys = claims.stream().map(claim -> Keys.bytes(claim.key())).toArray();
         return session.alone(session.listed("owners", claims.size(), WaitingClaims.Owner::read, keys))

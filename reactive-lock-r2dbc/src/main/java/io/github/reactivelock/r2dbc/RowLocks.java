@@ -32,7 +32,7 @@ import reactor.util.retry.RetryBackoffSpec;
  * operator.transactional(client.inConnection(connection -> rows.lock(connection, "account:7")).then(spend(client)));
  * }</pre>
  *
- * <p><b>Everybody who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait at
+ * <p><b>Each caller who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait at
  * once; who finds no connection fails with an error that says so. Work that needs a further connection of the same pool
  * can starve behind those who wait. Rows that were not locked for an hour are removed while the class is in use. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same
  * name is another one. Not reentrant. Safe for use from any thread.
@@ -51,7 +51,7 @@ public final class RowLocks {
     private final Duration waitTimeout;
 
     private RowLocks(ConnectionFactory pool, R2dbcBackendOptions options, Duration waitTimeout) {
-        this.connections = new Database(pool, false, options);
+        this.connections = new Database(pool, options);
         this.sql = connections.sql;
         this.sweep = Sweep.ofRows(connections);
         this.forConnection = options.commandTimeout();
@@ -192,7 +192,7 @@ public final class RowLocks {
     private R2dbcException exhausted(String key, @Nullable Throwable cause) {
         return new R2dbcTransientResourceException(
                 "row lock '" + key + "': no connection was free within " + forConnection.toMillis()
-                        + " ms; everybody who holds or waits for a row lock takes one, so give the pool more"
+                        + " ms; each caller who holds or waits for a row lock takes one, so give the pool more"
                         + " connections than flows that want one at once",
                 cause);
     }

@@ -99,25 +99,27 @@ record Session(Connection connection, Sql sql) {
      * known. A compound statement is a transaction of its own.
      */
     <T> Mono<T> inOne(String statement, Function<Row, T> read, Object... parameters) {
-        return inOne(statement, 1, read, parameters);
+        return sql.knows(statement) ? inOne(all(statement, read, parameters)) : Mono.empty();
     }
 
-    <T> Mono<T> inOne(String statement, int length, Function<Row, T> read, Object... parameters) {
-        if (!sql.knows(statement)) {
-            return Mono.empty();
-        }
-        Mono<List<T>> answer = listed(statement, length, read, parameters);
+    /** The same with lists as long as given. */
+    <T> Mono<T> inOneListed(String statement, int length, Function<Row, T> read, Object... parameters) {
+        return sql.knows(statement) ? inOne(listed(statement, length, read, parameters)) : Mono.empty();
+    }
+
+    private <T> Mono<T> inOne(Mono<List<T>> answer) {
         return (sql.dialect == Dialect.POSTGRESQL
                         ? alone(answer)
-                        : answer.onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
-                            sql.forgetCompounds();
-                            return Mono.empty();
-                        }))
+                        : answer.doOnNext(rows -> sql.compoundsWork())
+                                .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
+                                    sql.forgetCompounds();
+                                    return Mono.empty();
+                                }))
                 .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
     }
 
     /**
-     * Runs a transaction of several statements in which nobody waits for a row, nor a server for this client, longer than
+     * Runs a transaction of several statements in which neither a statement waits for a row, nor the server for this client, longer than
      * for a command. PostgreSQL is told so by the first of these statements.
      */
     <T> Mono<T> bounded(Mono<T> transaction) {

@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * What is told to clients: to this one at once, to others over PostgreSQL's notifications. Every client has a channel of
- * its own, and all share one for the locks that somebody watches. Safe for use from any thread.
+ * its own, and all share one for the locks that are watched. Safe for use from any thread.
  */
 final class SignalSink {
 
@@ -27,13 +27,16 @@ final class SignalSink {
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+    private volatile Runnable interrupted = () -> {};
 
     SignalSink(Database database, String client) {
         this.client = client;
         this.watched = "reactive_lock.watched." + name(database.sql.prefix); // a channel's name has 63 bytes at most
         this.channel = channelOf(client);
         this.notifies = database.sql.dialect.notifies();
-        this.notices = notifies && database.listens ? new PgNotifications(database, List.of(channel, watched)) : null;
+        this.notices = notifies && database.listens
+                ? new PgNotifications(database, List.of(channel, watched), () -> interrupted.run())
+                : null;
     }
 
     private static String channelOf(String client) {
@@ -43,6 +46,11 @@ final class SignalSink {
     /** Whether other clients' news come by themselves; if not, they have to be looked for. */
     boolean arrive() {
         return notices != null && notices.arrive();
+    }
+
+    /** What to do when other clients' news do not come by themselves any more. */
+    void whenInterrupted(Runnable action) {
+        interrupted = action;
     }
 
     String client() {
@@ -67,7 +75,7 @@ final class SignalSink {
         return notify(session, channelOf(other), text);
     }
 
-    /** Tells everybody who watches that something happened to a lock. */
+    /** Tells all who watch a lock that something happened to it. */
     Mono<Void> announce(Session session, String key) {
         return notify(session, watched, name(key));
     }

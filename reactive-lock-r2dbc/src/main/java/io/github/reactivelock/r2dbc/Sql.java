@@ -24,6 +24,7 @@ final class Sql {
     private final Duration patience;
     private final Map<String, String> statements = new HashMap<>();
     private volatile boolean compounds = true;
+    private volatile boolean compoundsWork;
 
     Sql(Dialect dialect, String prefix) {
         this(dialect, prefix, R2dbcBackendOptions.defaults().commandTimeout());
@@ -46,6 +47,18 @@ final class Sql {
     /** Whether this dialect has a statement for something, and the server understands it. */
     boolean knows(String name) {
         return statements.containsKey(name) && (compounds || dialect != Dialect.MARIADB);
+    }
+
+    /**
+     * Whether a command may begin with the plain statement for the common case. In MariaDB not before a compound statement
+     * was carried out: where these do not work, no claim may get a lock that could not be given to the next.
+     */
+    boolean knowsBoth() {
+        return dialect == Dialect.POSTGRESQL || (compounds && compoundsWork);
+    }
+
+    void compoundsWork() {
+        compoundsWork = true;
     }
 
     /** It is MySQL, which knows compound statements only in procedures. */

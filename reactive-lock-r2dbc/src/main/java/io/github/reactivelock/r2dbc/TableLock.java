@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +14,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Claims and releases. Where the database has a statement for all that a command needs, that is one round trip. What it
- * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost nobody knows whom
- * it served, so whoever waits here asks again.
+ * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost it is not known
+ * whom it served, so the claims that wait here ask again.
  */
 final class TableLock {
 
@@ -58,19 +59,43 @@ final class TableLock {
         });
     }
 
-    /** What one statement can answer. */
+    /** What statements without a transaction around them can answer. */
     private Mono<ClaimResult> quick(Session session, Claim claim) {
         if (waits.contains(claim)) {
             return kept(session, claim).flatMap(seen -> seen.queued(claim));
         }
+        return session.sql().knows("claim")
+                ? taken(session, claim).switchIfEmpty(Mono.defer(() -> joined(session, claim)))
+                : takenAndSeen(session, claim);
+    }
+
+    /** The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it. */
+    private Mono<ClaimResult> taken(Session session, Claim claim) {
+        if (!session.sql().knowsBoth() || waits.isWaitedFor(claim.key())) {
+            return Mono.empty();
+        }
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
-        if (session.sql().knows("claim")) {
-            long waits = claim.mode() == Claim.Mode.TRY ? 0 : 1;
-            Object[] question = {key, claim.id(), claim.owner(), pushes.client(), lease, waits};
-            return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
-        }
-        // A lock for which others of this backend wait is not free.
+        Mono<Seen> seen = claim.mode() == Claim.Mode.TRY && session.sql().knows("try")
+                ? session.one(
+                        "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
+                : session.one("take", Seen::read, key, claim.id(), claim.owner(), pushes.client(), lease);
+        return session.alone(seen).flatMap(row -> row.taken(claim));
+    }
+
+    /** The same and joining the queue, in one statement. */
+    private Mono<ClaimResult> joined(Session session, Claim claim) {
+        long joins = claim.mode() == Claim.Mode.TRY ? 0 : 1;
+        Object[] question = {
+            Keys.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), joins
+        };
+        return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
+    }
+
+    /** A lock for which others of this backend wait is not free. */
+    private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
+        byte[] key = Keys.bytes(claim.key());
+        long lease = Keys.micros(claim.lease());
         return waits.isWaitedFor(claim.key())
                 ? Mono.empty()
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
@@ -96,6 +121,14 @@ final class TableLock {
         static Seen read(Row row) {
             return new Seen(
                     row.get("claim_id", String.class), LockRow.number(row, "token"), LockRow.number(row, "remaining"));
+        }
+
+        /** Empty if the lock is not taken and a claim of its kind wants more than to know that. */
+        Mono<ClaimResult> taken(Claim claim) {
+            boolean isBusy = claimId != null && remaining > 0 && !claim.id().equals(claimId);
+            return claim.id().equals(claimId) || (isBusy && claim.mode() == Claim.Mode.TRY)
+                    ? answer(claim)
+                    : Mono.empty();
         }
 
         /** Empty if the claim's own lease ended while the statement ran. */
@@ -128,21 +161,21 @@ final class TableLock {
     }
 
     /**
-     * A lock without a live owner belongs to whoever has waited longest. That this claim waits is not always to be seen
-     * in the lock's row: an operator may have deleted it, or nobody may have heard of the claim for too long.
+     * A lock without a live owner belongs to the claim that has waited longest. That this claim waits is not always to be seen
+     * in the lock's row: an operator may have deleted it, or the claim may have been silent for too long.
      */
     private Mono<ClaimResult> free(HandOverTransaction transfer, LockRow row, Claim claim) {
         boolean waited = waits.contains(claim);
         return (waited ? transfer.queue(row) : transfer.waiting(row)).flatMap(queue -> {
-            Successor next = queue.isEmpty() ? Successor.of(claim, pushes.client()) : queue.get(0);
+            List<Successor> line = queue.isEmpty() ? List.of(Successor.of(claim, pushes.client())) : queue;
             Mono<Void> left = waited && queue.isEmpty() ? transfer.leave(claim.id()) : Mono.empty();
-            return left.then(Mono.defer(() -> granted(transfer, row, claim, next, queue.size() > 1)));
+            return left.then(Mono.defer(() -> granted(transfer, row, claim, line)));
         });
     }
 
-    private Mono<ClaimResult> granted(
-            HandOverTransaction transfer, LockRow row, Claim claim, Successor next, boolean othersWait) {
-        return transfer.grant(row, next, othersWait)
+    private Mono<ClaimResult> granted(HandOverTransaction transfer, LockRow row, Claim claim, List<Successor> line) {
+        Successor next = line.get(0);
+        return transfer.grant(row, line)
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
                         : transfer.tellGrant(next, token)
@@ -186,11 +219,12 @@ final class TableLock {
 
     private Mono<Boolean> released(Session session, Claim claim) {
         byte[] key = Keys.bytes(claim.key());
-        Mono<Boolean> quick = session.sql().knows("hand")
-                ? handed(session, key, claim).map(next -> next.tell(pushes))
+        Mono<Boolean> handed = Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes));
+        Mono<Boolean> freed = session.sql().knows("hand") && waits.isWaitedFor(claim.key())
+                ? Mono.empty()
                 : session.alone(session.change("release", key, claim.id()))
                         .flatMap(rows -> rows > 0 ? Mono.just(true) : Mono.empty());
-        return quick.switchIfEmpty(ended(session, claim));
+        return freed.switchIfEmpty(handed).switchIfEmpty(ended(session, claim));
     }
 
     private Mono<Handed> handed(Session session, byte[] key, Claim claim) {

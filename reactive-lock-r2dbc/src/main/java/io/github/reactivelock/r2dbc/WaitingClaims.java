@@ -19,13 +19,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The claims of this backend that wait in a queue. Where nobody tells that one of them was served, all of
+ * The claims of this backend that wait in a queue. Where no push tells that one of them was served, all of
  * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
  * from any thread.
  */
 final class WaitingClaims {
 
-    private static final long SHORTEST_PAUSE = 50;
+    private static final long SHORTEST_PAUSE = 5;
+    /** So the rows that a lock which moves makes a client read in a second are bounded, however many it waits for. */
+    private static final int KEYS_A_MILLISECOND = 10;
+
     private static final long LONGEST_PAUSE = 1_000;
     private static final int MOST_KEYS = 500;
 
@@ -69,7 +72,14 @@ final class WaitingClaims {
 
     void add(Claim claim) {
         boolean isNew = keys.put(claim.id(), claim.key()) == null;
-        if (isNew && !pushes.arrive()) {
+        if (isNew) {
+            lookSoon();
+        }
+    }
+
+    /** To be called when there is something to look for, or when what was to be heard has to be looked for now. */
+    void lookSoon() {
+        if (!pushes.arrive()) {
             pause = SHORTEST_PAUSE;
             Sinks.EmitResult unused = newcomers.tryEmitNext(true);
             look();
@@ -105,11 +115,12 @@ final class WaitingClaims {
     }
 
     private Mono<Void> round() {
-        long now = pause;
-        pause = Math.min(now * 2, LONGEST_PAUSE);
+        long last = pause;
+        pause = Math.min(last * 2, LONGEST_PAUSE);
+        long now = Math.max(last, shortest());
         long jitter = ThreadLocalRandom.current().nextLong(now / 4 + 1);
         Duration jittered = Duration.ofMillis(Math.min(now + jitter, LONGEST_PAUSE));
-        Mono<?> soon = now == SHORTEST_PAUSE
+        Mono<?> soon = last == SHORTEST_PAUSE
                 ? Mono.delay(jittered, DriverThreads.timer())
                 : Mono.delay(jittered, DriverThreads.timer()).or(newcomer());
         return soon.then(Mono.defer(() -> Flux.fromIterable(List.copyOf(keys.values()))
@@ -126,7 +137,11 @@ final class WaitingClaims {
         return newcomers
                 .asFlux()
                 .next()
-                .flatMap(soon -> Mono.delay(Duration.ofMillis(SHORTEST_PAUSE), DriverThreads.timer()));
+                .flatMap(soon -> Mono.delay(Duration.ofMillis(shortest()), DriverThreads.timer()));
+    }
+
+    private long shortest() {
+        return Math.max(SHORTEST_PAUSE, Math.min(MOST_KEYS, tokens.size()) / KEYS_A_MILLISECOND);
     }
 
     private Flux<Owner> owners(List<String> some) {

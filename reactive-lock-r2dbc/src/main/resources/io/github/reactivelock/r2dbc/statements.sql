@@ -7,7 +7,7 @@
 
 -- name: claim postgresql
 -- Takes a lock that is free, joins the queue of one that is held, or finds out that it is held: all of it by what the row
--- says when it is locked. No row comes back if more has to be known: an owner's lease ended and somebody waits, or a
+-- says when it is locked. No row comes back if more has to be known: an owner's lease ended and others wait, or a
 -- watcher wants a record. A busy lock is tried without locking anything.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS owner,
@@ -112,8 +112,8 @@ END
 
 -- name: hand postgresql
 -- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it began,
--- and the row as it is once it is locked. So the lock is made free only if the row says that nobody waits, or that nobody
--- came since; and somebody is behind who is served unless his was the last place given. No row comes back if more has to
+-- and the row as it is once it is locked. So the lock is made free only if the row says that no claim waits, or that none
+-- came since; and others are behind the one that is served unless its was the last place given. No row comes back if more has to
 -- be known. A waiting claim keeps its row alive without locking the lock's, so the clock is read when that row is gone.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS client,
@@ -191,7 +191,7 @@ BEGIN NOT ATOMIC
 END
 
 -- name: keep postgresql
--- Keeps a waiting claim alive and looks at the lock meanwhile. Whoever serves the claim reads the clock when its row is
+-- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when its row is
 -- gone, so a grant that comes after this is younger than the question.
 WITH kept AS (
     UPDATE ${waiter} SET alive_until = ${now} + lease
@@ -204,21 +204,47 @@ FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
 -- name: keep mariadb
 UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
 
+-- name: take postgresql
+-- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was locked:
+-- whoever is answered counts the lease from when it asked, which is earlier still.
+INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0 WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL
+ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
+    token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
+WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
+RETURNING claim_id, token, lease_end - ${now} AS remaining
+
+-- name: try postgresql
+-- The same, and without a lock on the row a look at one that is held.
+WITH busy AS MATERIALIZED (
+    SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock}
+    WHERE lock_key = ? AND claim_id <> ? AND lease_end > ${now}
+), taken AS (
+    INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
+    SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0
+    WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM busy)
+    ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
+        token = greatest(l.token + 1, excluded.token), lease_end = excluded.lease_end
+    WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
+    RETURNING l.claim_id, l.token, l.lease_end - ${now} AS remaining
+)
+SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, remaining FROM busy
+
 -- name: take mariadb
--- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew.
+-- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew. MySQL
+-- returns nothing and waits for a locked row as long as it is set up to.
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
 ON DUPLICATE KEY UPDATE
-    token = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
+    token = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token),
         greatest(token + 1, VALUES(token)), token),
-    owner = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(owner), owner),
-    client = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(client), client),
-    claim_id = IF((claim_id IS NULL OR (lease_end <= VALUES(token) AND waiting = 0)) AND watched_until < VALUES(token),
-        VALUES(claim_id), claim_id),
-    lease_end = IF(claim_id = VALUES(claim_id) AND (token >= VALUES(token) OR lease_end > VALUES(token)),
+    owner = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(owner), owner),
+    client = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(client), client),
+    claim_id = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(claim_id), claim_id),
+    lease_end = IF(claim_id = VALUES(claim_id) AND (lease_end > VALUES(token) OR (waiting = 0 AND watched_until < VALUES(token))),
         VALUES(lease_end), lease_end)
+/*M! RETURNING claim_id, token, lease_end - ${now} AS remaining */
 
 -- name: take h2
 MERGE INTO ${lock} AS l
@@ -250,7 +276,7 @@ VALUES (n.lock_key, 0, 0, 0, 0, 0)
 SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until FROM ${lock} WHERE lock_key = ? FOR UPDATE
 
 -- name: lock postgresql
--- Nobody waits for a row of ours for longer than a command may take, nor for a client that stopped in the middle.
+-- No statement waits for a row of ours for longer than a command may take, nor for a client that stopped in the middle.
 WITH patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
 )
@@ -276,6 +302,16 @@ UPDATE ${lock} SET lease_end = ? WHERE lock_key = ?
 
 -- name: free
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ?, waiting = 0 WHERE lock_key = ?
+
+-- name: release postgresql
+UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
+WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
+    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+
+-- name: release mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
+WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
 
 -- name: release
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
@@ -311,7 +347,7 @@ VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_unt
 DELETE FROM ${waiter} WHERE claim_id = ?
 
 -- name: prolong postgresql
--- Lets leases start anew. A row that somebody else has locked is passed over: it costs its own hold only.
+-- Lets leases start anew. A row that another transaction has locked is passed over: it costs its own hold only.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BIGINT) AS lease
 ), mine AS MATERIALIZED (

@@ -3,15 +3,19 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -91,6 +95,53 @@ class AdvisoryLocksTest {
         gate.tryEmitValue("first").orThrow();
 
         assertThatThrownBy(() -> first.get(60, TimeUnit.SECONDS)).hasMessageContaining("was lost while its work ran");
+    }
+
+    @Test
+    void aHolderWhoseConnectionIsSilentLearnsItAtItsEnd() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            ConnectionPool silent = postgres.through(proxy).pool(2);
+            AdvisoryLocks brief = AdvisoryLocks.using(silent, R2dbcBackendOptions.defaults());
+            Sinks.One<String> gate = Sinks.one();
+            CompletableFuture<String> work =
+                    brief.tryWithSessionLock("silent", gate.asMono()).toFuture();
+            Databases.until("it is held", () -> postgres.select(HELD) == 1);
+
+            proxy.freeze();
+            gate.tryEmitValue("done").orThrow();
+
+            assertThat(work)
+                    .failsWithin(Databases.LIMIT)
+                    .withThrowableThat()
+                    .withMessageContaining("was lost while its work ran");
+            proxy.cut();
+            Databases.until("nothing is held", () -> postgres.select(HELD) == 0);
+            silent.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void aQuestionThatIsNotAnsweredEndsInTime() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            ConnectionPool silent = postgres.through(proxy).pool(2);
+            AdvisoryLocks brief = AdvisoryLocks.using(silent, R2dbcBackendOptions.defaults());
+            var unused = Flux.range(0, 2)
+                    .flatMap(i -> brief.tryWithLock("warm " + i, connection -> Mono.just(i)))
+                    .blockLast(Databases.LIMIT);
+
+            proxy.freeze();
+
+            for (Mono<String> attempt : List.of(
+                    brief.tryWithSessionLock("unanswered", Mono.just("it ran")),
+                    brief.tryWithLock("unanswered", connection -> Mono.just("it ran")))) {
+                assertThat(attempt.toFuture())
+                        .failsWithin(Databases.LIMIT)
+                        .withThrowableThat()
+                        .withCauseInstanceOf(TimeoutException.class);
+            }
+            proxy.cut();
+            silent.disposeLater().block(Databases.LIMIT);
+        }
     }
 
     @Test

@@ -1,8 +1,10 @@
 package io.github.reactivelock.r2dbc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
@@ -54,6 +56,15 @@ record Databases(String url, Runnable end) implements AutoCloseable {
 
     boolean isMySqlDriver() {
         return url.startsWith("r2dbc:mysql:");
+    }
+
+    /** The same one, which lives as long as this, behind a proxy to its {@link #port()}. */
+    Databases through(TcpProxy proxy) {
+        return new Databases(url.replace(":" + port() + "/", ":" + proxy.port() + "/"), () -> {});
+    }
+
+    int port() {
+        return Integer.parseInt(url.replaceFirst(".*:([0-9]+)/.*", "$1"));
     }
 
     ConnectionFactory factory() {
@@ -108,6 +119,10 @@ record Databases(String url, Runnable end) implements AutoCloseable {
                         Connection::close)
                 .subscribeOn(Schedulers.boundedElastic())
                 .block(LIMIT);
+    }
+
+    static Claim claim(String key) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
     }
 
     static void until(String what, BooleanSupplier isSo) {

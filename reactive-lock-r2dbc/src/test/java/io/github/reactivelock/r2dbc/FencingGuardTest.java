@@ -176,38 +176,18 @@ class FencingGuardTest {
         assertThatThrownBy(() -> unprotected.block(Databases.LIMIT)).hasMessageContaining("begin a transaction");
     }
 
-    /** A database and how a transaction of it is begun at a level. */
-    record Level(Databases database, String level, boolean inColumn, boolean isNew) {
-        Mono<Void> begin(Connection connection) {
-            boolean isPostgres = database.url().contains("postgresql");
-            boolean isH2 = database.url().contains(":h2:");
-            String set = isPostgres || isH2 ? "SET SESSION CHARACTERISTICS AS TRANSACTION" : "SET SESSION TRANSACTION";
-            return Databases.number(connection, set + " ISOLATION LEVEL " + level)
-                    .then(Mono.from(connection.beginTransaction()));
-        }
-
-        FencingGuard guard() {
-            return inColumn ? FencingGuard.inColumn("account", "id", "fence") : FencingGuard.inOwnTable();
-        }
-
-        boolean endsOldSnapshots() {
-            boolean keepsSnapshot = level.equals("REPEATABLE READ") || level.equals("SERIALIZABLE");
-            return keepsSnapshot && !database.url().contains("mariadb") && !database.isMySqlDriver();
-        }
-    }
-
-    Stream<Level> levels() {
+    Stream<FencingLevel> levels() {
         return databases.stream()
                 .flatMap(database -> Stream.of("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
                         .flatMap(level -> Stream.of(
-                                new Level(database, level, true, false),
-                                new Level(database, level, false, false),
-                                new Level(database, level, false, true))));
+                                new FencingLevel(database, level, true, false),
+                                new FencingLevel(database, level, false, false),
+                                new FencingLevel(database, level, false, true))));
     }
 
     @ParameterizedTest
     @MethodSource("levels")
-    void aTransactionThatReadBeforeTheNewerHolderWroteIsRefused(Level level) {
+    void aTransactionThatReadBeforeTheNewerHolderWroteIsRefused(FencingLevel level) {
         Databases database = level.database();
         FencingGuard guard = level.guard();
         Object resource =
@@ -233,7 +213,7 @@ class FencingGuardTest {
 
     @ParameterizedTest
     @MethodSource("levels")
-    void theNewestHolderWritesAtEveryLevel(Level level) {
+    void theNewestHolderWritesAtEveryLevel(FencingLevel level) {
         Databases database = level.database();
         FencingGuard guard = level.guard();
         Object resource =

@@ -14,6 +14,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -117,6 +118,74 @@ class OnceEndTest {
 
         assertThat(full).isPositive();
         assertThat(database.select(keptUntil)).isEqualTo(full);
+        Mono.from(slow.close()).block(Databases.LIMIT);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** A connection whose first taking of a key reaches the server, whatever its caller does, when the test says so. */
+    private static Connection late(Connection real, Connection slow, AtomicReference<Runnable> arrives) {
+        return (Connection) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    boolean isTaking = method.getName().equals("createStatement")
+                            && arguments[0].toString().matches("(?s)(INSERT|MERGE) INTO reactive_lock_once.*")
+                            && arrives.get() == null;
+                    return isTaking
+                            ? late(slow.createStatement((String) arguments[0]), arrives)
+                            : method.invoke(real, arguments);
+                });
+    }
+
+    private static Statement late(Statement real, AtomicReference<Runnable> arrives) {
+        return (Statement) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Statement.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("execute")) {
+                        return Flux.<Result>create(sink -> arrives.set(() -> {
+                            Result answer = answered(Flux.from(real.execute())
+                                    .concatMap(Result::getRowsUpdated)
+                                    .reduce(0L, (sum, rows) -> sum + ((Number) rows).longValue())
+                                    .subscribeOn(Schedulers.boundedElastic())
+                                    .block(Databases.LIMIT));
+                            var unusedSink = sink.next(answer);
+                            sink.complete();
+                        }));
+                    }
+                    Object unused = method.invoke(real, arguments);
+                    return proxy;
+                });
+    }
+
+    private static Result answered(long rows) {
+        return (Result) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(),
+                new Class<?>[] {Result.class},
+                (proxy, method, arguments) -> Mono.just(rows));
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aCallerWhoLeavesWhileTheKeyIsTakenBlocksNoKey(Databases database) {
+        ConnectionPool pool = database.pool(3);
+        Connection slow = Mono.from(database.factory().create()).block(Databases.LIMIT);
+        AtomicReference<Runnable> arrives = new AtomicReference<>();
+        Once once = Once.using(
+                        new Changed(pool, pool.create().map(connection -> late(connection, slow, arrives))),
+                        Databases.PATIENT)
+                .withLease(LONG);
+        String key = UUID.randomUUID().toString();
+        var leaving = once.run(key, LONG, Mono.just("never")).subscribe();
+        Databases.until("the key is about to be taken", () -> arrives.get() != null);
+
+        leaving.dispose();
+        // Another key is taken and freed, so whatever is asked at once has been asked.
+        assertThat(once.run("not " + key, LONG, Mono.error(new ArithmeticException()))
+                        .onErrorReturn("failed")
+                        .block(Databases.LIMIT))
+                .isEqualTo("failed");
+        arrives.get().run();
+
+        Databases.until(
+                "the key is free again",
+                () -> Objects.equals(once.run(key, LONG, Mono.just("it ran")).block(Databases.LIMIT), "it ran"));
         Mono.from(slow.close()).block(Databases.LIMIT);
         pool.disposeLater().block(Databases.LIMIT);
     }

@@ -279,7 +279,7 @@ class OnceTest {
             }
             database.execute("INSERT INTO reactive_lock_once (once_key, run_id, expires, outcome) VALUES " + rows);
         }
-        Database asked = new Database(pool, false, Databases.PATIENT);
+        Database asked = new Database(pool, Databases.PATIENT);
         long living = database.select("SELECT count(*) FROM reactive_lock_once WHERE expires > 5");
 
         Sweep.ofOnce(asked).swept().block(Databases.LIMIT);

@@ -14,7 +14,6 @@ import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
-import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +22,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +45,6 @@ class OutageTest {
     }
 
     private static final int CONNECTIONS = 10;
-    private static final Pattern PORT = Pattern.compile(":([0-9]+)/");
 
     private final List<LockClient> clients = new ArrayList<>();
     private Restartable postgres;
@@ -166,11 +163,12 @@ class OutageTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("servers")
     void aFirstQuestionOverAFactoryHandedInWhoseConnectionBreaksIsAskedAgain(Databases database) {
-        try (TcpProxy proxy = TcpProxy.to(port(database))) {
-            R2dbcLockBackend backend = R2dbcLockBackend.using(through(proxy, database), Databases.PATIENT);
+        try (TcpProxy proxy = TcpProxy.to(database.port())) {
+            R2dbcLockBackend backend =
+                    R2dbcLockBackend.using(database.through(proxy).factory(), Databases.PATIENT);
             proxy.dropReplies();
-            CompletableFuture<ClaimResult> answer =
-                    backend.claim(claim("opening " + UUID.randomUUID())).toFuture();
+            CompletableFuture<ClaimResult> answer = backend.claim(Databases.claim("opening " + UUID.randomUUID()))
+                    .toFuture();
             Databases.until("a connection is being opened", () -> proxy.connections() == 1);
 
             proxy.reset();
@@ -193,11 +191,12 @@ class OutageTest {
     }
 
     private void isAskedAgain(Databases database, Function<ConnectionFactory, R2dbcLockBackend> opened) {
-        try (TcpProxy proxy = TcpProxy.to(port(database))) {
-            R2dbcLockBackend backend = opened.apply(through(proxy, database));
-            assertThat(backend.claim(claim("warm up " + UUID.randomUUID())).block(Databases.LIMIT))
+        try (TcpProxy proxy = TcpProxy.to(database.port())) {
+            R2dbcLockBackend backend = opened.apply(database.through(proxy).factory());
+            assertThat(backend.claim(Databases.claim("warm up " + UUID.randomUUID()))
+                            .block(Databases.LIMIT))
                     .isInstanceOf(ClaimResult.Granted.class);
-            Claim claim = claim("first question " + UUID.randomUUID());
+            Claim claim = Databases.claim("first question " + UUID.randomUUID());
             String owned = "SELECT count(*) FROM reactive_lock WHERE claim_id = '" + claim.id() + "'";
 
             proxy.dropReplies();
@@ -215,16 +214,17 @@ class OutageTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("servers")
     void aPoolHandedInWhoseConnectionsWereAllResetServesTheNextQuestion(Databases database) {
-        try (TcpProxy proxy = TcpProxy.to(port(database))) {
-            ConnectionPool pool = pool(through(proxy, database));
+        try (TcpProxy proxy = TcpProxy.to(database.port())) {
+            ConnectionPool pool = pool(database.through(proxy).factory());
             R2dbcLockBackend backend = R2dbcLockBackend.using(pool, Databases.PATIENT);
             assertThat(pool.warmup().block(Databases.LIMIT)).isEqualTo(CONNECTIONS);
-            Claim held = claim("held " + UUID.randomUUID());
+            Claim held = Databases.claim("held " + UUID.randomUUID());
             assertThat(backend.claim(held).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
 
             proxy.reset();
 
-            assertThat(backend.claim(claim("next " + UUID.randomUUID())).block(Databases.LIMIT))
+            assertThat(backend.claim(Databases.claim("next " + UUID.randomUUID()))
+                            .block(Databases.LIMIT))
                     .isInstanceOf(ClaimResult.Granted.class);
             assertThat(backend.renew(List.of(held)).block(Databases.LIMIT).renewed())
                     .containsExactly(held.id());
@@ -239,18 +239,6 @@ class OutageTest {
                 .initialSize(CONNECTIONS)
                 .maxSize(CONNECTIONS)
                 .build());
-    }
-
-    private static int port(Databases database) {
-        return PORT.matcher(database.url())
-                .results()
-                .findFirst()
-                .map(found -> Integer.parseInt(found.group(1)))
-                .orElseThrow();
-    }
-
-    private static ConnectionFactory through(TcpProxy proxy, Databases database) {
-        return ConnectionFactories.get(database.url().replace(":" + port(database) + "/", ":" + proxy.port() + "/"));
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -278,8 +266,8 @@ class OutageTest {
     void aDeadlockThatTheDatabaseEndsAtOurCostIsTriedAgain(Restartable server) {
         Databases database = server.database();
         R2dbcLockBackend backend = database.backend();
-        Claim first = claim("deadlock");
-        Claim second = claim("deadlock");
+        Claim first = Databases.claim("deadlock");
+        Claim second = Databases.claim("deadlock");
         var unusedFirst = backend.claim(first).block(Databases.LIMIT);
         var unusedSecond = backend.claim(second).block(Databases.LIMIT);
         Connection outsider = Mono.from(database.factory().create()).block(Databases.LIMIT);
@@ -311,9 +299,5 @@ class OutageTest {
 
     private static void run(Connection connection, String sql) {
         long unused = Databases.number(connection, sql).block(Databases.LIMIT);
-    }
-
-    private static Claim claim(String key) {
-        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
     }
 }

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
@@ -22,6 +22,7 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,13 +37,11 @@ import reactor.util.context.Context;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OwnLineTest {
 
-    private PostgresServer server;
     private Databases postgres;
 
     @BeforeAll
     void start() {
-        server = PostgresServer.start();
-        postgres = new Databases(server.url(), server::close);
+        postgres = Databases.postgres();
         postgres.createTables();
     }
 
@@ -52,11 +51,7 @@ class OwnLineTest {
     }
 
     private ConnectionFactory through(TcpProxy proxy) {
-        return ConnectionFactories.get(server.url().replace(":" + server.port() + "/", ":" + proxy.port() + "/"));
-    }
-
-    private static Claim claim(String key) {
-        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+        return postgres.through(proxy).factory();
     }
 
     /** Lends from a pool; who unwraps it for a connection beside the pool gets to the server directly. */
@@ -80,7 +75,7 @@ class OwnLineTest {
 
     @Test
     void whoeverWaitsHereAsksAgainWhenTheAnswerToAHandOverIsLost() {
-        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             ConnectionPool pool = new ConnectionPool(ConnectionPoolConfiguration.builder(through(proxy))
                     .initialSize(0)
                     .build());
@@ -88,8 +83,8 @@ class OwnLineTest {
             Queue<Signal> signals = new ConcurrentLinkedQueue<>();
             var listening = backend.signals().subscribe(signals::add, error -> {});
             Databases.until("pushes arrive", () -> !signals.isEmpty());
-            Claim holder = claim("lost answer");
-            Claim next = claim("lost answer");
+            Claim holder = Databases.claim("lost answer");
+            Claim next = Databases.claim("lost answer");
             assertThat(backend.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
             assertThat(backend.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
             signals.clear();
@@ -109,8 +104,38 @@ class OwnLineTest {
     }
 
     @Test
+    void aWaiterLooksForItselfWhenNotificationsBreakForGood() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
+            ConnectionPool pool = postgres.pool(4);
+            R2dbcLockBackend backend = R2dbcLockBackend.using(new Split(pool, through(proxy)), Databases.PATIENT);
+            Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+            var listening = backend.signals().subscribe(signals::add, error -> {});
+            Databases.until("pushes arrive", () -> !signals.isEmpty());
+            LockClient holding =
+                    LockClient.builder(postgres.backend()).options(hours).build();
+            LockClient waiting = LockClient.builder(backend).options(hours).build();
+            LockHandle held = holding.acquire("unheard").block(Databases.LIMIT);
+            CompletableFuture<LockHandle> next = waiting.acquire("unheard").toFuture();
+            String waiters = "SELECT count(*) FROM reactive_lock_waiter WHERE lock_key = convert_to('unheard', 'UTF8')";
+            Databases.until("it waits", () -> postgres.select(waiters) == 1);
+
+            proxy.cut();
+            held.release().block(Databases.LIMIT);
+
+            next.orTimeout(Databases.LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .join()
+                    .release()
+                    .block(Databases.LIMIT);
+            listening.dispose();
+            Flux.just(holding, waiting).concatMap(LockClient::close).then().block(Databases.LIMIT);
+            pool.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
     void standingInOurOwnLineIsNotTheSilenceOfTheStore() {
-        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(900));
             LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
                     .commandTimeout(Duration.ofSeconds(1))
@@ -133,7 +158,7 @@ class OwnLineTest {
 
     @Test
     void standingInLineForAConnectionIsNotTheSilenceOfTheStore() {
-        try (TcpProxy proxy = TcpProxy.to(server.port())) {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             R2dbcBackendOptions brief = R2dbcBackendOptions.defaults()
                     .withCommandTimeout(Duration.ofMillis(900))
                     .withConnections(1);
@@ -175,7 +200,7 @@ class OwnLineTest {
         };
         R2dbcLockBackend backend = R2dbcLockBackend.using(routing, Databases.PATIENT);
         Context context = Context.of("tenant", "b");
-        Claim claim = claim("routed");
+        Claim claim = Databases.claim("routed");
 
         backend.createTables().contextWrite(context).block(Databases.LIMIT);
         assertThat(backend.claim(claim).contextWrite(context).block(Databases.LIMIT))

@@ -249,7 +249,7 @@ class RowLocksTest {
         Connection mine = transaction(database, "READ COMMITTED");
         on(rows.lock(mine, "in use"));
 
-        Sweep.ofRows(new Database(pool, false, Databases.PATIENT)).swept().block(Databases.LIMIT);
+        Sweep.ofRows(new Database(pool, Databases.PATIENT)).swept().block(Databases.LIMIT);
 
         assertThat(database.select("SELECT count(*) FROM reactive_lock_row WHERE locked_at = 5"))
                 .isEqualTo(1);

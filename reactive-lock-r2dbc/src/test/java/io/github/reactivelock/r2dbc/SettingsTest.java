@@ -13,16 +13,22 @@ import io.github.reactivelock.testservers.PgBouncer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -37,23 +43,23 @@ class SettingsTest {
     private PostgresServer server;
     private PgBouncer pooler;
     private Databases postgres;
+    private Databases mariaDb;
+    private Databases h2;
 
     @BeforeAll
     void start() {
         server = PostgresServer.start();
         pooler = PgBouncer.before(server);
         postgres = new Databases(server.url(), server::close);
-        postgres.createTables();
+        mariaDb = Databases.mariaDb("mariadb");
+        h2 = Databases.h2();
+        databases().forEach(Databases::createTables);
     }
 
     @AfterAll
     void stop() {
         pooler.close();
-        postgres.close();
-    }
-
-    private static Claim claim(String key) {
-        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+        databases().forEach(Databases::close);
     }
 
     private static LockClient client(R2dbcLockBackend backend) {
@@ -63,7 +69,7 @@ class SettingsTest {
     }
 
     private static Throwable failure(R2dbcLockBackend backend) {
-        return backend.claim(claim("refused"))
+        return backend.claim(Databases.claim("refused"))
                 .map(answer -> new Throwable("answered " + answer))
                 .onErrorResume(Mono::just)
                 .block(Databases.LIMIT);
@@ -77,8 +83,8 @@ class SettingsTest {
         isolated.createTables();
         R2dbcLockBackend one = isolated.backend();
         R2dbcLockBackend other = isolated.backend();
-        Claim holder = claim("isolated");
-        Claim next = claim("isolated");
+        Claim holder = Databases.claim("isolated");
+        Claim next = Databases.claim("isolated");
         assertThat(one.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         Connection outsider = Mono.from(isolated.factory().create()).block(Databases.LIMIT);
         Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
@@ -125,7 +131,7 @@ class SettingsTest {
         Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
         var watching = backend.events("watched").subscribe(seen::add);
         Databases.until("the watch is in force", () -> !seen.isEmpty());
-        Claim claim = claim("watched");
+        Claim claim = Databases.claim("watched");
 
         assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
@@ -175,6 +181,79 @@ class SettingsTest {
 
         assertThat(postgres.select("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"))
                 .isEqualTo(before);
+    }
+
+    /** Hands out connections on which whoever uses them has to commit. */
+    private record ByHand(ConnectionFactory real) implements ConnectionFactory {
+        @Override
+        public Publisher<? extends Connection> create() {
+            return Mono.from(real.create())
+                    .flatMap(connection ->
+                            Mono.from(connection.setAutoCommit(false)).thenReturn((Connection) connection));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return real.getMetadata();
+        }
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void connectionsThatCommitByHandServeLikeOthers(Databases database) {
+        R2dbcLockBackend one = R2dbcLockBackend.using(new ByHand(database.factory()), Databases.PATIENT);
+        R2dbcLockBackend other = R2dbcLockBackend.using(new ByHand(database.factory()), Databases.PATIENT);
+        Claim holder = Databases.claim("by hand");
+        Claim next = Databases.claim("by hand");
+
+        assertThat(one.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(other.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(one.renew(List.of(holder)).block(Databases.LIMIT).renewed()).containsExactly(holder.id());
+        assertThat(one.release(holder).block(Databases.LIMIT)).isTrue();
+        assertThat(other.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(other.release(next).block(Databases.LIMIT)).isTrue();
+        assertThat(one.claim(holder).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(one.release(holder).block(Databases.LIMIT)).isTrue();
+        Once once = Once.using(new ByHand(database.factory()), Databases.PATIENT);
+        assertThat(once.run("by hand", Duration.ofHours(1), Mono.just("it ran")).block(Databases.LIMIT))
+                .isEqualTo("it ran");
+        assertThat(once.run("by hand", Duration.ofHours(1), Mono.just("twice")).blockOptional(Databases.LIMIT))
+                .isEmpty();
+        one.close().then(other.close()).block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("strict")
+    void anAdministratorsLimitsForIdleSessionsAndLongStatementsCostNoLock(Databases database) {
+        database.createTables();
+        LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(3));
+        LockClient holding = client(database.backend()).with(brief);
+        LockClient waiting = client(database.backend()).with(brief);
+        LockHandle held = holding.acquire("limited").block(Databases.LIMIT);
+        CompletableFuture<LockHandle> next = waiting.acquire("limited").toFuture();
+        Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
+        String leaseEnd = "SELECT lease_end FROM reactive_lock";
+        long before = database.select(leaseEnd);
+
+        Databases.until("idle sessions were ended a few times", () -> database.select(leaseEnd) > before + 5_000_000);
+
+        assertThat(held.isHeld()).isTrue();
+        held.release().block(Databases.LIMIT);
+        next.orTimeout(60, TimeUnit.SECONDS).join().release().block(Databases.LIMIT);
+        Flux.just(holding, waiting).concatMap(LockClient::close).then().block(Databases.LIMIT);
+        database.close();
+    }
+
+    Stream<Databases> databases() {
+        return Stream.of(postgres, mariaDb, h2);
+    }
+
+    static Stream<Databases> strict() {
+        PostgresServer one = PostgresServer.start(
+                "-c", "idle_session_timeout=700ms", "-c", "statement_timeout=5s", "-c", "lock_timeout=2s");
+        MariaDbServer other = MariaDbServer.start("--wait-timeout=1", "--max-statement-time=5");
+        return Stream.of(
+                new Databases(one.url(), one::close), new Databases(other.url("mariadb"), other::close));
     }
 
     private void assertServed(LockClient holding, LockClient waiting, String key) {

@@ -224,7 +224,7 @@ class StuckTest {
     @MethodSource("sites")
     void aClientThatStopsInTheMiddleOfATransactionHoldsUpItsKeyForAMomentOnly(Site site) {
         R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
-        Database stopping = new Database(site.database().factory(), false, brief);
+        Database stopping = new Database(site.database().factory(), brief);
         Connection connection = Mono.from(site.database().factory().create()).block(Databases.LIMIT);
         CompletableFuture<Boolean> locked = new CompletableFuture<>();
         var stopped = HandOverTransaction.of(

@@ -2,7 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.testkit.TcpProxy;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;

@@ -8,7 +8,7 @@ class H2MatrixTest extends FaultCases implements RestartCases {
 
     @Override
     Store open() {
-        return new H2Store();
+        return SqlStore.h2();
     }
 
     /** Left out: H2's client prepares each statement with a question of its own, so nothing is done while answers are lost. */
@@ -17,6 +17,6 @@ class H2MatrixTest extends FaultCases implements RestartCases {
 
     @Override
     public void restart() {
-        ((H2Store) store).restart();
+        ((SqlStore) store).restart();
     }
 }

@@ -1,5 +1,9 @@
 package io.github.reactivelock.reliability;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import org.h2.tools.Server;
 
 /**
@@ -10,6 +14,22 @@ public final class H2Process {
 
     private H2Process() {}
 
+    /** What a JVM loads and compiles for its first database would be a part of a restart as well. */
+    private static void warmUp(String directory) throws SQLException {
+        Server server = Server.createTcpServer("-tcpPort", "0", "-baseDir", directory, "-ifNotExists")
+                .start();
+        String database = "/./warm" + ProcessHandle.current().pid() + ";WRITE_DELAY=0";
+        try (Connection connection =
+                        DriverManager.getConnection("jdbc:h2:tcp://127.0.0.1:" + server.getPort() + database);
+                Statement statement = connection.createStatement()) {
+            boolean unusedTable = statement.execute("CREATE TABLE warm (id INT PRIMARY KEY)");
+            for (int i = 0; i < 100; i++) {
+                int unusedRow = statement.executeUpdate("MERGE INTO warm VALUES (" + i % 10 + ")");
+            }
+        }
+        server.stop();
+    }
+
     /**
      * Runs it.
      *
@@ -18,6 +38,7 @@ public final class H2Process {
      */
     public static void main(String... args) throws Exception {
         System.setProperty("h2.bindAddress", "127.0.0.1");
+        warmUp(args[0]);
         Server server = Server.createTcpServer("-tcpPort", args[1], "-baseDir", args[0], "-ifNotExists");
         System.out.println("is ready");
         if (System.in.read() < 0) {

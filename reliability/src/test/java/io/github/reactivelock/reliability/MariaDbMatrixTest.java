@@ -8,11 +8,11 @@ class MariaDbMatrixTest extends FaultCases implements RestartCases {
 
     @Override
     Store open() {
-        return new MariaDbStore();
+        return SqlStore.mariaDb();
     }
 
     @Override
     public void restart() {
-        ((MariaDbStore) store).server.restart();
+        ((SqlStore) store).restart();
     }
 }

@@ -8,11 +8,11 @@ class PostgresMatrixTest extends FaultCases implements RestartCases {
 
     @Override
     Store open() {
-        return new PostgresStore();
+        return SqlStore.postgres();
     }
 
     @Override
     public void restart() {
-        ((PostgresStore) store).server.restart();
+        ((SqlStore) store).restart();
     }
 }
