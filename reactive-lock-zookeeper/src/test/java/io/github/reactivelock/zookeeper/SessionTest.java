@@ -9,7 +9,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LossReason;
-import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -17,38 +16,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /** Connections that break, servers that stop and come back, sessions that end. */
-class SessionTest extends Fixture {
-
-    private TcpProxy proxy;
-
-    @BeforeEach
-    void putAProxyBetween() {
-        proxy = TcpProxy.to(server.getPort());
-    }
-
-    @AfterEach
-    void removeTheProxy() {
-        // Those behind it end their sessions through it.
-        closeAll();
-        proxy.close();
-    }
-
-    private String proxied() {
-        return "127.0.0.1:" + proxy.port();
-    }
-
-    private ZooKeeperLockBackend behindProxy(Duration session) {
-        return ZooKeeperLockBackend.connect(
-                proxied(), ZooKeeperBackendOptions.defaults().withSessionTimeout(session));
-    }
+class SessionTest extends ProxiedFixture {
 
     @Test
     void aCutThatIsMendedInTimeCostsNothing() throws InterruptedException {
@@ -138,42 +112,6 @@ class SessionTest extends Fixture {
             assertThat(ZooKeepers.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);
             assertThat(ZooKeepers.claims(zookeeper)).hasSize(2).doesNotContain(left);
         }
-    }
-
-    /**
-     * Curator drops its handle without ending the session, which the server keeps for some time. The new handle connects
-     * only when the old one is silent: Curator takes what the old one says for the new one's word, and would wait for a
-     * connection that it has.
-     */
-    private void giveUpTheSession(CuratorFramework users) throws Exception {
-        CompletableFuture<Thread> events = new CompletableFuture<>();
-        users.checkExists()
-                .inBackground((client, event) -> events.complete(Thread.currentThread()))
-                .forPath("/");
-        Thread ofTheOldHandle = ZooKeepers.get(events);
-
-        proxy.cut();
-        users.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
-        ZooKeepers.until("the old handle is silent", () -> !ofTheOldHandle.isAlive());
-        proxy.mend();
-        ZooKeepers.until("Curator is connected", users.getZookeeperClient()::isConnected);
-    }
-
-    /** So that the next claim on it takes one command. */
-    private void makeTheLock(ZooKeeperLockBackend backend) {
-        Claim first = claim();
-        ZooKeepers.get(backend.claim(first));
-        ZooKeepers.get(backend.release(first));
-    }
-
-    /** The store has made the claim's node when this returns, and no answer arrives until the proxy is mended. */
-    private CompletableFuture<ClaimResult> claimWithoutAnswer(ZooKeeperLockBackend backend, Claim claim)
-            throws InterruptedException {
-        makeTheLock(backend);
-        proxy.dropReplies();
-        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
-        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
-        return answer;
     }
 
     private void assertThatAReleaseThatFailsIsMadeUpFor(ZooKeeperLockBackend backend, Claim claim)
