@@ -1,14 +1,20 @@
 package io.github.reactivelock.examples;
 
+import io.etcd.jetcd.Client;
+import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
+import io.r2dbc.spi.ConnectionFactories;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.logging.Level;
@@ -33,6 +39,9 @@ public enum Store {
     MARIADB,
     /** An H2 in memory, over R2DBC. */
     H2;
+
+    /** A busy machine may be late; what an example shows must not depend on that. */
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     /**
      * Logs at each start that there is no native code, which is not needed. Kept in a field, or the JDK would forget
@@ -80,11 +89,20 @@ public enum Store {
             case REDIS -> LettuceLockBackend.connect(address);
             case ETCD -> {
                 GRPC.setLevel(Level.WARNING);
-                yield EtcdLockBackend.connect(address);
+                yield EtcdLockBackend.connect(
+                        Client.builder().endpoints(address),
+                        EtcdBackendOptions.defaults().withCommandTimeout(PATIENCE));
             }
-            case ZOOKEEPER -> ZooKeeperLockBackend.connect(address);
-            case POSTGRESQL, MARIADB, H2 -> R2dbcLockBackend.connect(address);
+            case ZOOKEEPER -> ZooKeeperLockBackend.connect(
+                    address, ZooKeeperBackendOptions.defaults().withCommandTimeout(PATIENCE));
+            case POSTGRESQL, MARIADB, H2 -> database(address);
         };
+    }
+
+    private static R2dbcLockBackend database(String address) {
+        return R2dbcLockBackend.connect(
+                ConnectionFactories.get(address),
+                R2dbcBackendOptions.defaults().withCommandTimeout(PATIENCE));
     }
 
     /** In lower case. */
@@ -125,7 +143,7 @@ public enum Store {
     private Mono<Void> prepared(String address) {
         return isSql()
                 ? Mono.usingWhen(
-                        Mono.fromSupplier(() -> R2dbcLockBackend.connect(address)),
+                        Mono.fromSupplier(() -> database(address)),
                         R2dbcLockBackend::createTables,
                         R2dbcLockBackend::close)
                 : Mono.empty();

@@ -7,25 +7,20 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
 final class ClaimRegistry implements Lease.Findings {
 
-    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
-
     private final ClaimKeys keys;
     private final SignalSink pushes;
     private final Leases leases;
+    private final Turns turns;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
@@ -34,6 +29,7 @@ final class ClaimRegistry implements Lease.Findings {
     ClaimRegistry(Etcd etcd, ClaimKeys keys, SignalSink pushes) {
         this.keys = keys;
         this.pushes = pushes;
+        this.turns = new Turns(keys, pushes, this::own);
         this.leases = new Leases(etcd, keys::marker, this);
     }
 
@@ -118,7 +114,7 @@ final class ClaimRegistry implements Lease.Findings {
     private void vanished(ClaimState standing, long revision) {
         standing.vanished(revision);
         standing.claimed();
-        tellSuccessor(standing);
+        turns.tellSuccessor(standing);
     }
 
     private Mono<ClaimResult> placed(ClaimState standing, QueuePosition line, long askedAt, boolean mayRepeat) {
@@ -133,7 +129,7 @@ final class ClaimRegistry implements Lease.Findings {
         if (standing.claim.mode() == Claim.Mode.TRY) {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
         }
-        follow(standing, line.revision(), line.predecessor());
+        turns.follow(standing, line.revision(), line.predecessor());
         ClaimState own = own(line.predecessor());
         // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
         return Mono.just(new ClaimResult.Queued(
@@ -158,57 +154,13 @@ final class ClaimRegistry implements Lease.Findings {
         return false;
     }
 
-    // ---- wait
-
-    private void follow(ClaimState standing, long revision, KeyValue predecessor) {
-        ClaimState own = own(predecessor);
-        Disposable.Swap watch = standing.follow(predecessor.getKey(), predecessor.getCreateRevision(), own);
-        if (watch != null && (own == null || !own.isFollowedBy(standing, predecessor.getCreateRevision()))) {
-            Mono<Void> news = keys.untilGone(predecessor)
-                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                            .then())
-                    .then(Mono.defer(() -> {
-                        standing.followed(watch);
-                        return lookAfterwards(standing, revision);
-                    }));
-            boolean unused = watch.update(FireAndForget.run("waiting for a lock in etcd", news));
-        }
-    }
-
-    private Mono<Void> lookAfterwards(ClaimState standing, long revision) {
-        return keys.look(standing, revision)
-                .flatMap(line -> moved(standing, revision, line))
-                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                        .thenReturn(recheck(standing)))
-                .doOnNext(pushes::push)
-                .then();
-    }
-
-    private Mono<Signal> moved(ClaimState standing, long revision, QueuePosition line) {
-        if (line.revision() != revision) {
-            standing.vanished(revision);
-            return Mono.just(recheck(standing));
-        }
-        if (line.predecessor() != null) {
-            follow(standing, revision, line.predecessor());
-            return Mono.empty();
-        }
-        return standing.own(revision)
-                ? Mono.just(new Signal.Grant(standing.claim.id(), token(revision)))
-                : Mono.empty();
-    }
-
-    private static Signal recheck(ClaimState standing) {
-        return new Signal.Recheck(standing.claim.key());
-    }
-
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
         return Renewal.of(held, standings);
     }
 
-    /** Somebody gave notice of a forced release; true or not, the claim's key shows it. */
+    /** There was notice of a forced release; the claim's key shows whether it is true. */
     Mono<Signal> forced(String claimId) {
         ClaimState standing = standings.get(claimId);
         if (standing == null || !standing.isOwner()) {
@@ -219,7 +171,7 @@ final class ClaimRegistry implements Lease.Findings {
                 .filter(line -> line.revision() != revision)
                 .<Signal>map(line -> {
                     standing.vanished(revision);
-                    tellSuccessor(standing);
+                    turns.tellSuccessor(standing);
                     return new Signal.Suspect(claimId, LossReason.FORCED);
                 })
                 .onErrorResume(error -> Mono.empty());
@@ -227,9 +179,9 @@ final class ClaimRegistry implements Lease.Findings {
 
     @Override
     public void vanished(ClaimState standing) {
-        tellSuccessor(standing);
+        turns.tellSuccessor(standing);
         pushes.push(
-                standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : recheck(standing));
+                standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : Turns.recheck(standing));
     }
 
     /** A key of this client that is no claim was deleted. */
@@ -270,35 +222,15 @@ final class ClaimRegistry implements Lease.Findings {
             return keys.delete(standing, owner)
                     .doOnNext(deleted -> {
                         depart(standing, settled);
-                        tellSuccessor(standing, deleted);
+                        turns.tellSuccessor(standing, deleted);
                     })
                     .doOnError(error -> {
                         depart(standing, false);
-                        tellSuccessor(standing);
+                        turns.tellSuccessor(standing);
                     })
                     .doOnCancel(() -> depart(standing, false))
                     .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
         });
-    }
-
-    /** A claim of this client that is next needs no watch and no question: the deletion has shown it. */
-    private void tellSuccessor(ClaimState standing, ClaimKeys.Deleted deleted) {
-        ClaimState next = standing.successor();
-        long revision = next == null ? 0 : deleted.revisionIfFirst(next.name);
-        if (next != null && revision != 0 && next.own(revision)) {
-            next.unfollow();
-            pushes.push(new Signal.Grant(next.claim.id(), token(revision)));
-        } else if (next != null && !standing.splice(next)) {
-            tellSuccessor(standing);
-        }
-    }
-
-    private void tellSuccessor(ClaimState standing) {
-        ClaimState next = standing.successor();
-        if (next != null && next.isWaiting()) {
-            next.unfollow();
-            Disposable unused = FireAndForget.run("looking whose turn it is", lookAfterwards(next, next.revision()));
-        }
     }
 
     private void abandon(ClaimState standing) {

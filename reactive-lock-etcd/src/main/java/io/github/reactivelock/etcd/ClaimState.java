@@ -129,7 +129,7 @@ final class ClaimState {
         return unanswered == 0;
     }
 
-    /** The key is there; false if nobody wants it any more. */
+    /** The key is there; false if the claim has ended. */
     synchronized boolean seen(long createRevision) {
         if (stage == Stage.ENTERING || stage == Stage.WAITING) {
             if (stage == Stage.ENTERING) {
@@ -152,7 +152,7 @@ final class ClaimState {
         return true;
     }
 
-    /** Whoever claims does not believe that it has the lock, so that a grant which was lost hinders nobody. */
+    /** A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one. */
     synchronized void claimed() {
         if (stage == Stage.LOST) {
             stage = Stage.ENTERING;
@@ -219,12 +219,12 @@ final class ClaimState {
         return true;
     }
 
-    /** From now on nobody new is told. */
+    /** No further claim is told from now on. */
     synchronized void end() {
         ended = true;
     }
 
-    /** Whoever has to be told that this claim has left. */
+    /** The claim that has to be told that this one has left. */
     synchronized @Nullable ClaimState successor() {
         return successor;
     }
@@ -246,7 +246,7 @@ final class ClaimState {
     }
 
     /**
-     * The key of this claim, which has left, is gone. Whoever followed it follows the one before it, if that is this
+     * The key of this claim, which has left, is gone. The claim behind it follows the one before it, if that is this
      * client's as well; false if that has to be looked for.
      */
     boolean splice(ClaimState next) {

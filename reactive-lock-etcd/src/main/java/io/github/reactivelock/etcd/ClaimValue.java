@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
  *
  * @param session the client that made the claim
  * @param claimId the claim
- * @param owner whom it names as the owner
+ * @param owner the name of its owner
  */
 record ClaimValue(String session, String claimId, String owner) {
 

@@ -86,7 +86,7 @@ final class ClientSource {
                         opened.getWatchClient();
                         CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
                         return opened;
-                    } catch (Throwable e) { // nobody else knows of it
+                    } catch (Throwable e) { // no other reference to it exists
                         if (isOurs) {
                             opened.close();
                         }

@@ -42,12 +42,12 @@ import reactor.core.publisher.Mono;
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
  *       long as it asked from the moment of asking.
  *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it, and so does the deletion of its marker, a key
- *       {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that somebody revokes is noticed at
+ *       {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that is revoked is noticed at
  *       once. A few times in its life the keys bound to a
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
  *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
  *   <li><b>Release.</b> The key is deleted if its value still is the one that was put, which holds the claim's id. The
- *       next in line sees it go; nobody else is woken.
+ *       next in line sees it go; no other client is woken.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because etcd loses no
@@ -63,6 +63,7 @@ public final class EtcdLockBackend implements LockBackend {
     private static final Duration REVOKING = Duration.ofMillis(700);
 
     private final Etcd etcd;
+    private final KeyLayout names;
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
@@ -71,7 +72,7 @@ public final class EtcdLockBackend implements LockBackend {
 
     EtcdLockBackend(ClientSource source, EtcdBackendOptions options) {
         String session = RandomId.next();
-        KeyLayout names = new KeyLayout(options.prefix());
+        this.names = new KeyLayout(options.prefix());
         this.etcd = new Etcd(source, options);
         this.pushes = new SignalSink(etcd, names.notice(session));
         this.queue = new ClaimRegistry(etcd, new ClaimKeys(etcd, names, session), pushes);
@@ -146,6 +147,15 @@ public final class EtcdLockBackend implements LockBackend {
             parsed[i] = URI.create(endpoints[i]);
         }
         return parsed;
+    }
+
+    /**
+     * A guard for writes to the same etcd, over the client of this backend and for as long as that is open.
+     *
+     * @return a guard that needs no closing
+     */
+    public EtcdFencingGuard fencingGuard() {
+        return new EtcdFencingGuard(etcd, names);
     }
 
     @Override

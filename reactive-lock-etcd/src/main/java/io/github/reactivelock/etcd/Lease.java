@@ -29,7 +29,7 @@ final class Lease {
         /** A claim's key is gone though its lease is not. */
         void vanished(ClaimState standing);
 
-        /** A key was put too late, for a claim that nobody wants any more. */
+        /** A key was put too late, for a claim that has ended. */
         Mono<Void> stray(ByteSequence name);
 
         /** The lease is gone, and all its keys with it. */
@@ -107,7 +107,7 @@ final class Lease {
         }
     }
 
-    /** One question to the store, shared by all whom its answer serves. */
+    /** One question to the store, shared by all callers that its answer serves. */
     private final class Round {
 
         final long askedAt = System.nanoTime();

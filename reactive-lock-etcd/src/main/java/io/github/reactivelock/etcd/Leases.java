@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
  * The leases of this client: one for all claims with the same lease whose holds are renewed, and one of its own for
  * every other claim. A shared lease lives half a second longer than its claims ask for, at least, so that a question
  * sent for one of them serves all that ask in that time. Each lease has a key of its own, its marker, whose deletion is
- * watched for: so a lease that somebody revokes is noticed at once, with one watch for all holds of the client.
+ * watched for: so a revoked lease is noticed at once, with one watch for all holds of the client.
  */
 final class Leases {
 
@@ -89,7 +89,7 @@ final class Leases {
         marked.values().removeIf(each -> each.lease == lease);
     }
 
-    /** A key of this client is gone. If it was the marker of a lease that is in use, somebody has revoked that. */
+    /** A key of this client is gone. If it was the marker of a lease that is in use, that lease was revoked. */
     void deleted(ByteSequence name, long revision) {
         Marked known = marked.get(name);
         if (known != null && revision > known.revision) {

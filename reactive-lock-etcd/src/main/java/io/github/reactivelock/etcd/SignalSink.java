@@ -19,9 +19,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * What is pushed to this client: grants that its own watches found, and notices that somebody else put under its key,
+ * What is pushed to this client: grants that its own watches found, and notices that other clients put under its key,
  * which is how a forced release reaches the owner. That key, and those of its leases that begin alike, are watched for as
- * long as somebody listens.
+ * long as there is a subscriber.
  */
 final class SignalSink {
 

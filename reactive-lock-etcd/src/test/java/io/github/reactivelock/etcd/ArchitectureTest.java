@@ -47,6 +47,6 @@ class ArchitectureTest {
                         .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
-                .containsExactlyInAnyOrder("EtcdFencing", "EtcdLockBackend", "EtcdBackendOptions");
+                .containsExactlyInAnyOrder("EtcdFencingGuard", "EtcdLockBackend", "EtcdBackendOptions");
     }
 }

@@ -167,23 +167,9 @@ class ConnectionTest {
         LockBackend narrow = fixture.backend(uri("narrow", "pw"));
         assertThatThrownBy(() -> ask(narrow, claim("a"))).hasMessageContaining("ACL SETUSER <user> ~{reactivelock:*");
 
-        acl(
-                "SETUSER",
-                "enough",
-                "on",
-                ">pw",
-                "resetkeys",
-                "resetchannels",
-                "-@all",
-                "~{reactivelock:*",
-                "&reactivelock:*",
-                "+@scripting",
-                "+@string",
-                "+@hash",
-                "+@sortedset",
-                "+@keyspace",
-                "+@pubsub",
-                "+time");
+        acl(("SETUSER enough on >pw resetkeys resetchannels -@all ~{reactivelock:* &reactivelock:*"
+                        + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time")
+                .split(" "));
         LockBackend enough = fixture.backend(uri("enough", "pw"));
         fixture.signals(enough);
         Claim owner = claim("a");

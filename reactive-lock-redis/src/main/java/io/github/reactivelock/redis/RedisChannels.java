@@ -23,7 +23,7 @@ final class RedisChannels implements RedisListener {
     /** Who listens, and how often the channel was confirmed. */
     private record Listeners(List<FluxSink<Push>> sinks, int confirmations) {}
 
-    private static final Listeners NOBODY = new Listeners(List.of(), 0);
+    private static final Listeners NONE = new Listeners(List.of(), 0);
 
     private final ConcurrentHashMap<String, Listeners> listeners = new ConcurrentHashMap<>();
     private volatile boolean replaced;
@@ -79,18 +79,18 @@ final class RedisChannels implements RedisListener {
     @Override
     public void failed(String channel, Throwable error) {
         Throwable explained = explain.apply(channel, error);
-        listeners.getOrDefault(channel, NOBODY).sinks().forEach(sink -> sink.error(explained));
+        listeners.getOrDefault(channel, NONE).sinks().forEach(sink -> sink.error(explained));
     }
 
     private void emit(String channel, Push push) {
-        for (FluxSink<Push> sink : listeners.getOrDefault(channel, NOBODY).sinks()) {
+        for (FluxSink<Push> sink : listeners.getOrDefault(channel, NONE).sinks()) {
             var unused = sink.next(push);
         }
     }
 
     private void join(String channel, FluxSink<Push> sink) {
         listeners.compute(channel, (name, present) -> {
-            Listeners all = present == null ? NOBODY : present;
+            Listeners all = present == null ? NONE : present;
             List<FluxSink<Push>> more = new ArrayList<>(all.sinks());
             more.add(sink);
             return new Listeners(List.copyOf(more), all.confirmations());
@@ -106,7 +106,7 @@ final class RedisChannels implements RedisListener {
         });
         if (left == null) {
             connection.unsubscribe(channel);
-            // Somebody who joined in between may have been unsubscribed by that.
+            // A listener that joined in between may have been unsubscribed by that.
             if (listeners.containsKey(channel)) {
                 connection.subscribe(channel);
             }

@@ -104,7 +104,7 @@ public interface RedisConnection {
 
     /**
      * Whether the server that runs the scripts of a lock also has the connections of those who listen to its channels, so
-     * that it can tell that nobody does. Not so in a cluster, whose nodes pass messages on.
+     * that it can tell that there is none. Not so in a cluster, whose nodes pass messages on.
      *
      * @return false unless overridden
      */

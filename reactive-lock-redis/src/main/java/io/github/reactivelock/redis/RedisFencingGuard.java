@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
  * lock.withLock("account:7", held -> guard.write("account:7", held.fencingToken(), "SET", "99"));
  * }</pre>
  *
- * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, until somebody deletes
+ * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, until it is deleted
  * it; then an old token would pass again.
  * It helps only if every writer of the key goes through a guard.
  */

@@ -11,7 +11,7 @@ public interface RedisListener {
     void subscribed(String channel);
 
     /**
-     * A message arrived, from anybody who may publish there.
+     * A message arrived, from any client that may publish there.
      *
      * @param channel the channel's full name
      * @param text the message, decoded as UTF-8

@@ -12,13 +12,11 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Locks in Redis 6.2 and 7 over any {@link RedisConnection}. A module that brings a client library extends this class.
@@ -63,18 +61,12 @@ import reactor.util.retry.Retry;
  */
 public abstract class RedisLockBackend implements QuorumNode {
 
-    // Well below the engine's command timeout, so that the server's own word is what the caller gets to read.
-    private static final Duration PASSING = Duration.ofSeconds(1);
-    private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
     private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
-    // What each of the four keys holds, in the order of RedisNames.all.
-    private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
 
-    // Read from the jar when the first backend is made, not by whichever thread asks first: that one must not block.
-    private final RedisScript script = RedisScript.lock();
     private final RedisConnection connection;
     private final RedisKeyLayout names;
     private final String prefix;
+    private final ScriptCalls calls;
     private final String client = RandomId.next();
     private final String grants;
     private final RedisChannels channels;
@@ -97,6 +89,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.names = options.hasShardedChannels()
                 ? RedisKeyLayout.ofShards(prefix)
                 : new RedisKeyLayout(prefix, connection.database());
+        this.calls = new ScriptCalls(connection, names, prefix);
         this.grants = names.grants(client);
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
@@ -130,7 +123,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     public final Mono<ClaimResult> claim(Claim claim) {
         String verb = claim.mode() == Claim.Mode.TRY ? "try" : isHeard(claim.key()) ? "await" : "claim";
         Mono<ClaimResult> answer =
-                run(claim.key(), verb, who(claim), millis(claim)).map(reply -> RedisReplies.claim(claim, reply));
+                calls.run(claim.key(), verb, who(claim), millis(claim)).map(reply -> RedisReplies.claim(claim, reply));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
             ShardGrants waiting = shards;
             return Mono.defer(() -> {
@@ -148,13 +141,13 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<Vote> vote(Claim claim, long ticket) {
         String mode = claim.mode().name();
-        return run(claim.key(), "vote", who(claim), millis(claim), mode, Long.toString(ticket))
+        return calls.run(claim.key(), "vote", who(claim), millis(claim), mode, Long.toString(ticket))
                 .map(reply -> RedisReplies.vote(claim, reply));
     }
 
     @Override
     public final Mono<Void> raise(Claim claim, long fencingToken) {
-        return run(claim.key(), "raise", claim.id(), counted(fencingToken)).then();
+        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken)).then();
     }
 
     @Override
@@ -165,17 +158,17 @@ public abstract class RedisLockBackend implements QuorumNode {
         if (shards != null) {
             shards.released(claim);
         }
-        return run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
+        return calls.run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
     }
 
     @Override
     public final Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return run(key, "force", counted(fencingToken)).map(RedisReplies::flag);
+        return calls.run(key, "force", counted(fencingToken)).map(RedisReplies::flag);
     }
 
     @Override
     public final Mono<LockInfo> inspect(String key) {
-        return run(key, "inspect").map(reply -> RedisReplies.info(key, reply));
+        return calls.run(key, "inspect").map(reply -> RedisReplies.info(key, reply));
     }
 
     @Override
@@ -200,14 +193,13 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private Signal confirmed() {
         heard = connection.knowsListeners();
-        // On a cluster one node is asked, any of them.
-        eviction.look(connection.eval(script, List.of(names.owner(client)), arguments("memory")), connection.server());
+        eviction.look(calls.memory(client), connection.server());
         return new Signal.Reconnected();
     }
 
     @Override
     public final Flux<LockEvent> events(String key) {
-        Mono<List<Object>> watch = run(key, "watch", names.events(key));
+        Mono<List<Object>> watch = calls.run(key, "watch", names.events(key));
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
         // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks
         // again.
@@ -242,52 +234,6 @@ public abstract class RedisLockBackend implements QuorumNode {
         return "Redis at " + connection.server() + ", prefix " + prefix;
     }
 
-    private Mono<List<Object>> run(String key, String verb, String... args) {
-        List<String> keys = names.all(key);
-        List<String> arguments = arguments(verb, args);
-        return connection.eval(script, keys, arguments).onErrorResume(error -> again(keys, arguments, error));
-    }
-
-    /** Slots on the move and shards that fail over serve again soon; claims that wait may well ask then. */
-    private Mono<List<Object>> again(List<String> keys, List<String> arguments, Throwable error) {
-        if (!RedisFailure.isPassing(error)) {
-            return explained(keys, error);
-        }
-        long until = System.nanoTime() + PASSING.toNanos();
-        Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
-                .scheduler(DriverThreads.timer())
-                .filter(last -> RedisFailure.isPassing(last) && System.nanoTime() - until < 0);
-        return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
-                .then(connection.eval(script, keys, arguments).retryWhen(retries))
-                .onErrorResume(last -> explained(keys, last));
-    }
-
-    private static List<String> arguments(String verb, String... args) {
-        String[] all = new String[args.length + 1];
-        all[0] = verb;
-        System.arraycopy(args, 0, all, 1, args.length);
-        return Arrays.asList(all);
-    }
-
-    private Mono<List<Object>> explained(List<String> keys, Throwable error) {
-        String foreign = RedisFailure.foreignKey(error);
-        if (!foreign.isEmpty()) {
-            return Mono.error(RedisFailure.foreign(connection, foreign, "string of another form", error));
-        }
-        Throwable explained = RedisFailure.explain(connection, prefix, error);
-        if (!RedisFailure.isWrongType(error)) {
-            return Mono.error(explained);
-        }
-        // The server does not say which key it meant.
-        return connection
-                .eval(script, keys, arguments("foreign", TYPES.toArray(String[]::new)))
-                .onErrorMap(ignored -> explained)
-                .flatMap(reply -> Mono.error(
-                        reply.isEmpty()
-                                ? explained
-                                : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error)));
-    }
-
     private Mono<RenewalResult> renewBatch(List<Claim> batch) {
         List<String> keys = new ArrayList<>(batch.size());
         String[] args = new String[2 * batch.size()];
@@ -296,12 +242,9 @@ public abstract class RedisLockBackend implements QuorumNode {
             args[2 * keys.size() + 1] = millis(claim);
             keys.add(names.owner(claim.key()));
         }
-        List<String> arguments = arguments("renew", args);
         Mono<List<Object>> answer = replicas == null
-                ? connection.eval(script, keys, arguments)
-                : connection
-                        .evalAndWait(script, keys, arguments, options.replicas(), options.replicaTimeout())
-                        .doOnNext(this::checkReplicas);
+                ? calls.renew(keys, args)
+                : calls.renewAndWait(keys, args, options).doOnNext(this::checkReplicas);
         return answer.onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
                 .map(reply -> RedisReplies.renewal(batch, reply));
     }

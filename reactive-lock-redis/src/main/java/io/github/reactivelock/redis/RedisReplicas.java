@@ -109,7 +109,7 @@ final class RedisReplicas {
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),
                             error -> failed(round, error));
-        } catch (Throwable e) { // a fatal one, which is not signalled: nobody would ever be served again
+        } catch (Throwable e) { // a fatal one, which is not signalled: no later question would ever be answered
             failed(round, e);
             next.run();
         }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what the script answers and publishes. Answers come from our own script, so a strange one is an error; messages
- * may come from anybody, so a strange one is null.
+ * may come from any client, so a strange one is null.
  */
 final class RedisReplies {
 
@@ -135,7 +135,7 @@ final class RedisReplies {
     private static long fencingToken(long token) {
         if (token <= 0 || token > HIGHEST_TOKEN) {
             throw new IllegalStateException("the token counter stands at " + token
-                    + ", which leaves no room above it: delete the lock's ':token' key while nobody holds the lock");
+                    + ", which leaves no room above it: delete the lock's ':token' key while the lock is free");
         }
         return token << LockBackend.PASS_BITS;
     }

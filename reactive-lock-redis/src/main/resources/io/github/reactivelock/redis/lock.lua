@@ -5,10 +5,10 @@
 --
 -- owner    "id channel label token" of the claim that has the lock; expires with its lease
 -- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
---          time or after its last use. While somebody wants to hear of changes it is "+token deadline channel"
+--          time or after its last use. While a client watches for changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival
 -- waiters  "lease deadline channel label" of each of them; the deadline begins with a zero if this server had confirmed
---          the channel, so that it knows whether somebody is there
+--          the channel, so that it knows whether the client is there
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
 -- watcher. While there is one, both have the sign, if they exist.
@@ -63,7 +63,7 @@ local function answer(verb, k, at)
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
-  -- Most claims find nobody before them and most releases nobody behind them: they end here.
+  -- Most claims find no other before them and most releases none behind them: they end here.
   if verb == 'await' or verb == 'claim' or verb == 'try' then
     local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
@@ -90,7 +90,7 @@ local function answer(verb, k, at)
   elseif verb == 'release' then
     owner = call('GET', OWNER)
     if owner and string.find(owner, me .. ' ', 1, true) == 1 then
-      -- Given up before anything else is tried: whatever fails after that, nobody is left with it.
+      -- Given up before anything else is tried: whatever fails after that, no claim is left with it.
       call('DEL', OWNER)
       if string.byte(owner, -1) ~= PLUS then
         return 1
@@ -173,7 +173,7 @@ local function answer(verb, k, at)
     end
   end
 
-  -- Whether somebody listens there now; not asked where it cannot be known.
+  -- Whether a client listens there now; not asked where it cannot be known.
   local function is_deaf(to, deadline)
     if string.byte(deadline) ~= ZERO then
       return false
@@ -220,7 +220,7 @@ local function answer(verb, k, at)
     return nil, first_deaf
   end
 
-  -- Nobody was found who hears of it: the first is told all the same, and the newest, who is the likeliest to be there.
+  -- No client was found that hears of it: the first is told anyway, and the newest, which is the likeliest to be there.
   local function rouse(first_deaf)
     if first_deaf then
       tell(first_deaf, 'recheck ' .. OWNER)
@@ -240,7 +240,7 @@ local function answer(verb, k, at)
     end
   end
 
-  -- Answers the token if it is granted; otherwise how long the owner still has and, if it was queued, behind whom.
+  -- Answers the token if it is granted; otherwise how long the owner still has and, if it was queued, the claim before it.
   local function claim(waits, ticket)
     local lease = ARGV[at + 2]
     local my_id, who = string.match(me, '^(%S+) (.*)$')
@@ -251,7 +251,7 @@ local function answer(verb, k, at)
     local left
     if owner then
       left = call('PTTL', OWNER)
-      if left < 0 then -- somebody took the expiry away: nothing here may stay for ever
+      if left < 0 then -- the expiry was taken away: nothing here may stay for ever
         call('PEXPIRE', OWNER, lease)
         left = tonumber(lease)
       end
@@ -275,7 +275,7 @@ local function answer(verb, k, at)
         serve(first)
         id, sign, left = first.id, '+', tonumber(first.lease)
       else
-        left = 1 -- whoever waits asks again at once, and takes the next hundred out
+        left = 1 -- the waiting claim asks again at once, and takes the next hundred out
       end
     end
     if not waits then

@@ -29,6 +29,7 @@ final class ClaimRegistry {
     private final String session;
     private final SignalSink pushes;
     private final Removals removals;
+    private final Expiries expiries;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
 
     ClaimRegistry(Connection connection, Nodes nodes, KeyLayout names, String session, SignalSink pushes) {
@@ -39,12 +40,18 @@ final class ClaimRegistry {
         this.session = session;
         this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
+        this.expiries = new Expiries(nodes, removals, pushes);
         connection.onChange(this::changed);
     }
 
     @Nullable
     ClaimState standing(String claimId) {
         return standings.get(claimId);
+    }
+
+    /** The lease of a hold starts anew. */
+    void keep(ClaimState standing, Node node) {
+        expiries.begin(standing, node);
     }
 
     Mono<ClaimResult> claim(Claim claim) {
@@ -178,27 +185,9 @@ final class ClaimRegistry {
     private boolean own(ClaimState standing, Node node) {
         boolean owns = standing.own(node);
         if (owns) {
-            keep(standing, node);
+            expiries.begin(standing, node);
         }
         return owns;
-    }
-
-    /** A hold that nobody renews ends by itself: its node would live as long as the session. */
-    void keep(ClaimState standing, Node node) {
-        Claim claim = standing.claim;
-        if (claim.keeping() == Claim.Keeping.ONCE) {
-            Mono<?> end = Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> expire(standing, node));
-            standing.endBy(FireAndForget.run("ending a hold whose lease ran out", end));
-        }
-    }
-
-    private void expire(ClaimState standing, Node node) {
-        if (standing.vanished(node, LossReason.EXPIRED)) {
-            Claim claim = standing.claim;
-            pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
-            Disposable unused =
-                    FireAndForget.run("removing an expired hold", removals.finishing(claim, nodes.delete(node.path())));
-        }
     }
 
     private void follow(ClaimState standing, Node node, SequenceNode predecessor) {
@@ -240,7 +229,7 @@ final class ClaimRegistry {
                 : Mono.empty();
     }
 
-    /** Somebody gave notice of a forced release; true or not, the claim's node shows it. */
+    /** There was notice of a forced release; the claim's node shows whether it is true. */
     Mono<Signal> forced(String claimId) {
         ClaimState standing = standings.get(claimId);
         Node node = standing == null ? null : standing.node();

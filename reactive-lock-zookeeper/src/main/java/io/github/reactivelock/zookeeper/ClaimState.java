@@ -93,7 +93,7 @@ final class ClaimState {
         uncertain = true;
     }
 
-    /** The node is there; false if nobody wants it any more. */
+    /** The node is there; false if the claim has ended. */
     synchronized boolean seen(Node made) {
         entering = null;
         if (stage == Stage.ENTERING || stage == Stage.WAITING) {
@@ -152,7 +152,7 @@ final class ClaimState {
         return true;
     }
 
-    /** Whoever claims does not believe that it has the lock, so that a grant which was lost hinders nobody. */
+    /** A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one. */
     synchronized void claimed() {
         if (stage == Stage.LOST) {
             stage = Stage.ENTERING;

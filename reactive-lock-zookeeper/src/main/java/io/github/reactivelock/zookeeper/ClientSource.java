@@ -89,7 +89,7 @@ interface ClientSource {
         }
     }
 
-    /** Nodes belong to whoever made them. */
+    /** A node belongs to the user that made it. */
     final class Creator implements ACLProvider {
         @Override
         public List<ACL> getDefaultAcl() {

@@ -23,7 +23,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Curator's client, opened by the first command. Commands leave from one thread of this connection's own, in the order
- * in which they were subscribed, because Curator may block whoever calls it: while it makes a new ZooKeeper handle, say.
+ * in which they were subscribed, because Curator may block its caller: while it makes a new ZooKeeper handle, say.
  * Answers come on ZooKeeper's event thread. Safe for use from any thread.
  */
 final class Connection {
@@ -150,7 +150,7 @@ final class Connection {
         return ZooKeeperFailure.explain(source.servers(), "/" + options.prefix(), error);
     }
 
-    /** Ends the session if it is ours, which may block for a while, and goes on to do so if nobody waits any more. */
+    /** Ends the session if it is ours, which may block for a while, and goes on to do so after a cancel. */
     Mono<Void> close() {
         Mono<Void> end = Mono.<Void>fromRunnable(() -> {
                     closed = true;

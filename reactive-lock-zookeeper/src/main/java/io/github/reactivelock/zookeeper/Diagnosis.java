@@ -14,7 +14,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks servers why they do not answer, because Curator says only that they do not: whether anybody listens there, and, by
+ * Asks servers why they do not answer, because Curator says only that they do not: whether a server listens there, and, by
  * the one question that every ZooKeeper answers without a majority, whether it serves clients. Asked with plain sockets on
  * threads that may block: the JDK's asynchronous ones bring threads that stay for as long as the JVM.
  */
@@ -33,7 +33,7 @@ final class Diagnosis {
                 .flatMapSequential(Diagnosis::ask)
                 .collectList()
                 .map(answers -> String.join("; ", answers))
-                .onErrorReturn("nobody could be asked why");
+                .onErrorReturn("no server could be asked why");
     }
 
     private static Mono<String> ask(InetSocketAddress server) {

@@ -71,7 +71,7 @@ final class Removals {
         }
     }
 
-    /** The claim ended, and nobody knows whether it has a node. */
+    /** The claim ended, and whether it has a node is unknown. */
     void later(Claim claim) {
         unfinished.put(claim.id(), claim);
         tidyUp();

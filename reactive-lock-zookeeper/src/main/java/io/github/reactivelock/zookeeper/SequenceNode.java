@@ -31,7 +31,7 @@ record SequenceNode(String name, String claimId, int number) {
         return number - other.number < 0;
     }
 
-    /** Whoever owns the lock. */
+    /** The owner of the lock. */
     static @Nullable SequenceNode first(List<String> names) {
         SequenceNode first = null;
         for (String name : names) {

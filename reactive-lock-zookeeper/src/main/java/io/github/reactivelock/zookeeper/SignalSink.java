@@ -17,8 +17,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * What is pushed to this client: grants that its own watches found, and notices that somebody else put into its notice
- * node, which is how a forced release reaches the owner. The node is watched for as long as somebody listens.
+ * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
+ * node, which is how a forced release reaches the owner. The node is watched for as long as there is a subscriber.
  */
 final class SignalSink {
 
@@ -29,7 +29,7 @@ final class SignalSink {
     private final Nodes nodes;
     private final Watches watches;
     private final String notice;
-    /** The latest making of the notice node, which goes on when nobody listens any more. */
+    /** The latest making of the notice node, which goes on after its subscriber has left. */
     private volatile Mono<Void> made = Mono.empty();
 
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();

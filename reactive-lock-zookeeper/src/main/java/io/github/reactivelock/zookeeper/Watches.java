@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Watches on nodes, each taken back when nobody waits for it any more. The server then still knows that this session
- * wants to hear of the node, once for all its watches there; nobody listens when it does.
+ * Watches on nodes, each taken back when its subscriber has left. The server then still knows that this session
+ * wants to hear of the node, once for all its watches there; its events are dropped then.
  */
 final class Watches {
 

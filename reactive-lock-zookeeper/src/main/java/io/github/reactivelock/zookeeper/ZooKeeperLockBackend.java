@@ -7,11 +7,10 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FirstAnswer;
+import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import reactor.core.publisher.Flux;
@@ -53,7 +52,7 @@ import reactor.core.publisher.Mono;
  *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, whatever the lease, and up
  *       to a tick of the servers longer;
  *   <li>a waiting claim keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
- *       lease asked for, because ZooKeeper tells nobody how long a session has been silent.
+ *       lease asked for, because ZooKeeper does not tell how long a session has been silent.
  * </ul>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because ZooKeeper loses
@@ -69,16 +68,15 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     private final Connection connection;
     private final Nodes nodes;
+    private final KeyLayout names;
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
-        String session = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
-        KeyLayout names = new KeyLayout(options.prefix());
+        String session = RandomId.next();
+        this.names = new KeyLayout(options.prefix());
         this.connection = new Connection(source, options);
         this.nodes = new Nodes(connection, names);
         this.pushes = new SignalSink(connection, nodes, names.notice(session));
@@ -129,6 +127,15 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     public static ZooKeeperLockBackend using(CuratorFramework client, ZooKeeperBackendOptions options) {
         return new ZooKeeperLockBackend(new ClientSource.Users(client), options);
+    }
+
+    /**
+     * A guard for writes to the same ZooKeeper, over the client of this backend and for as long as that is open.
+     *
+     * @return a guard that needs no closing
+     */
+    public ZooKeeperFencingGuard fencingGuard() {
+        return new ZooKeeperFencingGuard(connection, nodes, names);
     }
 
     @Override

@@ -57,6 +57,6 @@ class ArchitectureTest {
                         .filter(type -> !type.isNestedClass())
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
-                .containsExactlyInAnyOrder("ZooKeeperLockBackend", "ZooKeeperBackendOptions");
+                .containsExactlyInAnyOrder("ZooKeeperLockBackend", "ZooKeeperBackendOptions", "ZooKeeperFencingGuard");
     }
 }

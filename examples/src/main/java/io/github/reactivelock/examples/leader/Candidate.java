@@ -8,8 +8,9 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.etcd.EtcdFencing;
+import io.github.reactivelock.etcd.EtcdFencingGuard;
 import io.github.reactivelock.etcd.EtcdLockBackend;
+import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.Print;
@@ -50,12 +51,12 @@ final class Candidate {
 
     private final String name;
     private final Client etcd;
-    private final EtcdFencing fencing;
+    private final EtcdFencingGuard guard;
 
     private Candidate(String name, Client etcd) {
         this.name = name;
         this.etcd = etcd;
-        this.fencing = EtcdFencing.using(etcd);
+        this.guard = EtcdLockBackend.using(etcd).fencingGuard();
     }
 
     /** Arguments: the candidate's name, the endpoints of etcd. */
@@ -102,16 +103,13 @@ final class Candidate {
     /** One transaction: it writes only if the hold still exists at that moment. */
     private Mono<Boolean> act(LockHandle held, long number, long lease) {
         String what = name + ", act " + number + " under token " + held.fencingToken();
-        return fencing.held(held.key(), held.fencingToken())
-                .flatMap(stillHeld -> Mono.fromFuture(() -> etcd.getKVClient()
-                        .txn()
-                        .If(stillHeld)
-                        .Then(Op.put(
-                                bytes("leader/last-act"),
-                                bytes(what),
-                                PutOption.builder().withLeaseId(lease).build()))
-                        .commit()))
-                .map(answer -> answer.isSucceeded())
+        Op noted = Op.put(
+                bytes("leader/last-act"),
+                bytes(what),
+                PutOption.builder().withLeaseId(lease).build());
+        return guard.write(held.key(), held.fencingToken(), noted)
+                .thenReturn(true)
+                .onErrorResume(StaleTokenException.class, refused -> Mono.just(false))
                 .doOnNext(written -> Print.line("    %s%s", what, written ? "" : ": refused"));
     }
 

@@ -1,0 +1,92 @@
+package io.github.reactivelock.redis;
+
+import io.github.reactivelock.spi.support.DriverThreads;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Calls of the script that is the protocol, by its verbs, with errors that say what to do. */
+final class ScriptCalls {
+
+    // Well below the engine's command timeout, so that the server's own word is what the caller gets to read.
+    private static final Duration PASSING = Duration.ofSeconds(1);
+    private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
+    // What each of the four keys holds, in the order of RedisKeyLayout.all.
+    private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
+
+    // Read from the jar when the first backend is made, not by the thread that asks first: that one must not block.
+    private final RedisScript script = RedisScript.lock();
+    private final RedisConnection connection;
+    private final RedisKeyLayout names;
+    private final String prefix;
+
+    ScriptCalls(RedisConnection connection, RedisKeyLayout names, String prefix) {
+        this.connection = connection;
+        this.names = names;
+        this.prefix = prefix;
+    }
+
+    /** A verb on one lock. Slots on the move and shards that fail over serve again soon; claims that wait may well ask then. */
+    Mono<List<Object>> run(String key, String verb, String... args) {
+        List<String> keys = names.all(key);
+        List<String> arguments = arguments(verb, args);
+        return connection.eval(script, keys, arguments).onErrorResume(error -> again(keys, arguments, error));
+    }
+
+    private Mono<List<Object>> again(List<String> keys, List<String> arguments, Throwable error) {
+        if (!RedisFailure.isPassing(error)) {
+            return explained(keys, error);
+        }
+        long until = System.nanoTime() + PASSING.toNanos();
+        Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
+                .scheduler(DriverThreads.timer())
+                .filter(last -> RedisFailure.isPassing(last) && System.nanoTime() - until < 0);
+        return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
+                .then(connection.eval(script, keys, arguments).retryWhen(retries))
+                .onErrorResume(last -> explained(keys, last));
+    }
+
+    private Mono<List<Object>> explained(List<String> keys, Throwable error) {
+        String foreign = RedisFailure.foreignKey(error);
+        if (!foreign.isEmpty()) {
+            return Mono.error(RedisFailure.foreign(connection, foreign, "string of another form", error));
+        }
+        Throwable explained = RedisFailure.explain(connection, prefix, error);
+        if (!RedisFailure.isWrongType(error)) {
+            return Mono.error(explained);
+        }
+        // The server does not say which key it meant.
+        return connection
+                .eval(script, keys, arguments("foreign", TYPES.toArray(String[]::new)))
+                .onErrorMap(ignored -> explained)
+                .flatMap(reply -> Mono.error(
+                        reply.isEmpty()
+                                ? explained
+                                : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error)));
+    }
+
+    /** The renewal of several locks of one slot, by the keys of their owners. */
+    Mono<List<Object>> renew(List<String> keys, String... args) {
+        return connection.eval(script, keys, arguments("renew", args));
+    }
+
+    /** As {@link #renew}, acknowledged by replicas. */
+    Mono<List<Object>> renewAndWait(List<String> keys, String[] args, RedisBackendOptions options) {
+        return connection.evalAndWait(
+                script, keys, arguments("renew", args), options.replicas(), options.replicaTimeout());
+    }
+
+    /** How the server keeps its memory. On a cluster one node is asked, any of them. */
+    Mono<List<Object>> memory(String client) {
+        return connection.eval(script, List.of(names.owner(client)), arguments("memory"));
+    }
+
+    private static List<String> arguments(String verb, String... args) {
+        String[] all = new String[args.length + 1];
+        all[0] = verb;
+        System.arraycopy(args, 0, all, 1, args.length);
+        return Arrays.asList(all);
+    }
+}

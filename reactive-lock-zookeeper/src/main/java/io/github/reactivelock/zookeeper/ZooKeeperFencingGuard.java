@@ -1,0 +1,92 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.StaleTokenException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
+import reactor.core.publisher.Mono;
+
+/**
+ * Lets ZooKeeper itself refuse a write by a former holder. A guarded write is one transaction that changes nothing once the
+ * hold is gone, however late it arrives:
+ *
+ * <pre>{@code
+ * CuratorOp change = client.transactionOp().setData().forPath("/orders/42", paid);
+ * lock.withLock("order:42", held -> guard.write("order:42", held.fencingToken(), change));
+ * }</pre>
+ *
+ * <p>It checks the claim that ZooKeeper knows, and flows of one process may pass a claim on among themselves. Where such
+ * flows must be told apart too, build the client with {@code passBudget(0, …)}, which gives every hold a claim of its own.
+ * A guard may be used in another process than the holder's. It needs no closing, and works for as long as the backend that
+ * made it is open.
+ */
+public final class ZooKeeperFencingGuard {
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final KeyLayout names;
+
+    ZooKeeperFencingGuard(Connection connection, Nodes nodes, KeyLayout names) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.names = names;
+    }
+
+    /**
+     * Changes ZooKeeper in one transaction, if the lock is still held. Cold; each subscription is a write of its own. A
+     * transaction without an answer may have been carried out.
+     *
+     * @param key the lock's key
+     * @param fencingToken the token of the hold that allows the write
+     * @param changes what to do, as {@code CuratorFramework.transactionOp()} makes it
+     * @return what ZooKeeper answered; {@link StaleTokenException} if the hold is gone, with the token of the owner, or the
+     *     lowest that the next owner can have; otherwise the error of the first change that failed
+     */
+    public Mono<List<CuratorTransactionResult>> write(String key, long fencingToken, CuratorOp... changes) {
+        if (fencingToken >> LockBackend.PASS_BITS <= 0) {
+            throw new IllegalArgumentException("not a fencing token of a lock in ZooKeeper: " + fencingToken);
+        }
+        return owner(key)
+                .filter(owner -> owner.token() == counted(fencingToken))
+                .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken)))
+                .flatMap(owner -> write(owner, changes)
+                        // Gone in between, or one of the changes failed: the node says which.
+                        .onErrorResume(error -> nodes.read(owner.path())
+                                .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken))
+                                        .cast(Nodes.Read.class))
+                                .then(Mono.error(error))));
+    }
+
+    private Mono<List<CuratorTransactionResult>> write(Node owner, CuratorOp... changes) {
+        return connection.ask(async -> {
+            List<CuratorOp> all = new ArrayList<>();
+            all.add(async.transactionOp().check().forPath(owner.path()));
+            all.addAll(List.of(changes));
+            return async.transaction().forOperations(all);
+        });
+    }
+
+    private Mono<Node> stale(String key, long fencingToken) {
+        long next = counted(fencingToken) + (1L << LockBackend.PASS_BITS);
+        return owner(key)
+                .map(owner -> Math.max(next, owner.token()))
+                .defaultIfEmpty(next)
+                .flatMap(newest -> Mono.error(
+                        new StaleTokenException("what the lock '" + key + "' protects", fencingToken, newest)));
+    }
+
+    /** The node of the claim that owns the lock, as the leader knows it; empty if there is none. */
+    private Mono<Node> owner(String key) {
+        return nodes.latestLine(key)
+                .flatMap(line -> Mono.justOrEmpty(SequenceNode.first(line)))
+                .flatMap(first -> nodes.read(names.claim(key, first.name())))
+                .map(Nodes.Read::node);
+    }
+
+    /** The token without the passes within a process. */
+    private static long counted(long fencingToken) {
+        return fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
+    }
+}
