@@ -183,7 +183,7 @@ class SettingsTest {
                 .isEqualTo(before);
     }
 
-    /** Hands out connections on which whoever uses them has to commit. */
+    /** Hands out connections whose users have to commit. */
     private record ByHand(ConnectionFactory real) implements ConnectionFactory {
         @Override
         public Publisher<? extends Connection> create() {
