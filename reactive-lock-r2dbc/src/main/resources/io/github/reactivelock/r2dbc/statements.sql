@@ -206,7 +206,7 @@ UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_u
 
 -- name: take postgresql
 -- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was locked:
--- whoever is answered counts the lease from when it asked, which is earlier still.
+-- a client that is answered counts the lease from when it asked, which is earlier still.
 INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0 WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL
 ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,

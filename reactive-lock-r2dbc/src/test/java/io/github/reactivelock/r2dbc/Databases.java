@@ -43,7 +43,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return new Databases(server.url(driver), server::close);
     }
 
-    /** One that is there for as long as somebody is connected, and this always is. */
+    /** One that lives until the JVM ends. */
     static Databases h2() {
         String url = "r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1";
         return new Databases(url, () -> {});
@@ -118,6 +118,22 @@ record Databases(String url, Runnable end) implements AutoCloseable {
                                 .reduce(0L, (sum, rows) -> sum + ((Number) rows).longValue()),
                         Connection::close)
                 .subscribeOn(Schedulers.boundedElastic())
+                .block(LIMIT);
+    }
+
+    /** Ends all sessions of MariaDB but its own; how many there were. */
+    long killAll() {
+        String others = "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()";
+        return Mono.usingWhen(
+                        factory().create(),
+                        connection -> Flux.from(
+                                        connection.createStatement(others).execute())
+                                .concatMap(result -> result.map((row, metadata) -> row.get(0)))
+                                .collectList()
+                                .flatMapMany(Flux::fromIterable)
+                                .concatMap(id -> number(connection, "KILL " + id))
+                                .count(),
+                        Connection::close)
                 .block(LIMIT);
     }
 

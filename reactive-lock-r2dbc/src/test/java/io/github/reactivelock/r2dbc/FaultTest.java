@@ -194,7 +194,7 @@ class FaultTest {
         assertThat(backend.claim(silent).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
         String dead = "SELECT count(*) FROM reactive_lock_waiter WHERE claim_id = 'the silent' AND alive_until <"
                 + " (extract(epoch FROM clock_timestamp()) - 1577836800) * 1000000";
-        Databases.until("nobody counts on it any more", () -> database.select(dead) == 1);
+        Databases.until("its place is given up", () -> database.select(dead) == 1);
         assertThat(backend.release(owner).block(Databases.LIMIT)).isTrue();
 
         assertThat(backend.claim(silent).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);

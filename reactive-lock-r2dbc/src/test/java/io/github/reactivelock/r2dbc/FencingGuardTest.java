@@ -279,7 +279,7 @@ class FencingGuardTest {
                         return Proxy.newProxyInstance(
                                 Connection.class.getClassLoader(),
                                 new Class<?>[] {ConnectionMetadata.class},
-                                (nobody, question, nothing) -> "Debian 12");
+                                (metadata, question, nothing) -> "Debian 12");
                     }
                     return method.invoke(real, arguments);
                 });

@@ -208,7 +208,7 @@ class OnceTest {
     void aProcessThatIsCutOffKeepsItsKeyForALeaseAndItsWorkIsCancelled(Databases database) {
         ConnectionPool pool = database.pool(2);
         Cut cut = new Cut(pool);
-        // Nobody waits for a command to be given up.
+        // No caller waits for a command to be given up.
         Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofMillis(500));
         String key = UUID.randomUUID().toString();
         AtomicInteger cancelled = new AtomicInteger();

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What bad input and outages do to a lock in each of the databases that it may happen to. */
@@ -129,28 +128,12 @@ class OutageTest {
                 client(database.backend()).acquire(key).toFuture();
         Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
 
-        assertThat(killAll(database)).isPositive();
+        assertThat(database.killAll()).isPositive();
 
         held.renew().retry(5).block(Databases.LIMIT);
         assertThat(held.isHeld()).isTrue();
         held.release().retry(5).block(Databases.LIMIT);
         within(waiting).release().block(Databases.LIMIT);
-    }
-
-    /** How many sessions there were besides the administrator's own. */
-    private static long killAll(Databases database) {
-        String others = "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()";
-        return Mono.usingWhen(
-                        database.factory().create(),
-                        connection -> Flux.from(
-                                        connection.createStatement(others).execute())
-                                .concatMap(result -> result.map((row, metadata) -> row.get(0)))
-                                .collectList()
-                                .flatMapMany(Flux::fromIterable)
-                                .concatMap(id -> Databases.number(connection, "KILL " + id))
-                                .count(),
-                        Connection::close)
-                .block(Databases.LIMIT);
     }
 
     @ParameterizedTest(autoCloseArguments = false)

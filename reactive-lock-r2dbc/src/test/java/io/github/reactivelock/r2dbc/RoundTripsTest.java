@@ -25,7 +25,7 @@ class RoundTripsTest {
     private static final int TIMES = 5;
     private static final Map<String, Long> EXPECTED = Map.of(
             "acquire, free", 1L,
-            "release, nobody waits", 1L,
+            "release, none waits", 1L,
             "try, held by another client", 1L,
             "join the queue", 2L,
             "ask again in the queue", 1L,
@@ -75,7 +75,7 @@ class RoundTripsTest {
         private void once(Map<String, Long> trips, String key) {
             Claim first = claim(key);
             count(trips, "acquire, free", () -> counted.claim(first));
-            count(trips, "release, nobody waits", () -> counted.release(first));
+            count(trips, "release, none waits", () -> counted.release(first));
 
             Claim held = claim(key);
             assertThat(get(other.claim(held))).isInstanceOf(ClaimResult.Granted.class);

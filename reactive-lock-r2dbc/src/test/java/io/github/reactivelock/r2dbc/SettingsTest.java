@@ -183,7 +183,7 @@ class SettingsTest {
                 .isEqualTo(before);
     }
 
-    /** Hands out connections on which whoever uses them has to commit. */
+    /** Hands out connections whose users have to commit. */
     private record ByHand(ConnectionFactory real) implements ConnectionFactory {
         @Override
         public Publisher<? extends Connection> create() {
@@ -252,8 +252,7 @@ class SettingsTest {
         PostgresServer one = PostgresServer.start(
                 "-c", "idle_session_timeout=700ms", "-c", "statement_timeout=5s", "-c", "lock_timeout=2s");
         MariaDbServer other = MariaDbServer.start("--wait-timeout=1", "--max-statement-time=5");
-        return Stream.of(
-                new Databases(one.url(), one::close), new Databases(other.url("mariadb"), other::close));
+        return Stream.of(new Databases(one.url(), one::close), new Databases(other.url("mariadb"), other::close));
     }
 
     private void assertServed(LockClient holding, LockClient waiting, String key) {

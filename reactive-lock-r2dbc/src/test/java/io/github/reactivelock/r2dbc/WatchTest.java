@@ -24,7 +24,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Whoever watches a lock sees each grant and each release, however quickly they follow one another. */
+/** A watcher of a lock sees each grant and each release, however quickly they follow one another. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WatchTest {
 
