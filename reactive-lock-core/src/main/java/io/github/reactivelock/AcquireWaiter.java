@@ -29,16 +29,12 @@ final class AcquireWaiter extends Waiter implements Subscription {
     private volatile int phase;
 
     private AcquireWaiter(
-            Engine engine,
-            String key,
-            LockOptions options,
-            Claim.Mode mode,
-            CoreSubscriber<? super LockHandle> actual) {
-        super(engine, key, options, mode);
+            Locks locks, String key, LockOptions options, Claim.Mode mode, CoreSubscriber<? super LockHandle> actual) {
+        super(locks, key, options, mode);
         this.actual = actual;
     }
 
-    static Mono<LockHandle> mono(Engine engine, String key, LockOptions options, Claim.Mode mode) {
+    static Mono<LockHandle> mono(Locks locks, String key, LockOptions options, Claim.Mode mode) {
         return Mono.fromDirect(subscriber -> {
             CoreSubscriber<? super LockHandle> actual = Operators.toCoreSubscriber(subscriber);
             if (Schedulers.isInNonBlockingThread() && isAboutToBlock(actual)) {
@@ -47,7 +43,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
                         new IllegalStateException("lock '" + key + "' was not asked for: block() is refused on "
                                 + Thread.currentThread().getName() + "; subscribe, or block on another thread"));
             } else {
-                actual.onSubscribe(new AcquireWaiter(engine, key, options, mode, actual));
+                actual.onSubscribe(new AcquireWaiter(locks, key, options, mode, actual));
             }
         });
     }
@@ -69,7 +65,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && PHASE.compareAndSet(this, NEW, ACQUIRING)) {
-            acquire(engine.timing.deadline(options));
+            acquire(locks.services().timing.deadline(options));
         }
     }
 

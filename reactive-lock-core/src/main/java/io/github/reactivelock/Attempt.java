@@ -6,20 +6,60 @@ import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
  * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its key's events;
- * it tells the cohort what came of it.
+ * it tells its owner what came of it.
  */
 final class Attempt implements Gate.Question {
+
+    /** Whose claim it is. Called inside its key's events, but for {@link #post} and {@link #tick}. */
+    interface Owner {
+        void post(Runnable event);
+
+        void tick();
+
+        /** False once it has the lock or has given up. */
+        boolean isTrying(Attempt asked);
+
+        /** The store granted the claim at the earliest at {@code since}. */
+        void granted(Attempt asked, long fencingToken, Duration lasting, long since);
+
+        /** The store had the claim in its queue, though nobody tries to get it granted any more. */
+        void queuedAfterwards(Attempt asked, long newestToken);
+
+        /** The store serves the claim named directly before this one. */
+        void standsBehind(String claimId);
+
+        void busy(Attempt asked);
+
+        void failAll(LockException failure);
+
+        /** Only those fail who want the lease that was asked for. */
+        void failThoseOf(Attempt asked, IllegalStateException why);
+
+        /** Why the store will push nothing, for as long as it refuses to. */
+        @Nullable
+        Throwable refusal();
+
+        /** Whether nobody of this client has the claim. */
+        boolean isLeft(Claim claim);
+
+        /** Ends a claim at the store. */
+        void withdraw(Claim claim);
+
+        /** A claim is over that the store has not heard of, or knows no more. */
+        void forget(Claim claim);
+    }
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
-    private final Cohort cohort;
-    private final Engine engine;
+    private final Owner owner;
+    private final Services services;
     private final long lease;
     private final long patience;
     private boolean queued;
@@ -58,19 +98,19 @@ final class Attempt implements Gate.Question {
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
-    Attempt(Cohort cohort, Claim claim) {
-        this.cohort = cohort;
-        this.engine = cohort.engine;
+    Attempt(Owner owner, Services services, Claim claim) {
+        this.owner = owner;
+        this.services = services;
         this.claim = claim;
         this.lease = claim.lease().toNanos();
-        this.patience = engine.timing.patience(lease);
-        this.ungrantedAt = engine.timing.now();
+        this.patience = services.timing.patience(lease);
+        this.ungrantedAt = services.timing.now();
         this.askAgainAt = ungrantedAt; // a tick asks for the first time if nothing else does
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
     void begin() {
-        if (!isAsked() && cohort.isTrying(this)) {
+        if (!isAsked() && owner.isTrying(this)) {
             ask();
         }
     }
@@ -79,9 +119,9 @@ final class Attempt implements Gate.Question {
     void giveUp() {
         rest();
         if (isAsked()) {
-            engine.withdraw(claim, null);
+            owner.withdraw(claim);
         } else {
-            engine.forget(claim);
+            owner.forget(claim);
         }
     }
 
@@ -98,40 +138,40 @@ final class Attempt implements Gate.Question {
     void rest() {
         settle();
         if (inLine) {
-            engine.gate.remove(this);
+            services.gate.remove(this);
         }
     }
 
     private void ask() {
         asking = true;
-        askedAt = engine.timing.now();
+        askedAt = services.timing.now();
         if (inLine) {
             return;
         }
-        if (engine.gate.lets()) {
+        if (services.gate.lets()) {
             send();
         } else {
             inLine = true;
-            engine.gate.add(this);
+            services.gate.add(this);
         }
     }
 
     @Override
     public void leave() {
-        cohort.post(() -> {
+        owner.post(() -> {
             inLine = false;
-            if (asking && cohort.isTrying(this)) {
+            if (asking && owner.isTrying(this)) {
                 send();
             } else {
-                engine.gate.settled();
+                services.gate.settled();
             }
-            engine.gate.gone();
+            services.gate.gone();
         });
     }
 
     @Override
     public void refuse(Throwable failure) {
-        cohort.post(() -> {
+        owner.post(() -> {
             inLine = false;
             refused(questions, failure);
         });
@@ -139,7 +179,7 @@ final class Attempt implements Gate.Question {
 
     /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
-        long sentAt = engine.timing.now();
+        long sentAt = services.timing.now();
         int question = ++questions;
         settle();
         away = question;
@@ -149,18 +189,18 @@ final class Attempt implements Gate.Question {
         if (question == 1) {
             ungrantedAt = sentAt;
         }
-        engine.gate.left();
-        engine.ask(
-                () -> engine.backend.claim(claim),
-                answer -> cohort.post(() -> answered(question, sentAt, answer)),
-                failure -> cohort.post(() -> refused(question, failure)));
+        services.gate.left();
+        services.gate.ask(
+                () -> services.backend.claim(claim),
+                answer -> owner.post(() -> answered(question, sentAt, answer)),
+                failure -> owner.post(() -> refused(question, failure)));
     }
 
     /** Of the question that is away, if one is. */
     private void settle() {
         if (away != 0) {
             away = 0;
-            engine.gate.settled();
+            services.gate.settled();
         }
     }
 
@@ -192,30 +232,30 @@ final class Attempt implements Gate.Question {
             heard(pushedToken);
             Duration longest = pushed.longest();
             Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
-            cohort.granted(this, pushedToken, lasting, ungrantedAt);
+            owner.granted(this, pushedToken, lasting, ungrantedAt);
         }
-        if (cohort.isTrying(this)) { // it is over, or may soon be: the owner's question starts its lease anew
+        if (owner.isTrying(this)) { // it is over, or may soon be: the owner's question starts its lease anew
             recheck();
         }
     }
 
     void tick(long now) {
-        long bearable = queued ? patience : engine.timing.commandTimeout;
+        long bearable = queued ? patience : services.timing.commandTimeout;
         if (asking && inLine) {
-            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
+            TimeoutException standstill = services.gate.standstill(askedAt, bearable);
             if (standstill != null) {
                 refused(questions, standstill);
             }
-        } else if (asking && engine.backend.holdsBack(claim)) {
+        } else if (asking && services.backend.holdsBack(claim)) {
             leftAt = now;
-            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
+            TimeoutException standstill = services.gate.standstill(askedAt, bearable);
             if (standstill != null) {
                 refused(questions, standstill);
             }
         } else if (asking && now - leftAt >= bearable) {
-            refused(questions, engine.timing.silence(bearable));
+            refused(questions, services.timing.silence(bearable));
         }
-        if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
+        if (!asking && now - askAgainAt >= 0 && owner.isTrying(this)) {
             ask();
         }
     }
@@ -223,23 +263,23 @@ final class Attempt implements Gate.Question {
     private void answered(int question, long sentAt, ClaimResult answer) {
         if (away == question) {
             away = 0;
-            engine.gate.settled();
+            services.gate.settled();
         }
         if (question == questions && !inLine) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
             granted(question, sentAt, granted);
-        } else if (!cohort.isTrying(this)) {
+        } else if (!owner.isTrying(this)) {
             if (answer instanceof ClaimResult.Queued waiting) {
-                queuedAfterwards(waiting);
+                owner.queuedAfterwards(this, waiting.newestToken());
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
-            cohort.busy(this);
+            owner.busy(this);
         } else {
-            cohort.failAll(new LockUnavailableException(
+            owner.failAll(new LockUnavailableException(
                     claim.key(), "acquired", new IllegalStateException("the store turned away a claim that waits")));
         }
     }
@@ -257,17 +297,17 @@ final class Attempt implements Gate.Question {
         boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
         heard(answer.fencingToken());
         if (!isOldNews) {
-            cohort.granted(this, answer.fencingToken(), answer.lease(), sentAt);
-        } else if (engine.cohortOf(claim.id()) == null) {
-            engine.withdraw(claim, null);
+            owner.granted(this, answer.fencingToken(), answer.lease(), sentAt);
+        } else if (owner.isLeft(claim)) {
+            owner.withdraw(claim);
         }
-        if (!cohort.isTrying(this)) {
+        if (!owner.isTrying(this)) {
             return;
         }
         if (isOldNews || ++fruitless < MOST_FRUITLESS) {
             recheck();
         } else {
-            cohort.failThoseOf(this, tooLate(answer.lease().toNanos(), engine.timing.now() - sentAt));
+            owner.failThoseOf(this, tooLate(answer.lease().toNanos(), services.timing.now() - sentAt));
         }
     }
 
@@ -276,24 +316,21 @@ final class Attempt implements Gate.Question {
         return new IllegalStateException(
                 "the store granted it " + fruitless + " times in a row, but the last answer took "
                         + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                        + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(granted))
+                        + TimeUnit.NANOSECONDS.toMillis(services.timing.margin(granted))
                         + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
                         + " ms; use a longer lease");
     }
 
-    /** The claim is in the store's queue, or was when this was said, and nobody tries to get it granted any more. */
-    private void queuedAfterwards(ClaimResult.Queued answer) {
-        Cohort keeper = engine.cohortOf(claim.id());
-        if (keeper != null) {
-            keeper.queuedSince(claim, answer.newestToken());
-        } else if (pushedToken == 0 || questions > 1 || answer.newestToken() >= pushedToken) {
-            engine.withdraw(claim, null); // else the only question went before its own grant: that place was served
-        }
+    /** Whether the claim may still have a place, by an answer "queued"; else that one was served. */
+    boolean mayBeQueued(long newestTokenThen) {
+        return pushedToken == 0
+                || questions > 1
+                || newestTokenThen >= pushedToken; // a grant may overtake its question's answer
     }
 
     private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
-        long now = engine.timing.now();
+        long now = services.timing.now();
         newestToken = Math.max(newestToken, answer.newestToken());
         questionsThen = questions;
         if (sentAt - ungrantedAt > 0) {
@@ -304,7 +341,7 @@ final class Attempt implements Gate.Question {
         }
         if (answer.behind() != null) {
             placed = true;
-            cohort.standsBehind(answer.behind());
+            owner.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();
         long third = lease / 3;
@@ -312,33 +349,33 @@ final class Attempt implements Gate.Question {
         askAgainAt = now + pause;
         if (askAgain) {
             ask();
-        } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
-            Disposable unused = engine.timing.after(pause, cohort::tick);
+        } else if (services.timing.isBeforeNextTick(askAgainAt, now)) {
+            Disposable unused = services.timing.after(pause, owner::tick);
         }
     }
 
     /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
     boolean endIfInVain() {
-        Throwable refusal = engine.refusal;
+        Throwable refusal = owner.refusal();
         if (!queued || refusal == null) {
             return false;
         }
-        cohort.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
+        owner.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
         return true;
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
     private void refused(int question, Throwable failure) {
-        if (!cohort.isTrying(this) || !asking || question != questions) {
+        if (!owner.isTrying(this) || !asking || question != questions) {
             return;
         }
         asking = false;
         settle();
-        long now = engine.timing.now();
+        long now = services.timing.now();
         if (queued && now - ungrantedAt < lease) {
             askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
-            cohort.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
+            owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }
     }
 }

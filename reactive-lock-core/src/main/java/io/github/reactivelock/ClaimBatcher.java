@@ -63,7 +63,7 @@ final class ClaimBatcher {
         }
         attempts.add(attempt);
         if (attempts.size() == 1) {
-            limit = keyContext.engine.timing.after(LONGEST, () -> keyContext.post(this::askAll));
+            limit = keyContext.engine.services.timing.after(LONGEST, () -> keyContext.post(this::askAll));
         }
         return true;
     }

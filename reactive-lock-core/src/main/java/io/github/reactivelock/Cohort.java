@@ -27,10 +27,11 @@ import org.jspecify.annotations.Nullable;
  * <p>While trying the last waiter that leaves leads to idle, and in every state close does. Leaving an
  * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-final class Cohort {
+final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line {
 
     final KeyContext keyContext;
-    final Engine engine;
+    private final Engine engine;
+    private final Services services;
     /** Of a cohort that is a single flow. */
     private final @Nullable QueueLink link;
 
@@ -48,6 +49,7 @@ final class Cohort {
     Cohort(KeyContext keyContext, boolean shared) {
         this.keyContext = keyContext;
         this.engine = keyContext.engine;
+        this.services = engine.services;
         this.link = shared ? null : new QueueLink(this);
     }
 
@@ -55,13 +57,15 @@ final class Cohort {
         return lease;
     }
 
-    void post(Runnable event) {
+    @Override
+    public void post(Runnable event) {
         keyContext.post(event);
     }
 
     // ---- events from outside
 
-    void join(Waiter waiter) {
+    @Override
+    public void join(Waiter waiter) {
         post(() -> {
             if (!waiter.isWaiting()) {
                 engine.depart(keyContext);
@@ -77,7 +81,8 @@ final class Cohort {
         });
     }
 
-    void leave(Waiter waiter) {
+    @Override
+    public void leave(Waiter waiter) {
         post(() -> {
             if (takeOut(waiter)) {
                 engine.depart(keyContext);
@@ -91,17 +96,19 @@ final class Cohort {
         });
     }
 
-    void release(Hold released, Consumer<@Nullable LockException> outcome) {
+    @Override
+    public void release(Hold released, Consumer<@Nullable LockException> outcome) {
         post(() -> released(released, outcome));
     }
 
-    void renew(Hold renewed, Consumer<@Nullable LockException> outcome) {
+    @Override
+    public void renew(Hold renewed, Consumer<@Nullable LockException> outcome) {
         post(() -> {
             if (hold == renewed && grant != null) {
                 grant.renewFor(outcome);
             } else {
                 LockException gone = renewed.loss() != null ? renewed.loss() : loss(renewed, LossReason.RELEASED, null);
-                engine.userCallbacks.run(() -> outcome.accept(gone));
+                services.userCallbacks.run(() -> outcome.accept(gone));
             }
         });
     }
@@ -142,7 +149,8 @@ final class Cohort {
         });
     }
 
-    void tick() {
+    @Override
+    public void tick() {
         post(this::ticked);
     }
 
@@ -156,7 +164,7 @@ final class Cohort {
     }
 
     private void ticked() {
-        long now = engine.timing.now();
+        long now = services.timing.now();
         if (attempt != null) {
             attempt.tick(now);
         } else if (grant != null) {
@@ -184,7 +192,7 @@ final class Cohort {
                 wanted.lease(),
                 head.mode,
                 Attempt.keeping(wanted));
-        Attempt started = new Attempt(this, claim);
+        Attempt started = new Attempt(this, services, claim);
         if (engine.register(claim, this)) {
             attempt = started;
             if (link != null && claim.mode() == Claim.Mode.QUEUE) {
@@ -197,7 +205,8 @@ final class Cohort {
         }
     }
 
-    boolean isTrying(Attempt asked) {
+    @Override
+    public boolean isTrying(Attempt asked) {
         return attempt == asked;
     }
 
@@ -206,11 +215,12 @@ final class Cohort {
      * What it says of a grant that was handed on is for whoever has that, {@code models/Cohort.tla: KeeperDecides}; a
      * younger grant than the one we have ends that, {@code models/Grant.tla: GrantedAnew}.
      */
-    void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
+    @Override
+    public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
         Grant current = grant;
         if (attempt == asked) {
             lease = lasting.toNanos();
-            Grant fresh = new Grant(this, asked.claim, fencingToken, lasting, since);
+            Grant fresh = new Grant(this, services, asked.claim, fencingToken, lasting, since);
             if (link != null) {
                 link.advance();
             }
@@ -226,7 +236,7 @@ final class Cohort {
         } else if (current == null || !current.claim.equals(asked.claim)) {
             Cohort keeper = engine.cohortOf(asked.claim.id());
             if (keeper == null || keeper == this) {
-                engine.withdraw(asked.claim, null);
+                withdraw(asked.claim);
             } else {
                 keeper.granted(asked, fencingToken, lasting, since);
             }
@@ -238,27 +248,60 @@ final class Cohort {
         }
     }
 
+    @Override
+    public void queuedAfterwards(Attempt asked, long newestToken) {
+        Cohort keeper = engine.cohortOf(asked.claim.id());
+        if (keeper != null) {
+            keeper.queuedSince(asked.claim, newestToken);
+        } else if (asked.mayBeQueued(newestToken)) {
+            withdraw(asked.claim);
+        }
+    }
+
+    @Override
+    public boolean isLeft(Claim claim) {
+        return engine.cohortOf(claim.id()) == null;
+    }
+
+    @Override
+    public void withdraw(Claim claim) {
+        engine.withdraw(claim, null);
+    }
+
+    @Override
+    public void forget(Claim claim) {
+        engine.forget(claim);
+    }
+
+    @Override
+    public @Nullable Throwable refusal() {
+        return engine.refusal;
+    }
+
     /** The store queued a claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
-    void queuedSince(Claim claim, long newestToken) {
+    private void queuedSince(Claim claim, long newestToken) {
         Grant current = grant;
         if (current != null && current.claim.equals(claim) && current.fencingToken <= newestToken) {
             lost(current, new LockLostException(keyContext.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
-    void busy(Attempt asked) {
+    @Override
+    public void busy(Attempt asked) {
         attempt = null;
         engine.forget(asked.claim);
         endAll(Waiter::failBusy);
     }
 
-    void failAll(LockException failure) {
+    @Override
+    public void failAll(LockException failure) {
         withdraw();
         endAll(waiter -> waiter.fail(failure));
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
-    void failThoseOf(Attempt asked, IllegalStateException why) {
+    @Override
+    public void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
         LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
         for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
@@ -287,13 +330,10 @@ final class Cohort {
     private void deliver(Waiter next, Grant current) {
         Hold delivered = new Hold(this, current, next.options);
         hold = delivered;
-        next.options
-                .maxHold()
-                .ifPresent(longest -> delivered.endBy(
-                        engine.timing.after(longest.toNanos(), () -> end(delivered, LossReason.HELD_TOO_LONG))));
-        engine.owned.adopt(delivered, next);
+        delivered.endAtItsLongest();
+        engine.owned.adopt(delivered, next.context());
         if (next.wantsMore()) {
-            engine.userCallbacks.run(() -> tellAcquired(delivered, next));
+            services.userCallbacks.run(() -> tellAcquired(delivered, next));
             next.granted(new Handle(delivered));
         } else {
             keyContext.deliver(() -> {
@@ -305,7 +345,7 @@ final class Cohort {
 
     private void tellAcquired(Hold delivered, Waiter to) {
         Duration waited = Duration.ofNanos(delivered.since - to.since());
-        engine.userCallbacks.tell(l -> l.acquired(keyContext.key, delivered.fencingToken, waited));
+        services.userCallbacks.tell(l -> l.acquired(keyContext.key, delivered.fencingToken, waited));
     }
 
     // ---- giving it up
@@ -314,14 +354,14 @@ final class Cohort {
         Grant current = grant;
         if (hold != released || current == null) {
             LockException loss = released.loss();
-            engine.userCallbacks.run(() -> outcome.accept(loss));
+            services.userCallbacks.run(() -> outcome.accept(loss));
             return;
         }
         dismiss(released);
         Cohort heir = link == null ? this : link.next();
         Waiter next = heir == null ? null : heir.firstWaiting();
         if (heir != null && next != null && current.pass(next.options)) {
-            engine.userCallbacks.released(released, outcome);
+            concluded(released, outcome);
             if (heir == this) {
                 handOn(current);
             } else {
@@ -336,13 +376,61 @@ final class Cohort {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
         boolean gathers = keyContext.gathersDuring(current);
-        engine.withdraw(current.claim, (owned, failure) -> {
-            if (gathers) {
-                post(() -> keyContext.endOf(current));
-            }
-            engine.userCallbacks.releaseAnswered(released, owned, failure, outcome);
-        });
+        engine.withdraw(current.claim, new Release(released, outcome, gathers ? current : null));
         claim();
+    }
+
+    /** A hold was released, at the store or to the next flow of this process. */
+    private void concluded(Hold released, Consumer<@Nullable LockException> outcome) {
+        keyContext.conclude(() -> {
+            Duration lasted = services.timing.since(released.since);
+            services.userCallbacks.tell(l -> l.released(keyContext.key, released.fencingToken, lasted));
+            outcome.accept(null);
+        });
+    }
+
+    /** What the store says to the release of a hold. */
+    private final class Release implements PendingRelease.Outcome {
+
+        private final Hold hold;
+        private final Consumer<@Nullable LockException> outcome;
+        /** During which claims were gathered. */
+        private final @Nullable Grant gathered;
+
+        Release(Hold hold, Consumer<@Nullable LockException> outcome, @Nullable Grant gathered) {
+            this.hold = hold;
+            this.outcome = outcome;
+            this.gathered = gathered;
+        }
+
+        @Override
+        public void released() {
+            goOn();
+            concluded(hold, outcome);
+        }
+
+        @Override
+        public void wasOver() {
+            goOn();
+            LockLostException loss = loss(hold, LossReason.EXPIRED, null);
+            services.userCallbacks.lost(loss);
+            services.userCallbacks.run(() -> outcome.accept(loss));
+        }
+
+        @Override
+        public void unanswered(Throwable failure) {
+            goOn();
+            services.userCallbacks.releaseFailed(
+                    new LockUnavailableException(
+                            keyContext.key, "released (it is tried again until its lease is over)", failure),
+                    outcome);
+        }
+
+        private void goOn() {
+            if (gathered != null) {
+                post(() -> keyContext.endOf(gathered));
+            }
+        }
     }
 
     /** Ends whatever this cohort has at the store, {@code models/Cohort.tla: LeavingWithdraws}. */
@@ -355,7 +443,7 @@ final class Cohort {
         if (waited != null) {
             waited.giveUp();
         } else if (had != null) {
-            engine.withdraw(had.claim, null);
+            withdraw(had.claim);
             keyContext.endOf(had);
         }
     }
@@ -375,7 +463,8 @@ final class Cohort {
      * The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant; nobody
      * else's may, {@code models/Cohort.tla: StoreSaysBehind}.
      */
-    void standsBehind(String claimId) {
+    @Override
+    public void standsBehind(String claimId) {
         Cohort before = engine.cohortOf(claimId);
         if (link != null) {
             link.leave();
@@ -419,7 +508,8 @@ final class Cohort {
     // ---- losing it
 
     /** A clock was compared and the hold is over, whether or not a timer has noticed. */
-    void expire(Hold late) {
+    @Override
+    public void expire(Hold late) {
         post(() -> {
             if (hold == late && late.grant.isOver()) {
                 lose(late, late.grant.expiry(late.fencingToken));
@@ -427,14 +517,16 @@ final class Cohort {
         });
     }
 
-    void lost(Grant gone, LockLostException loss) {
+    @Override
+    public void lost(Grant gone, LockLostException loss) {
         if (grant == gone && hold != null) {
             lose(hold, loss);
         }
     }
 
     /** Options of a flow do not allow a hold to last longer. */
-    void end(Hold late, LossReason reason) {
+    @Override
+    public void end(Hold late, LossReason reason) {
         post(() -> {
             if (hold == late) {
                 lose(late, loss(late, reason, null));
@@ -451,7 +543,7 @@ final class Cohort {
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
         keyContext.endOf(gone);
         gone.tellCallers(loss);
-        engine.userCallbacks.lost(loss);
+        services.userCallbacks.lost(loss);
         claim();
     }
 

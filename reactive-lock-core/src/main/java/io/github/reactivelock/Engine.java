@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
@@ -11,7 +10,6 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,20 +25,14 @@ import reactor.util.retry.Retry;
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine {
+final class Engine implements Waiter.Locks, PendingRelease.Owner {
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
-    final LockBackend backend;
-    final Timing timing;
-    final UserCallbacks userCallbacks;
-    final Gate gate;
-    final Renewals renewals = new Renewals(this);
-    final int maxPasses;
-    final long maxPassing;
+    final Services services;
     private final String name;
 
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
@@ -67,12 +59,7 @@ final class Engine {
     private final Sinks.Empty<Void> end = Sinks.empty();
 
     Engine(Settings settings) {
-        this.backend = settings.backend();
-        this.timing = new Timing(settings, this::tick);
-        this.gate = new Gate(this);
-        this.userCallbacks = new UserCallbacks(settings, timing);
-        this.maxPasses = settings.maxPasses();
-        this.maxPassing = settings.maxPassing().toNanos();
+        this.services = new Services(settings, this::tick);
         this.name = settings.name();
         this.idPrefix = settings.idPrefix();
         this.jitter = settings.jitter();
@@ -80,8 +67,19 @@ final class Engine {
 
     // ---- flows
 
+    @Override
+    public Services services() {
+        return services;
+    }
+
+    @Override
+    public Gate gate() {
+        return services.gate;
+    }
+
     /** Puts a flow into the cohort it belongs to. */
-    void enqueue(Waiter waiter, long deadline) {
+    @Override
+    public void enqueue(Waiter waiter, long deadline) {
         if (closed) {
             waiter.fail(new LockClientClosedException(waiter.key));
             return;
@@ -89,7 +87,7 @@ final class Engine {
         if (listening.compareAndSet(false, true)) {
             listen();
         }
-        long now = timing.now();
+        long now = services.timing.now();
         if (deadline != Timing.NEVER && deadline - now <= 0) {
             waiter.fail(new LockTimeoutException(
                     waiter.key, waiter.options.waitTimeout().orElse(Duration.ZERO)));
@@ -122,10 +120,9 @@ final class Engine {
                 left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
     }
 
-    /** The hold that an acquisition with this Context joins instead of waiting. */
-    @Nullable
-    Hold reentrant(ContextView context, String key) {
-        Hold inherited = ContextHolds.find(context, this, key);
+    @Override
+    public @Nullable Hold reentrant(ContextView context, String key) {
+        Hold inherited = ContextHolds.find(context, services, key);
         return inherited == null ? owned.find(context, key) : inherited;
     }
 
@@ -150,7 +147,7 @@ final class Engine {
             forget(claim);
             return false;
         }
-        timing.serve(claim.lease());
+        services.timing.serve(claim.lease());
         return true;
     }
 
@@ -163,6 +160,11 @@ final class Engine {
     void forget(Claim claim) {
         claims.remove(claim.id());
         checkQuiet();
+    }
+
+    @Override
+    public void withdraw(Claim claim) {
+        withdraw(claim, null);
     }
 
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
@@ -184,20 +186,21 @@ final class Engine {
         return prepared;
     }
 
-    void ended(PendingRelease withdrawal) {
+    @Override
+    public void ended(PendingRelease withdrawal) {
         withdrawals.remove(withdrawal.claim.id(), withdrawal);
         checkQuiet();
     }
 
     private void tick() {
         claims.values().forEach(Cohort::tick);
-        long now = timing.now();
+        long now = services.timing.now();
         if (now - relaxedAt >= RELAXATION) {
             relaxedAt = now;
-            timing.relax(this::shortestLease);
+            services.timing.relax(this::shortestLease);
         }
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
-        renewals.send();
+        services.renewals.send();
     }
 
     private long shortestLease() {
@@ -210,34 +213,15 @@ final class Engine {
 
     // ---- the store
 
-    /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
-    <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
-        try {
-            Disposable unused = question.get()
-                    .subscribe(
-                            answer -> {
-                                gate.heard();
-                                onAnswer.accept(answer);
-                            },
-                            failure -> {
-                                gate.heard();
-                                onFailure.accept(failure);
-                            });
-        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
-            gate.heard();
-            onFailure.accept(e);
-        }
-    }
-
     private void listen() {
-        signals.update(Flux.defer(backend::signals)
+        signals.update(Flux.defer(services.backend::signals)
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
                 .doOnNext(this::signalled)
                 .doOnError(this::interrupted)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .maxBackoff(Duration.ofSeconds(1))
                         .jitter(jitter)
-                        .scheduler(timing.timer())
+                        .scheduler(services.timing.timer())
                         .transientErrors(true))
                 .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
@@ -266,7 +250,7 @@ final class Engine {
             connectedBefore = true;
             refusal = null;
             claims.values().forEach(cohort -> cohort.recheck(again));
-            renewals.send();
+            services.renewals.send();
         }
     }
 
@@ -283,8 +267,8 @@ final class Engine {
         return closed;
     }
 
-    /** The backend is closed and may not be asked any more. */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return over;
     }
 
@@ -298,7 +282,7 @@ final class Engine {
             if (closing.compareAndSet(false, true)) {
                 beginClose();
             }
-            return end.asMono().publishOn(userCallbacks.work());
+            return end.asMono().publishOn(services.userCallbacks.work());
         });
     }
 
@@ -307,14 +291,14 @@ final class Engine {
         claims.values().forEach(Cohort::close);
         checkQuiet();
         Disposable unused = quiet.asMono()
-                .timeout(RELEASES_WHILE_CLOSING, timing.timer())
+                .timeout(RELEASES_WHILE_CLOSING, services.timing.timer())
                 .onErrorResume(e -> {
                     log.warn("{} releases were not confirmed while closing; their leases run out", withdrawals.size());
                     return Mono.empty();
                 })
                 .then(Mono.defer(() -> {
                     signals.dispose();
-                    return backend.close().timeout(BACKEND_WHILE_CLOSING, timing.timer());
+                    return services.backend.close().timeout(BACKEND_WHILE_CLOSING, services.timing.timer());
                 }))
                 .onErrorResume(e -> {
                     log.warn("the lock backend did not close cleanly", e);
@@ -328,7 +312,7 @@ final class Engine {
         over = true;
         withdrawals.values().forEach(PendingRelease::abandon);
         Sinks.EmitResult unused = end.tryEmitEmpty();
-        timing.dispose();
+        services.timing.dispose();
     }
 
     private void checkQuiet() {

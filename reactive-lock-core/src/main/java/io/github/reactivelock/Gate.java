@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -60,8 +62,11 @@ final class Gate extends Mailbox {
         PAUSING
     }
 
-    private final Engine engine;
-    private final LockBackend backend;
+    final LockBackend backend;
+    final Timing timing;
+    /** Renewals, which leave as soon as there is a connection. */
+    private Runnable first = () -> {};
+
     private final Set<Question> releases = new LinkedHashSet<>();
     private final Set<Question> claims = new LinkedHashSet<>();
     private State state = State.OPEN;
@@ -78,11 +83,35 @@ final class Gate extends Mailbox {
     /** In silence, a question has left a moment ago. */
     private boolean probed;
 
-    Gate(Engine engine) {
+    Gate(LockBackend backend, Timing timing) {
         super("(any)");
-        this.engine = engine;
-        this.backend = engine.backend;
-        this.answeredAt = engine.timing.now();
+        this.backend = backend;
+        this.timing = timing;
+        this.answeredAt = timing.now();
+    }
+
+    /** Runs when a connection was opened, before whatever waits here leaves. */
+    void letFirst(Runnable first) {
+        this.first = first;
+    }
+
+    /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
+    <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
+        try {
+            Disposable unused = question.get()
+                    .subscribe(
+                            answer -> {
+                                heard();
+                                onAnswer.accept(answer);
+                            },
+                            failure -> {
+                                heard();
+                                onFailure.accept(failure);
+                            });
+        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+            heard();
+            onFailure.accept(e);
+        }
     }
 
     // ---- claims
@@ -132,7 +161,7 @@ final class Gate extends Mailbox {
      */
     @Nullable
     TimeoutException standstill(long since, long bearable) {
-        long now = engine.timing.now();
+        long now = timing.now();
         long waited = now - since;
         boolean connected = backend.isReady();
         if (waited < (connected ? bearable : longestWait(bearable))) {
@@ -162,13 +191,13 @@ final class Gate extends Mailbox {
     /** A question leaves. */
     void left() {
         if (leftInSilence.getAndIncrement() == 0) {
-            silentSince = engine.timing.now();
+            silentSince = timing.now();
         }
     }
 
     /** The store answered a question or refused to. */
     void heard() {
-        answeredAt = engine.timing.now();
+        answeredAt = timing.now();
         if (leftInSilence.get() != 0) {
             wasOpen = true;
             leftInSilence.set(0);
@@ -179,8 +208,7 @@ final class Gate extends Mailbox {
     }
 
     private boolean isSilent() {
-        return leftInSilence.get() >= MOST_IN_SILENCE
-                && engine.timing.now() - silentSince >= engine.timing.commandTimeout;
+        return leftInSilence.get() >= MOST_IN_SILENCE && timing.now() - silentSince >= timing.commandTimeout;
     }
 
     void addRelease(Question release) {
@@ -208,12 +236,12 @@ final class Gate extends Mailbox {
 
     /** For questions that are no claims and no releases, which wait by themselves. */
     Mono<Void> connected() {
-        long begun = engine.timing.now();
+        long begun = timing.now();
         return backend.ready()
                 .timeout(
-                        Duration.ofNanos(longestWait(engine.timing.commandTimeout)),
-                        Mono.error(() -> unconnected(engine.timing.now() - begun)),
-                        engine.timing.timer());
+                        Duration.ofNanos(longestWait(timing.commandTimeout)),
+                        Mono.error(() -> unconnected(timing.now() - begun)),
+                        timing.timer());
     }
 
     private long longestWait(long bearable) {
@@ -241,7 +269,7 @@ final class Gate extends Mailbox {
         }
         if (more && !probed && letOneGo()) {
             probed = true;
-            Disposable unused = engine.timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
+            Disposable unused = timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
         }
     }
 
@@ -253,10 +281,10 @@ final class Gate extends Mailbox {
     private boolean letOneGo() {
         Question next = null;
         if (!releases.isEmpty()) {
-            next = first(releases);
+            next = takeFirst(releases);
             inLine.decrementAndGet();
         } else if (unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
-            next = first(claims);
+            next = takeFirst(claims);
             unanswered.incrementAndGet();
         }
         if (next != null) {
@@ -265,7 +293,7 @@ final class Gate extends Mailbox {
         return next != null;
     }
 
-    private static Question first(Set<Question> line) {
+    private static Question takeFirst(Set<Question> line) {
         Iterator<Question> questions = line.iterator();
         Question first = questions.next();
         questions.remove();
@@ -274,10 +302,10 @@ final class Gate extends Mailbox {
 
     private void open() {
         state = State.OPENING;
-        engine.ask(
+        ask(
                 () -> backend.ready()
                         .thenReturn(true)
-                        .timeout(LONGEST_OPENING, Mono.just(false), engine.timing.timer()), // it may be lost for good
+                        .timeout(LONGEST_OPENING, Mono.just(false), timing.timer()), // it may be lost for good
                 ready -> post(this::opened),
                 failure -> post(() -> failed(failure)));
     }
@@ -285,7 +313,7 @@ final class Gate extends Mailbox {
     private void opened() {
         if (backend.isReady()) {
             state = State.OPEN;
-            engine.renewals.send();
+            first.run();
             goOn();
         } else { // interrupted already, or not open for so long that another try may do better
             pause();
@@ -309,7 +337,7 @@ final class Gate extends Mailbox {
     /** What comes meanwhile waits for the next try. */
     private void pause() {
         state = State.PAUSING;
-        Disposable unused = engine.timing.after(PAUSE, () -> post(this::tryAgain));
+        Disposable unused = timing.after(PAUSE, () -> post(this::tryAgain));
     }
 
     private void tryAgain() {

@@ -14,16 +14,26 @@ import reactor.core.Disposable;
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
  * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
  * until that deadline, never past it. Touched only inside its key's events, but for {@link #isOver} and
- * {@link #remaining}; it tells the cohort what came of it.
+ * {@link #remaining}; it tells its owner what came of it.
  */
-final class Grant {
+final class Grant implements Renewals.Due {
+
+    /** Who has it. Called inside its key's events, but for {@link #post} and {@link #tick}. */
+    interface Owner {
+        void post(Runnable event);
+
+        void tick();
+
+        /** It is over at the store, or must be taken to be. */
+        void lost(Grant gone, LockLostException loss);
+    }
 
     final Claim claim;
     final long fencingToken;
-    /** Changes when the lock goes to the next cohort of the line. */
-    private volatile Cohort cohort;
+    /** Changes when the lock goes on to flows that have a claim of their own. */
+    private volatile Owner owner;
 
-    private final Engine engine;
+    final Services services;
     final long lease;
     private final long since;
 
@@ -46,35 +56,41 @@ final class Grant {
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    Grant(Cohort cohort, Claim claim, long fencingToken, Duration lease, long sentAt) {
-        this.cohort = cohort;
-        this.engine = cohort.engine;
+    Grant(Owner owner, Services services, Claim claim, long fencingToken, Duration lease, long sentAt) {
+        this.owner = owner;
+        this.services = services;
         this.claim = claim;
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
-        engine.timing.serve(lease);
-        this.since = engine.timing.now();
+        services.timing.serve(lease);
+        this.since = services.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
+    }
+
+    @Override
+    public Claim claim() {
+        return claim;
     }
 
     // ---- validity
 
     /** By the clock, whatever timers have run, {@code models/Grant.tla: Deadline}. */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return remaining() <= 0;
     }
 
     private long deadline(long sentAt) {
-        return sentAt + lease - engine.timing.margin(lease);
+        return sentAt + lease - services.timing.margin(lease);
     }
 
     private long patience() {
-        return engine.timing.patience(lease);
+        return services.timing.patience(lease);
     }
 
     long remaining() {
-        return deadline - engine.timing.nowForCertain();
+        return deadline - services.timing.nowForCertain();
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
@@ -100,8 +116,8 @@ final class Grant {
      * ever, {@code models/Cohort.tla: Budget}.
      */
     boolean pass(LockOptions next) {
-        boolean may = passes < engine.maxPasses
-                && engine.timing.now() - since < engine.maxPassing
+        boolean may = passes < services.maxPasses
+                && services.timing.now() - since < services.maxPassing
                 && isFresh()
                 && next.isRenewed()
                 && suits(next);
@@ -118,14 +134,14 @@ final class Grant {
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && renewing ? engine.timing.silence(patience()) : failure;
+        Throwable cause = failure == null && renewing ? services.timing.silence(patience()) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
-    void moveTo(Cohort next) {
-        cohort = next;
+    void moveTo(Owner next) {
+        owner = next;
     }
 
     // ---- renewal
@@ -133,31 +149,31 @@ final class Grant {
     void tick(long now, boolean renewed) {
         if (renewing && renewalLeft) {
             if (now - renewalAskedAt >= patience()) {
-                renewalFailed(engine.timing.silence(patience()));
+                renewalFailed(services.timing.silence(patience()));
             }
         } else if (renewing && !callers.isEmpty()) {
-            Throwable standstill = engine.gate.standstill(renewalAskedAt, patience());
+            Throwable standstill = services.gate.standstill(renewalAskedAt, patience());
             if (standstill != null) {
                 tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));
             }
         }
         if (isOver()) {
-            cohort.lost(this, expiry(currentToken()));
+            owner.lost(this, expiry(currentToken()));
             return;
         }
         if (!renewing && (inDoubt || (renewed && now - confirmedAt >= lease / 3))) {
             queueRenewal(now);
         }
-        if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
+        if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {
             armedFor = deadline;
-            Disposable unused = engine.timing.after(deadline - now, () -> cohort.tick());
+            Disposable unused = services.timing.after(deadline - now, () -> owner.tick());
         }
     }
 
     private void renewNow() {
         if (!renewing) {
-            queueRenewal(engine.timing.now());
-            engine.renewals.send();
+            queueRenewal(services.timing.now());
+            services.renewals.send();
         }
     }
 
@@ -173,13 +189,13 @@ final class Grant {
     void suspect(LossReason reason) {
         suspicion = reason;
         doubt();
-        engine.renewals.send();
+        services.renewals.send();
     }
 
     /** Puts a question to the store in line, behind one that is under way if there is one. */
     void doubt() {
         inDoubt = true;
-        doubtedAt = engine.timing.now();
+        doubtedAt = services.timing.now();
         if (!renewing) {
             queueRenewal(doubtedAt);
         }
@@ -189,27 +205,29 @@ final class Grant {
         renewing = true;
         renewalAskedAt = now;
         renewalLeft = false;
-        engine.renewals.add(this);
+        services.renewals.add(this);
     }
 
-    void sent(long at) {
+    @Override
+    public void sent(long at) {
         renewalAskedAt = at;
         renewalLeft = true;
     }
 
     /** What is heard after the deadline revives nothing, {@code models/Grant.tla: LateRenewal}. */
-    void answered(long sentAt, RenewalResult answer) {
-        cohort.post(() -> {
+    @Override
+    public void answered(long sentAt, RenewalResult answer) {
+        owner.post(() -> {
             LossReason reason = answer.lost().get(claim.id());
             if (reason != null) {
                 renewing = false;
                 LossReason known = suspicion == null ? reason : suspicion;
-                cohort.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
+                owner.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
                 if (isOver()) { // the claim may have been granted anew meanwhile, with another token
-                    cohort.lost(this, expiry(currentToken()));
+                    owner.lost(this, expiry(currentToken()));
                     return;
                 }
                 confirmed(sentAt);
@@ -226,8 +244,9 @@ final class Grant {
         });
     }
 
-    void failed(Throwable cause) {
-        cohort.post(() -> renewalFailed(cause));
+    @Override
+    public void failed(Throwable cause) {
+        owner.post(() -> renewalFailed(cause));
     }
 
     private void renewalFailed(Throwable cause) {
@@ -244,6 +263,6 @@ final class Grant {
     void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();
-        told.forEach(caller -> engine.userCallbacks.run(() -> caller.accept(outcome)));
+        told.forEach(caller -> services.userCallbacks.run(() -> caller.accept(outcome)));
     }
 }

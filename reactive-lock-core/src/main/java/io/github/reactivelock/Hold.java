@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -14,10 +15,29 @@ import reactor.core.publisher.Sinks;
 
 /**
  * One flow's turn under a grant, shared by the handles of its reentrant acquisitions. The state moves once, by
- * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by the cohort). Safe for use from
+ * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by its owner). Safe for use from
  * any thread.
  */
 final class Hold {
+
+    /** Who gave the lock to this flow and gets it back. May be called on any thread. */
+    interface Owner {
+        void release(Hold released, Consumer<@Nullable LockException> outcome);
+
+        void renew(Hold renewed, Consumer<@Nullable LockException> outcome);
+
+        /** A clock was compared and the hold is over, whether or not a timer has noticed. */
+        void expire(Hold late);
+
+        /** Options of a flow do not allow the hold to last longer. */
+        void end(Hold late, LossReason reason);
+    }
+
+    /** What goes on under a hold. */
+    interface Work {
+        /** Must end, because the lock is gone. Called on the work scheduler. */
+        void lost(LockLostException loss);
+    }
 
     private static final Logger log = LoggerFactory.getLogger(Hold.class);
     private static final int HELD = 0;
@@ -36,29 +56,38 @@ final class Hold {
     private static final AtomicReferenceFieldUpdater<Hold, Sinks.One> LOST_SINK =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Sinks.One.class, "lostSink");
 
-    final Cohort cohort;
+    final Owner owner;
     final Grant grant;
     final long fencingToken;
     final LockOptions options;
     final long since;
     private volatile int state;
     private volatile int handles = 1;
-    volatile List<LockedWork<?>> works = List.of();
+    volatile List<Work> works = List.of();
     private volatile @Nullable LockLostException loss;
     private volatile Sinks.@Nullable One<LockLostException> lostSink;
-    /** Ends the hold at its longest; set and read inside the cohort's drain. */
+    /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
     Disposable maxHoldTimer;
-    /** Under which this hold is reentrant for {@code acquire}; set and read inside the cohort's drain. */
+    /** Under which this hold is reentrant for {@code acquire}; set and read inside the owner's events. */
     @Nullable
     String contextOwner;
 
-    Hold(Cohort cohort, Grant grant, LockOptions options) {
-        this.cohort = cohort;
+    Hold(Owner owner, Grant grant, LockOptions options) {
+        this.owner = owner;
         this.grant = grant;
         this.fencingToken = grant.currentToken();
         this.options = options;
-        this.since = cohort.engine.timing.now();
+        this.since = grant.services.timing.now();
+    }
+
+    String key() {
+        return grant.claim.key();
+    }
+
+    /** Whether an acquisition of this key, through this client, is one of this hold's flow. */
+    boolean isOf(Services client, String wanted) {
+        return grant.services == client && key().equals(wanted);
     }
 
     boolean isHeld() {
@@ -73,7 +102,7 @@ final class Hold {
     @Nullable
     LockLostException loss() {
         if (state == HELD && grant.isOver()) {
-            cohort.expire(this);
+            owner.expire(this);
             return grant.expiry(fencingToken);
         }
         return loss;
@@ -89,7 +118,7 @@ final class Hold {
             return null;
         }
         if (wanted.isRenewed() && !options.isRenewed()) {
-            throw new IllegalArgumentException("lock '" + cohort.keyContext.key
+            throw new IllegalArgumentException("lock '" + key()
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
@@ -109,15 +138,20 @@ final class Hold {
             outcome.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
             complete(null);
-            cohort.release(this, outcome);
+            owner.release(this, outcome);
         } else {
             outcome.accept(loss);
         }
     }
 
-    /** Called inside the cohort's events, as are the next two. */
-    void endBy(Disposable timer) {
-        maxHoldTimer = timer;
+    /** Unless the timer is disposed. */
+    Disposable endAfter(long nanos, LossReason reason) {
+        return grant.services.timing.after(nanos, () -> owner.end(this, reason));
+    }
+
+    /** Called inside the owner's events, as are the next two. */
+    void endAtItsLongest() {
+        options.maxHold().ifPresent(longest -> maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG));
     }
 
     void disarm() {
@@ -133,11 +167,11 @@ final class Hold {
         if (held) {
             complete(lost);
         }
-        List<LockedWork<?>> under = works;
+        List<Work> under = works;
         if (!held || under.isEmpty()) {
             cancelled.run();
         } else {
-            cohort.engine.userCallbacks.run(() -> {
+            grant.services.userCallbacks.run(() -> {
                 try {
                     under.forEach(work -> stop(work, lost));
                 } finally {
@@ -148,9 +182,9 @@ final class Hold {
     }
 
     /** From now on the work hears of a loss, at once if there was one; not of a release. Idempotent. */
-    void enter(LockedWork<?> work) {
-        List<LockedWork<?>> now;
-        List<LockedWork<?>> more;
+    void enter(Work work) {
+        List<Work> now;
+        List<Work> more;
         do {
             now = works;
             more = now.isEmpty()
@@ -163,18 +197,18 @@ final class Hold {
         }
     }
 
-    private void stop(LockedWork<?> work, LockLostException lost) {
+    private void stop(Work work, LockLostException lost) {
         try {
             work.lost(lost);
         } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
-            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.keyContext.key, e);
+            log.error("lock '{}': work that lost its lock could not be cancelled", key(), e);
         }
     }
 
     /** The work has ended; the hold may outlive it by far and must not remember it. */
-    void exit(LockedWork<?> work) {
-        List<LockedWork<?>> now;
-        List<LockedWork<?>> fewer;
+    void exit(Work work) {
+        List<Work> now;
+        List<Work> fewer;
         do {
             now = works;
             fewer = now.size() == 1 && now.get(0) == work

@@ -82,7 +82,7 @@ final class KeyContext extends Mailbox {
     void deliver(Runnable grant) {
         Delivery current = delivery;
         if (current == null || !current.takes(grant)) {
-            engine.userCallbacks.run(new Delivery(grant));
+            engine.services.userCallbacks.run(new Delivery(grant));
         }
     }
 
@@ -93,20 +93,20 @@ final class KeyContext extends Mailbox {
      */
     void conclude(Runnable end) {
         if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
-            engine.userCallbacks.run(end);
+            engine.services.userCallbacks.run(end);
             return;
         }
         Runnable timed = () -> {
-            long began = engine.timing.now();
+            long began = engine.services.timing.now();
             try {
                 end.run();
             } finally {
-                flowsGoOnShortly = engine.timing.now() - began < SHORT;
+                flowsGoOnShortly = engine.services.timing.now() - began < SHORT;
             }
         };
         Delivery current = delivery;
         if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
-            engine.userCallbacks.run(timed);
+            engine.services.userCallbacks.run(timed);
         }
     }
 
@@ -132,17 +132,17 @@ final class KeyContext extends Mailbox {
 
         /** False on any other thread, and when it is time for others who need this one. */
         boolean takes(Runnable task) {
-            if (thread != Thread.currentThread() || engine.timing.now() - since >= LONGEST_DELIVERY) {
+            if (thread != Thread.currentThread() || engine.services.timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
             Queue<Runnable> behind = left;
             if (behind == null) {
                 behind = new ConcurrentLinkedQueue<>();
                 left = behind;
-                rescue = engine.timing.after(LONGEST_STANDSTILL, this::rescue);
+                rescue = engine.services.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
             behind.add(task);
-            if (rescued || engine.timing.isDisposed()) { // nobody looks after what is added now
+            if (rescued || engine.services.timing.isDisposed()) { // nobody looks after what is added now
                 leaveToOthers();
             }
             return true;
@@ -150,7 +150,7 @@ final class KeyContext extends Mailbox {
 
         @Override
         public void run() {
-            since = engine.timing.now();
+            since = engine.services.timing.now();
             thread = Thread.currentThread();
             delivery = this;
             boolean interrupted = false;
@@ -187,7 +187,7 @@ final class KeyContext extends Mailbox {
 
         private void leaveToOthers() {
             for (Runnable task = next(); task != null; task = next()) {
-                engine.userCallbacks.run(new Delivery(task));
+                engine.services.userCallbacks.run(new Delivery(task));
             }
         }
     }

@@ -74,7 +74,7 @@ public final class LockClient {
      * @return a view of this client
      */
     public LockClient with(LockOptions options) {
-        return new LockClient(engine, engine.timing.fitting(Objects.requireNonNull(options, "options")));
+        return new LockClient(engine, engine.services.timing.fitting(Objects.requireNonNull(options, "options")));
     }
 
     /**

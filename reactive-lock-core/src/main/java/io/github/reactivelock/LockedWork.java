@@ -41,7 +41,7 @@ import reactor.util.context.ContextView;
  * the phase is read, and the phase before {@code held} by who ends this: so a grant that crosses the end is given back
  * by one of the two, or by both, which a {@link Handle} takes as one.
  */
-abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription, Scannable {
+abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber<T>, Subscription, Scannable {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
     private static final int NEW = 0;
@@ -85,15 +85,15 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     private Context context;
 
     LockedWork(
-            Engine engine,
+            Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> actual) {
-        super(engine, keys.get(0), options, Claim.Mode.QUEUE);
+        super(locks, keys.get(0), options, Claim.Mode.QUEUE);
         this.keys = keys;
         this.work = work;
-        this.deadline = engine.timing.deadline(options);
+        this.deadline = locks.services().timing.deadline(options);
         this.actual = actual;
         this.context = actual.currentContext();
         this.outer = ContextHolds.of(context);
@@ -177,7 +177,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
             if (keys.size() == 1) {
                 begin();
             } else { // perhaps inside the event that granted the key before
-                engine.userCallbacks.run(this::begin);
+                locks.services().userCallbacks.run(this::begin);
             }
         }
     }
@@ -240,7 +240,8 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     }
 
     /** Called on the work scheduler, and where this finds it out itself. */
-    final void lost(LockLostException loss) {
+    @Override
+    public final void lost(LockLostException loss) {
         boolean waited = move(ACQUIRING, FAILING);
         if (waited) {
             waiting.cancelWait();
@@ -252,7 +253,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
         } finally {
             discard();
             giveBack();
-            engine.userCallbacks.run(() -> {
+            locks.services().userCallbacks.run(() -> {
                 if (move(FAILING, DONE)) {
                     actual.onError(loss);
                 }
@@ -383,7 +384,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     private final class LaterKey extends Waiter {
 
         LaterKey(String key) {
-            super(LockedWork.this.engine, key, LockedWork.this.options, Claim.Mode.QUEUE);
+            super(LockedWork.this.locks, key, LockedWork.this.options, Claim.Mode.QUEUE);
         }
 
         @Override

@@ -16,6 +16,25 @@ import reactor.util.context.ContextView;
  */
 abstract class Waiter {
 
+    /** All locks of a client, as a flow sees them. */
+    interface Locks {
+        Services services();
+
+        /** The hold that an acquisition with this Context joins instead of waiting. */
+        @Nullable
+        Hold reentrant(ContextView context, String key);
+
+        /** Puts a flow where it waits, or fails it. */
+        void enqueue(Waiter waiter, long deadline);
+    }
+
+    /** Where a flow waits. */
+    interface Line {
+        void join(Waiter waiter);
+
+        void leave(Waiter waiter);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(Waiter.class);
     private static final int WAITING = 0;
     private static final int GRANTED = 1;
@@ -23,17 +42,17 @@ abstract class Waiter {
     private static final AtomicIntegerFieldUpdater<Waiter> TURN =
             AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "turn");
 
-    final Engine engine;
+    final Locks locks;
     final String key;
     final LockOptions options;
     final Claim.Mode mode;
     private volatile int turn;
     private long since;
-    private volatile @Nullable Cohort cohort;
+    private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
 
-    Waiter(Engine engine, String key, LockOptions options, Claim.Mode mode) {
-        this.engine = engine;
+    Waiter(Locks locks, String key, LockOptions options, Claim.Mode mode) {
+        this.locks = locks;
         this.key = key;
         this.options = options;
         this.mode = mode;
@@ -62,33 +81,33 @@ abstract class Waiter {
 
     /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
     final void acquire(long deadline) {
-        Hold outer = engine.reentrant(context(), key);
+        Hold outer = locks.reentrant(context(), key);
         Handle joined = null;
         try {
             joined = outer == null ? null : outer.join(options);
         } catch (IllegalArgumentException e) {
-            engine.userCallbacks.run(() -> failed(e));
+            locks.services().userCallbacks.run(() -> failed(e));
             return;
         }
         if (joined == null) {
-            engine.enqueue(this, deadline);
+            locks.enqueue(this, deadline);
         } else {
             joined(joined);
         }
     }
 
-    /** Joins a cohort; the timeout is armed first, so that a grant always finds it to disarm. */
-    final void start(Cohort cohort, long now, long deadline) {
+    /** Joins a line; the timeout is armed first, so that a grant always finds it to disarm. */
+    final void start(Line line, long now, long deadline) {
         this.since = now;
-        this.cohort = cohort;
+        this.line = line;
         if (deadline != Timing.NEVER) {
-            Disposable armed = engine.timing.after(deadline - now, this::timedOut);
+            Disposable armed = locks.services().timing.after(deadline - now, this::timedOut);
             timeout = armed;
             if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
                 armed.dispose();
             }
         }
-        cohort.join(this);
+        line.join(this);
     }
 
     final boolean isWaiting() {
@@ -107,13 +126,13 @@ abstract class Waiter {
     /** Called by the cohort when there will be no turn. */
     final void fail(LockException failure) {
         if (move(OVER)) {
-            engine.userCallbacks.run(() -> failed(failure));
+            locks.services().userCallbacks.run(() -> failed(failure));
         }
     }
 
     final void failBusy() {
         if (move(OVER)) {
-            engine.userCallbacks.run(this::busy);
+            locks.services().userCallbacks.run(this::busy);
         }
     }
 
@@ -128,7 +147,7 @@ abstract class Waiter {
         if (!move(OVER)) {
             return false;
         }
-        Cohort joined = cohort;
+        Line joined = line;
         if (joined != null) {
             joined.leave(this);
         }
@@ -137,8 +156,10 @@ abstract class Waiter {
 
     private void timedOut() {
         if (leave()) {
-            engine.userCallbacks.run(() ->
-                    failed(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
+            locks.services()
+                    .userCallbacks
+                    .run(() -> failed(
+                            new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
         }
     }
 

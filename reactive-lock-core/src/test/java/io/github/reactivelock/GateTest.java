@@ -363,7 +363,7 @@ class GateTest {
 
         assertThat(store.log).hasSize(1);
         store.claim().answer(ScriptedBackend.queued());
-        assertThat(bench.engine.gate.isOpen()).isTrue();
+        assertThat(bench.engine.services.gate.isOpen()).isTrue();
     }
 
     @Test
