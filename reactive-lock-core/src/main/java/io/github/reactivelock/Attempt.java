@@ -63,9 +63,6 @@ final class Attempt implements Gate.Question {
     private final long lease;
     private final long patience;
     private boolean queued;
-    /** The store said behind whom. */
-    private boolean placed;
-
     private int questions;
     private boolean asking;
     /** The question waits for its turn to leave. */
@@ -127,11 +124,6 @@ final class Attempt implements Gate.Question {
 
     private boolean isAsked() {
         return questions > 0;
-    }
-
-    /** The store knew the claim's place in its queue. */
-    boolean isPlaced() {
-        return placed;
     }
 
     /** It is over: no answer is waited for. */
@@ -340,7 +332,6 @@ final class Attempt implements Gate.Question {
             return;
         }
         if (answer.behind() != null) {
-            placed = true;
             owner.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();

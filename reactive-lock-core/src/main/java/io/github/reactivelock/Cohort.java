@@ -27,13 +27,11 @@ import org.jspecify.annotations.Nullable;
  * <p>While trying the last waiter that leaves leads to idle, and in every state close does. Leaving an
  * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line {
+class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line {
 
     final KeyContext keyContext;
-    private final Engine engine;
+    final Engine engine;
     private final Services services;
-    /** Of a cohort that is a single flow. */
-    private final @Nullable QueueLink link;
 
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
     private volatile long lease = Long.MAX_VALUE;
@@ -46,11 +44,10 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
     private @Nullable Grant grant;
     private @Nullable Hold hold;
 
-    Cohort(KeyContext keyContext, boolean shared) {
+    Cohort(Engine engine, KeyContext keyContext) {
         this.keyContext = keyContext;
-        this.engine = keyContext.engine;
+        this.engine = engine;
         this.services = engine.services;
-        this.link = shared ? null : new QueueLink(this);
     }
 
     long lease() {
@@ -195,11 +192,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         Attempt started = new Attempt(this, services, claim);
         if (engine.register(claim, this)) {
             attempt = started;
-            if (link != null && claim.mode() == Claim.Mode.QUEUE) {
-                keyContext.ask(started);
-            } else {
-                started.begin();
-            }
+            begin(started);
         } else {
             endAll(waiter -> waiter.fail(new LockClientClosedException(keyContext.key)));
         }
@@ -221,16 +214,12 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         if (attempt == asked) {
             lease = lasting.toNanos();
             Grant fresh = new Grant(this, services, asked.claim, fencingToken, lasting, since);
-            if (link != null) {
-                link.advance();
-            }
+            served();
             if (fresh.isFresh()) {
                 asked.rest();
                 attempt = null;
                 grant = fresh;
-                if (link != null && asked.isPlaced()) {
-                    keyContext.gatherDuring(fresh);
-                }
+                holds(fresh);
                 handOn(fresh);
             }
         } else if (current == null || !current.claim.equals(asked.claim)) {
@@ -358,7 +347,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
             return;
         }
         dismiss(released);
-        Cohort heir = link == null ? this : link.next();
+        Cohort heir = heir();
         Waiter next = heir == null ? null : heir.firstWaiting();
         if (heir != null && next != null && current.pass(next.options)) {
             concluded(released, outcome);
@@ -375,8 +364,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         if (current.hasCallers()) {
             current.tellCallers(loss(released, LossReason.RELEASED, null));
         }
-        boolean gathers = keyContext.gathersDuring(current);
-        engine.withdraw(current.claim, new Release(released, outcome, gathers ? current : null));
+        engine.withdraw(current.claim, new Release(released, outcome, isAwaited(current) ? current : null));
         claim();
     }
 
@@ -394,13 +382,13 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
 
         private final Hold hold;
         private final Consumer<@Nullable LockException> outcome;
-        /** During which claims were gathered. */
-        private final @Nullable Grant gathered;
+        /** What claims wait for, see {@link #isAwaited}. */
+        private final @Nullable Grant awaited;
 
-        Release(Hold hold, Consumer<@Nullable LockException> outcome, @Nullable Grant gathered) {
+        Release(Hold hold, Consumer<@Nullable LockException> outcome, @Nullable Grant awaited) {
             this.hold = hold;
             this.outcome = outcome;
-            this.gathered = gathered;
+            this.awaited = awaited;
         }
 
         @Override
@@ -427,8 +415,8 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         }
 
         private void goOn() {
-            if (gathered != null) {
-                post(() -> keyContext.endOf(gathered));
+            if (awaited != null) {
+                post(() -> ended(awaited));
             }
         }
     }
@@ -444,7 +432,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
             waited.giveUp();
         } else if (had != null) {
             withdraw(had.claim);
-            keyContext.endOf(had);
+            ended(had);
         }
     }
 
@@ -457,28 +445,38 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         }
     }
 
-    // ---- the order of the store's queue
+    // ---- what differs where each flow stands in the store's queue by itself
 
-    /**
-     * The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant; nobody
-     * else's may, {@code models/Cohort.tla: StoreSaysBehind}.
-     */
+    /** Who may have a grant next, without the store's being asked. */
+    @Nullable
+    Cohort heir() {
+        return this;
+    }
+
+    /** Puts the first question of a claim to the store. */
+    void begin(Attempt attempt) {
+        attempt.begin();
+    }
+
+    /** The store has served the claim. */
+    void served() {}
+
+    /** The store's grant is used. */
+    void holds(Grant fresh) {}
+
+    /** Whether claims wait for the end of a grant that is given back. */
+    boolean isAwaited(Grant released) {
+        return false;
+    }
+
+    /** The store has answered the release of a grant, or will not. */
+    void ended(Grant grant) {}
+
+    /** The claim is given up. */
+    void leavePlace() {}
+
     @Override
-    public void standsBehind(String claimId) {
-        Cohort before = engine.cohortOf(claimId);
-        if (link != null) {
-            link.leave();
-            if (before != null && before != this && before.keyContext == keyContext && before.link != null) {
-                link.follow(before.link);
-            }
-        }
-    }
-
-    private void leavePlace() {
-        if (link != null) {
-            link.leave();
-        }
-    }
+    public void standsBehind(String claimId) {}
 
     /**
      * Takes the grant of the cohort ahead, which has it no more ({@code models/Cohort.tla: GrantMoves}), in place of one
@@ -490,9 +488,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         lease = given.lease;
         grant = given;
         given.moveTo(this);
-        if (link != null) {
-            link.advance();
-        }
+        served();
         boolean open = engine.register(given.claim, this);
         if (!open) {
             failAll(new LockClientClosedException(keyContext.key));
@@ -541,7 +537,7 @@ final class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Lin
         grant = null;
         leavePlace();
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
-        keyContext.endOf(gone);
+        ended(gone);
         gone.tellCallers(loss);
         services.userCallbacks.lost(loss);
         claim();

@@ -101,12 +101,12 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
         KeyContext joined = keyContexts.compute(waiter.key, (key, present) -> {
             KeyContext keyContext = (present == null ? new KeyContext(this, key) : present).joined();
             if (!alone && keyContext.cohort == null) {
-                keyContext.cohort = new Cohort(keyContext, true);
+                keyContext.cohort = new Cohort(this, keyContext);
             }
             return keyContext;
         });
         Cohort together = joined.cohort;
-        return alone || together == null ? new Cohort(joined, false) : together;
+        return alone || together == null ? new OrderedCohort(this, joined) : together;
     }
 
     /** Keeps a line in the table, though its flows depart, until one departure more. */
