@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its key's events;
- * it tells its owner what came of it.
+ * A claim on its way to a grant: what is asked when, and what came of it. Touched only inside its key's events.
  */
-final class Attempt implements Gate.Question {
+final class Attempt implements Phase, Gate.Question {
 
     /** Whose claim it is. Called inside its key's events, but for {@link #post} and {@link #tick}. */
     interface Owner {
@@ -21,8 +20,8 @@ final class Attempt implements Gate.Question {
 
         void tick();
 
-        /** False once it has the lock or has given up. */
-        boolean isTrying(Attempt asked);
+        /** False once the claim has the lock or was given up. */
+        boolean isIn(Phase asked);
 
         /** The store granted the claim at the earliest at {@code since}. */
         void granted(Attempt asked, long fencingToken, Duration lasting, long since);
@@ -33,25 +32,13 @@ final class Attempt implements Gate.Question {
         /** The store serves the claim named directly before this one. */
         void standsBehind(String claimId);
 
+        /** Somebody else has the lock, and the claim was not to wait. */
         void busy(Attempt asked);
 
         void failAll(LockException failure);
 
         /** Only those fail who want the lease that was asked for. */
         void failThoseOf(Attempt asked, IllegalStateException why);
-
-        /** Why the store will push nothing, for as long as it refuses to. */
-        @Nullable
-        Throwable refusal();
-
-        /** Whether nobody of this client has the claim. */
-        boolean isLeft(Claim claim);
-
-        /** Ends a claim at the store. */
-        void withdraw(Claim claim);
-
-        /** A claim is over that the store has not heard of, or knows no more. */
-        void forget(Claim claim);
     }
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
@@ -62,8 +49,8 @@ final class Attempt implements Gate.Question {
     private final Services services;
     private final long lease;
     private final long patience;
+    private final Evidence evidence;
     private boolean queued;
-    private int questions;
     private boolean asking;
     /** The question waits for its turn to leave. */
     private boolean inLine;
@@ -78,20 +65,6 @@ final class Attempt implements Gate.Question {
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
     private boolean askAgain;
-    /**
-     * The latest moment at which the claim is known not to have been granted yet: when a question was sent that the
-     * store answered with "queued", or before that, when the first question was sent. A pushed grant is younger.
-     */
-    private long ungrantedAt;
-    /**
-     * Grants of this claim with this token or a lower one were over when it was heard, whatever of them is still on its way:
-     * the highest that came with an answer "queued", or one less than that of a grant.
-     */
-    private long newestToken;
-    /** How many questions had been asked by then; an answer to a later one is younger. */
-    private int questionsThen;
-    /** Of the last grant that was pushed and believed. */
-    private long pushedToken;
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
@@ -101,29 +74,31 @@ final class Attempt implements Gate.Question {
         this.claim = claim;
         this.lease = claim.lease().toNanos();
         this.patience = services.timing.patience(lease);
-        this.ungrantedAt = services.timing.now();
-        this.askAgainAt = ungrantedAt; // a tick asks for the first time if nothing else does
+        long now = services.timing.now();
+        this.evidence = new Evidence(now);
+        this.askAgainAt = now; // a tick asks for the first time if nothing else does
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
     void begin() {
-        if (!isAsked() && owner.isTrying(this)) {
+        if (!isAsked() && owner.isIn(this)) {
             ask();
         }
     }
 
     /** Ends the claim at the store, which may know of it once it was asked. */
-    void giveUp() {
+    @Override
+    public void giveUp() {
         rest();
         if (isAsked()) {
-            owner.withdraw(claim);
+            services.claims.withdraw(claim);
         } else {
-            owner.forget(claim);
+            services.claims.forget(claim);
         }
     }
 
     private boolean isAsked() {
-        return questions > 0;
+        return evidence.questions() > 0;
     }
 
     /** It is over: no answer is waited for. */
@@ -152,7 +127,7 @@ final class Attempt implements Gate.Question {
     public void leave() {
         owner.post(() -> {
             inLine = false;
-            if (asking && owner.isTrying(this)) {
+            if (asking && owner.isIn(this)) {
                 send();
             } else {
                 services.gate.settled();
@@ -165,22 +140,19 @@ final class Attempt implements Gate.Question {
     public void refuse(Throwable failure) {
         owner.post(() -> {
             inLine = false;
-            refused(questions, failure);
+            refused(evidence.questions(), failure);
         });
     }
 
     /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
         long sentAt = services.timing.now();
-        int question = ++questions;
+        int question = evidence.asked(sentAt);
         settle();
         away = question;
         askAgain = false;
         askedAt = sentAt;
         leftAt = sentAt;
-        if (question == 1) {
-            ungrantedAt = sentAt;
-        }
         services.gate.left();
         services.gate.ask(
                 () -> services.backend.claim(claim),
@@ -200,13 +172,18 @@ final class Attempt implements Gate.Question {
         return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
     }
 
-    /** Whether a flow would have made the same claim. */
+    /** Whether whoever waits would have made the same claim. */
+    @Override
+    public boolean suits(@Nullable LockOptions wanted) {
+        return wanted != null && suits(claim, wanted);
+    }
+
     static boolean suits(Claim claim, LockOptions next) {
         return next.lease().equals(claim.lease()) && keeping(next) == claim.keeping();
     }
 
-    /** Signals may have been missed. */
-    void recheck() {
+    @Override
+    public void recheck() {
         if (asking) {
             askAgain = !inLine; // what has not left yet is answered late enough
         } else {
@@ -214,42 +191,47 @@ final class Attempt implements Gate.Question {
         }
     }
 
-    /**
-     * A push does not say how old it is: {@code models/Grant.tla: NewestToken} and
-     * {@code models/Grant.tla: PushCountsFromUngranted}.
-     */
-    void pushed(Signal.Grant pushed) {
-        if (pushed.fencingToken() > newestToken) {
-            pushedToken = pushed.fencingToken();
-            heard(pushedToken);
+    @Override
+    public void reconnected() {
+        recheck();
+    }
+
+    /** A push does not say when its lease began, {@code models/Grant.tla: PushCountsFromUngranted}. */
+    @Override
+    public void pushed(Signal.Grant pushed) {
+        if (!claim.id().equals(pushed.claimId())) {
+            return;
+        }
+        if (evidence.pushed(pushed.fencingToken())) {
             Duration longest = pushed.longest();
             Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
-            owner.granted(this, pushedToken, lasting, ungrantedAt);
+            owner.granted(this, pushed.fencingToken(), lasting, evidence.ungrantedAt());
         }
-        if (owner.isTrying(this)) { // it is over, or may soon be: the owner's question starts its lease anew
+        if (owner.isIn(this)) { // it is over, or may soon be: the owner's question starts its lease anew
             recheck();
         }
     }
 
-    void tick(long now) {
-        long bearable = queued ? patience : services.timing.commandTimeout;
-        if (asking && inLine) {
-            TimeoutException standstill = services.gate.standstill(askedAt, bearable);
-            if (standstill != null) {
-                refused(questions, standstill);
-            }
-        } else if (asking && services.backend.holdsBack(claim)) {
-            leftAt = now;
-            TimeoutException standstill = services.gate.standstill(askedAt, bearable);
-            if (standstill != null) {
-                refused(questions, standstill);
-            }
-        } else if (asking && now - leftAt >= bearable) {
-            refused(questions, services.timing.silence(bearable));
+    @Override
+    public void tick(long now) {
+        Throwable failure = asking ? tooLongUnanswered(now, queued ? patience : services.timing.commandTimeout) : null;
+        if (failure != null) {
+            refused(evidence.questions(), failure);
         }
-        if (!asking && now - askAgainAt >= 0 && owner.isTrying(this)) {
+        if (!asking && now - askAgainAt >= 0 && owner.isIn(this)) {
             ask();
         }
+    }
+
+    /** Why the last question must not be waited for any longer, if so. */
+    private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
+        if (!inLine && !services.backend.holdsBack(claim)) {
+            return now - leftAt >= bearable ? services.timing.silence(bearable) : null;
+        }
+        if (!inLine) {
+            leftAt = now;
+        }
+        return services.gate.standstill(askedAt, bearable);
     }
 
     private void answered(int question, long sentAt, ClaimResult answer) {
@@ -257,12 +239,12 @@ final class Attempt implements Gate.Question {
             away = 0;
             services.gate.settled();
         }
-        if (question == questions && !inLine) {
+        if (question == evidence.questions() && !inLine) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
             granted(question, sentAt, granted);
-        } else if (!owner.isTrying(this)) {
+        } else if (!owner.isIn(this)) {
             if (answer instanceof ClaimResult.Queued waiting) {
                 owner.queuedAfterwards(this, waiting.newestToken());
             }
@@ -276,24 +258,14 @@ final class Attempt implements Gate.Question {
         }
     }
 
-    /** Of grants, even of one that is not used, the higher is the younger: {@code models/Grant.tla: LowerIsOlder}. */
-    private void heard(long fencingToken) {
-        if (fencingToken - 1 > newestToken) {
-            newestToken = fencingToken - 1;
-            questionsThen = questions;
-        }
-    }
-
-    /** An answer may be older than one that was heard before it, {@code models/Grant.tla: OldNews}. */
     private void granted(int question, long sentAt, ClaimResult.Granted answer) {
-        boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
-        heard(answer.fencingToken());
+        boolean isOldNews = !evidence.granted(question, answer.fencingToken());
         if (!isOldNews) {
             owner.granted(this, answer.fencingToken(), answer.lease(), sentAt);
-        } else if (owner.isLeft(claim)) {
-            owner.withdraw(claim);
+        } else if (services.claims.isLeft(claim)) {
+            services.claims.withdraw(claim);
         }
-        if (!owner.isTrying(this)) {
+        if (!owner.isIn(this)) {
             return;
         }
         if (isOldNews || ++fruitless < MOST_FRUITLESS) {
@@ -313,22 +285,19 @@ final class Attempt implements Gate.Question {
                         + " ms; use a longer lease");
     }
 
-    /** Whether the claim may still have a place, by an answer "queued"; else that one was served. */
-    boolean mayBeQueued(long newestTokenThen) {
-        return pushedToken == 0
-                || questions > 1
-                || newestTokenThen >= pushedToken; // a grant may overtake its question's answer
+    /** Nobody tries to get the claim granted any more, and the store has said that it was queued. */
+    void endIfQueued(long newestToken) {
+        if (evidence.mayBeQueued(newestToken)) {
+            services.claims.withdraw(claim);
+        }
     }
 
     private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
         long now = services.timing.now();
-        newestToken = Math.max(newestToken, answer.newestToken());
-        questionsThen = questions;
-        if (sentAt - ungrantedAt > 0) {
-            ungrantedAt = sentAt;
-        }
-        if (endIfInVain()) {
+        evidence.queued(sentAt, answer.newestToken());
+        signalsRefused();
+        if (!owner.isIn(this)) {
             return;
         }
         if (answer.behind() != null) {
@@ -346,24 +315,23 @@ final class Attempt implements Gate.Question {
     }
 
     /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
-    boolean endIfInVain() {
-        Throwable refusal = owner.refusal();
-        if (!queued || refusal == null) {
-            return false;
+    @Override
+    public void signalsRefused() {
+        Throwable refusal = services.claims.refusal();
+        if (queued && refusal != null) {
+            owner.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
         }
-        owner.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
-        return true;
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
     private void refused(int question, Throwable failure) {
-        if (!owner.isTrying(this) || !asking || question != questions) {
+        if (!owner.isIn(this) || !asking || question != evidence.questions()) {
             return;
         }
         asking = false;
         settle();
         long now = services.timing.now();
-        if (queued && now - ungrantedAt < lease) {
+        if (queued && now - evidence.ungrantedAt() < lease) {
             askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
             owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));

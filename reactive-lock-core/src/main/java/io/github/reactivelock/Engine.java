@@ -1,8 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,18 +12,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.ContextView;
-import reactor.util.retry.Retry;
 
 /**
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine implements Waiter.Locks, PendingRelease.Owner {
+final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants {
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
@@ -40,14 +35,9 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
     final OwnerHolds owned = new OwnerHolds();
     private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
-    private final double jitter;
     private final AtomicLong ids = new AtomicLong();
 
-    private final AtomicBoolean listening = new AtomicBoolean();
-    private final Disposable.Swap signals = Disposables.swap();
-    private volatile boolean connectedBefore;
-    /** Why the store will push nothing, for as long as it refuses to. */
-    volatile @Nullable SignalsRefusedException refusal;
+    private final SignalRouter signals;
 
     /** Looked at by ticks alone, which follow one another. */
     private long relaxedAt;
@@ -59,10 +49,10 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
     private final Sinks.Empty<Void> end = Sinks.empty();
 
     Engine(Settings settings) {
-        this.services = new Services(settings, this::tick);
+        this.services = new Services(settings, this, this::tick);
+        this.signals = new SignalRouter(services, settings.jitter(), this);
         this.name = settings.name();
         this.idPrefix = settings.idPrefix();
-        this.jitter = settings.jitter();
     }
 
     // ---- flows
@@ -72,11 +62,6 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
         return services;
     }
 
-    @Override
-    public Gate gate() {
-        return services.gate;
-    }
-
     /** Puts a flow into the cohort it belongs to. */
     @Override
     public void enqueue(Waiter waiter, long deadline) {
@@ -84,9 +69,7 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
             waiter.fail(new LockClientClosedException(waiter.key));
             return;
         }
-        if (listening.compareAndSet(false, true)) {
-            listen();
-        }
+        signals.listen();
         long now = services.timing.now();
         if (deadline != Timing.NEVER && deadline - now <= 0) {
             waiter.fail(new LockTimeoutException(
@@ -126,17 +109,18 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
         return inherited == null ? owned.find(context, key) : inherited;
     }
 
-    String ownerOf(Waiter waiter) {
-        return waiter.options
-                .owner()
-                .or(() -> LockContext.owner(waiter.context()))
-                .orElse(name);
-    }
-
     // ---- claims
 
+    /** What a flow asks of the store. */
+    Claim claimOf(Waiter waiter) {
+        LockOptions options = waiter.options;
+        String owner =
+                options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
+        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, Attempt.keeping(options));
+    }
+
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
-    String newClaimId() {
+    private String newClaimId() {
         return idPrefix + Long.toString(ids.getAndIncrement(), Character.MAX_RADIX);
     }
 
@@ -157,7 +141,18 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
         return claims.get(claimId);
     }
 
-    void forget(Claim claim) {
+    @Override
+    public boolean isLeft(Claim claim) {
+        return cohortOf(claim.id()) == null;
+    }
+
+    @Override
+    public @Nullable Throwable refusal() {
+        return signals.refusal();
+    }
+
+    @Override
+    public void forget(Claim claim) {
         claims.remove(claim.id());
         checkQuiet();
     }
@@ -211,54 +206,24 @@ final class Engine implements Waiter.Locks, PendingRelease.Owner {
         return shortest;
     }
 
-    // ---- the store
+    // ---- signals
 
-    private void listen() {
-        signals.update(Flux.defer(services.backend::signals)
-                .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
-                .doOnNext(this::signalled)
-                .doOnError(this::interrupted)
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                        .maxBackoff(Duration.ofSeconds(1))
-                        .jitter(jitter)
-                        .scheduler(services.timing.timer())
-                        .transientErrors(true))
-                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
-    }
-
-    private void interrupted(Throwable cause) {
-        log.debug("signals of the store were interrupted", cause);
-        if (cause instanceof SignalsRefusedException refused) {
-            refusal = refused;
-            claims.values().forEach(Cohort::refused);
-        }
-    }
-
-    private void signalled(Signal signal) {
-        if (signal instanceof Signal.Grant grant) {
-            tell(grant.claimId(), cohort -> cohort.pushed(grant));
-        } else if (signal instanceof Signal.Suspect suspect) {
-            tell(suspect.claimId(), cohort -> cohort.suspect(suspect.claimId(), suspect.reason()));
-        } else if (signal instanceof Signal.RecheckClaim one) {
-            tell(one.claimId(), cohort -> cohort.recheck(false));
-        } else if (signal instanceof Signal.Recheck recheck) {
-            claims.values().stream()
-                    .filter(c -> c.keyContext.key.equals(recheck.key()))
-                    .forEach(c -> c.recheck(false));
-        } else {
-            boolean again = connectedBefore;
-            connectedBefore = true;
-            refusal = null;
-            claims.values().forEach(cohort -> cohort.recheck(again));
-            services.renewals.send();
-        }
-    }
-
-    private void tell(String claimId, Consumer<Cohort> news) {
-        Cohort cohort = claims.get(claimId);
+    @Override
+    public void tell(String claimId, Consumer<Phase> news) {
+        Cohort cohort = cohortOf(claimId);
         if (cohort != null) {
-            news.accept(cohort);
+            cohort.tell(news);
         }
+    }
+
+    @Override
+    public void tellThoseOf(String key, Consumer<Phase> news) {
+        claims.values().stream().filter(c -> c.keyContext.key.equals(key)).forEach(c -> c.tell(news));
+    }
+
+    @Override
+    public void tellAll(Consumer<Phase> news) {
+        claims.values().forEach(cohort -> cohort.tell(news));
     }
 
     // ---- the end

@@ -106,6 +106,25 @@ final class Grant implements Renewals.Due {
         }
     }
 
+    /**
+     * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is not
+     * the hold we gave out, {@code models/Grant.tla: GrantedAnew}.
+     */
+    void grantedAgain(long token, long sentAt) {
+        if (token == fencingToken) {
+            confirmed(sentAt);
+        } else if (token > fencingToken) {
+            owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
+        }
+    }
+
+    /** The store queued the claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
+    void queuedSince(long newestToken) {
+        if (fencingToken <= newestToken) {
+            owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
+        }
+    }
+
     /** The token of the flow that holds the lock under this grant now. */
     long currentToken() {
         return fencingToken | passes;
@@ -146,7 +165,8 @@ final class Grant implements Renewals.Due {
 
     // ---- renewal
 
-    void tick(long now, boolean renewed) {
+    /** Called while a flow has it that wanted it so. */
+    void tick(long now, LockOptions holder) {
         if (renewing && renewalLeft) {
             if (now - renewalAskedAt >= patience()) {
                 renewalFailed(services.timing.silence(patience()));
@@ -161,7 +181,7 @@ final class Grant implements Renewals.Due {
             owner.lost(this, expiry(currentToken()));
             return;
         }
-        if (!renewing && (inDoubt || (renewed && now - confirmedAt >= lease / 3))) {
+        if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt >= lease / 3))) {
             queueRenewal(now);
         }
         if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {

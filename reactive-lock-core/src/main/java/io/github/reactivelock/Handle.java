@@ -56,7 +56,7 @@ final class Handle implements LockHandle {
 
     @Override
     public Mono<Void> renew() {
-        return Mono.create(sink -> hold.owner.renew(hold, failure -> {
+        return Mono.create(sink -> hold.renew(failure -> {
             if (failure == null) {
                 if (limit != null && left == 0) {
                     limit.renewed();

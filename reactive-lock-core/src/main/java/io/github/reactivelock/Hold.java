@@ -1,6 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -18,19 +20,22 @@ import reactor.core.publisher.Sinks;
  * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by its owner). Safe for use from
  * any thread.
  */
-final class Hold {
+final class Hold implements Phase, PendingRelease.Outcome {
 
-    /** Who gave the lock to this flow and gets it back. May be called on any thread. */
+    /** Who gave the lock to this flow and gets it back. Called inside its key's events, but for {@link #post}. */
     interface Owner {
-        void release(Hold released, Consumer<@Nullable LockException> outcome);
+        void post(Runnable event);
 
-        void renew(Hold renewed, Consumer<@Nullable LockException> outcome);
+        /** False once the hold is over. */
+        boolean isIn(Phase asked);
 
-        /** A clock was compared and the hold is over, whether or not a timer has noticed. */
-        void expire(Hold late);
+        /** All of its handles have left. */
+        void released(Hold released);
 
-        /** Options of a flow do not allow the hold to last longer. */
-        void end(Hold late, LossReason reason);
+        void lose(Hold ended, LockLostException loss);
+
+        /** Tells a flow that its release is done; on any thread. */
+        void conclude(Runnable end);
     }
 
     /** What goes on under a hold. */
@@ -65,6 +70,9 @@ final class Hold {
     private volatile int handles = 1;
     volatile List<Work> works = List.of();
     private volatile @Nullable LockLostException loss;
+    /** Hears what came of the release; set by who begins it. */
+    private Consumer<@Nullable LockException> released = outcome -> {};
+
     private volatile Sinks.@Nullable One<LockLostException> lostSink;
     /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
@@ -102,10 +110,24 @@ final class Hold {
     @Nullable
     LockLostException loss() {
         if (state == HELD && grant.isOver()) {
-            owner.expire(this);
+            owner.post(() -> {
+                if (grant.isOver()) {
+                    lose(grant.expiry(fencingToken));
+                }
+            });
             return grant.expiry(fencingToken);
         }
         return loss;
+    }
+
+    LockLostException lossFor(LossReason reason) {
+        return new LockLostException(key(), fencingToken, reason, null);
+    }
+
+    private void lose(LockLostException lost) {
+        if (owner.isIn(this)) {
+            owner.lose(this, lost);
+        }
     }
 
     /**
@@ -138,15 +160,94 @@ final class Hold {
             outcome.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
             complete(null);
-            owner.release(this, outcome);
+            released = outcome;
+            owner.post(() -> owner.released(this));
         } else {
             outcome.accept(loss);
         }
     }
 
+    void renew(Consumer<@Nullable LockException> outcome) {
+        owner.post(() -> {
+            if (owner.isIn(this)) {
+                grant.renewFor(outcome);
+            } else {
+                LockException known = loss();
+                LockException gone = known != null ? known : lossFor(LossReason.RELEASED);
+                grant.services.userCallbacks.run(() -> outcome.accept(gone));
+            }
+        });
+    }
+
+    // ---- as a phase of its cohort
+
+    @Override
+    public void tick(long now) {
+        grant.tick(now, options);
+    }
+
+    @Override
+    public void suspected(Signal.Suspect suspect) {
+        if (grant.claim.id().equals(suspect.claimId())) {
+            grant.suspect(suspect.reason());
+        }
+    }
+
+    @Override
+    public void reconnected() {
+        if (options.isRenewed()) {
+            grant.doubt();
+        }
+    }
+
+    @Override
+    public boolean suits(@Nullable LockOptions wanted) {
+        return true;
+    }
+
+    // ---- what comes of the release
+
+    /** To the store, or to the next flow of this process. */
+    @Override
+    public void released() {
+        owner.conclude(() -> {
+            Duration lasted = grant.services.timing.since(since);
+            grant.services.userCallbacks.tell(l -> l.released(key(), fencingToken, lasted));
+            released.accept(null);
+        });
+    }
+
+    @Override
+    public void wasOver() {
+        LockLostException gone = lossFor(LossReason.EXPIRED);
+        grant.services.userCallbacks.lost(gone);
+        grant.services.userCallbacks.run(() -> released.accept(gone));
+    }
+
+    @Override
+    public void unanswered(Throwable failure) {
+        String action = "released (it is tried again until its lease is over)";
+        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), released);
+    }
+
+    void wasLost() {
+        LockException known = loss;
+        grant.services.userCallbacks.run(() -> released.accept(known));
+    }
+
+    void tellAcquired(long waitedSince) {
+        Duration waited = Duration.ofNanos(since - waitedSince);
+        grant.services.userCallbacks.tell(l -> l.acquired(key(), fencingToken, waited));
+    }
+
+    /** Whatever its lease says. */
+    void end(LossReason reason) {
+        owner.post(() -> lose(lossFor(reason)));
+    }
+
     /** Unless the timer is disposed. */
     Disposable endAfter(long nanos, LossReason reason) {
-        return grant.services.timing.after(nanos, () -> owner.end(this, reason));
+        return grant.services.timing.after(nanos, () -> end(reason));
     }
 
     /** Called inside the owner's events, as are the next two. */

@@ -63,6 +63,19 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key {
 
     // ---- grants and releases, which follow one another on one thread
 
+    /** What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler. */
+    void deliver(Waiter next, Hold hold) {
+        if (next.wantsMore()) {
+            services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
+            next.granted(new Handle(hold));
+        } else {
+            deliver(() -> {
+                hold.tellAcquired(next.since());
+                next.granted(new Handle(hold));
+            });
+        }
+    }
+
     /**
      * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its
      * thread of that scheduler, this one follows on the same thread: there is nothing to wake.

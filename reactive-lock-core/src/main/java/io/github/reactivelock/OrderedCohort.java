@@ -7,11 +7,10 @@ import org.jspecify.annotations.Nullable;
  * A cohort of one flow, which has a claim of its own and so a place of its own in the store's queue: {@link Fairness#FIFO},
  * or an attempt that does not wait. It knows which neighbours of the same client it has there, the owner's place included.
  * As a queue grows at its end only, neighbours stay that until one of them leaves. Their first questions go to the store
- * together, see {@link ClaimBatcher}. Nothing else knows of the store's order.
+ * together, see {@link ClaimBatcher}.
  */
 final class OrderedCohort extends Cohort {
 
-    // Touched only inside events, as everything of a cohort.
     private @Nullable OrderedCohort ahead;
     private @Nullable OrderedCohort behind;
     /** The store said behind whom. */
@@ -51,7 +50,7 @@ final class OrderedCohort extends Cohort {
     }
 
     @Override
-    void served() {
+    public void served() {
         if (ahead != null) {
             ahead.behind = null;
             ahead = null;
@@ -60,7 +59,7 @@ final class OrderedCohort extends Cohort {
 
     /** What was behind it is behind what was ahead of it. */
     @Override
-    void leavePlace() {
+    public void leavePlace() {
         if (ahead != null) {
             ahead.behind = behind;
         }
@@ -74,7 +73,7 @@ final class OrderedCohort extends Cohort {
     // ---- claims that go to the store together
 
     @Override
-    void begin(Attempt attempt) {
+    public void begin(Attempt attempt) {
         ClaimBatcher batcher = keyContext.batcher;
         if (batcher == null || attempt.claim.mode() == Claim.Mode.TRY || !batcher.takes(attempt)) {
             attempt.begin();
@@ -82,7 +81,7 @@ final class OrderedCohort extends Cohort {
     }
 
     @Override
-    void holds(Grant fresh) {
+    public void holds(Grant fresh) {
         if (placed) {
             if (keyContext.batcher == null) {
                 keyContext.batcher = new ClaimBatcher(keyContext, keyContext.services.timing);
@@ -92,14 +91,47 @@ final class OrderedCohort extends Cohort {
     }
 
     @Override
-    boolean isAwaited(Grant released) {
-        return keyContext.batcher != null && keyContext.batcher.isOpenFor(released);
+    public void over(Grant grant) {
+        if (keyContext.batcher != null) {
+            keyContext.batcher.shut(grant);
+        }
     }
 
     @Override
-    void ended(Grant grant) {
-        if (keyContext.batcher != null) {
-            keyContext.batcher.shut(grant);
+    public PendingRelease.Outcome toBeTold(Hold released) {
+        ClaimBatcher batcher = keyContext.batcher;
+        return batcher != null && batcher.isOpenFor(released.grant) ? new Awaited(released) : released;
+    }
+
+    /** A release whose answer claims wait for. */
+    private final class Awaited implements PendingRelease.Outcome {
+
+        private final Hold hold;
+
+        Awaited(Hold hold) {
+            this.hold = hold;
+        }
+
+        @Override
+        public void released() {
+            goOn();
+            hold.released();
+        }
+
+        @Override
+        public void wasOver() {
+            goOn();
+            hold.wasOver();
+        }
+
+        @Override
+        public void unanswered(Throwable failure) {
+            goOn();
+            hold.unanswered(failure);
+        }
+
+        private void goOn() {
+            post(() -> over(hold.grant));
         }
     }
 }

@@ -25,12 +25,10 @@ final class PendingRelease implements Gate.Question {
 
     /** Who keeps it until it has ended. */
     interface Owner {
-        Gate gate();
+        Services services();
 
         /** The store is closed and may not be asked any more. */
         boolean isOver();
-
-        void withdraw(Claim claim);
 
         void ended(PendingRelease release);
     }
@@ -54,7 +52,7 @@ final class PendingRelease implements Gate.Question {
     PendingRelease(Owner owner, Claim claim, @Nullable Outcome outcome) {
         this.owner = owner;
         this.claim = claim;
-        this.until = owner.gate().timing.now() + claim.lease().toNanos();
+        this.until = owner.services().timing.now() + claim.lease().toNanos();
         this.outcome = outcome;
         this.backoff = 50_000_000;
     }
@@ -64,7 +62,7 @@ final class PendingRelease implements Gate.Question {
             abandon();
             return;
         }
-        if (owner.gate().isOpen()) {
+        if (owner.services().gate.isOpen()) {
             leave();
             return;
         }
@@ -73,21 +71,19 @@ final class PendingRelease implements Gate.Question {
                 return;
             }
             inLine = true;
-            askedAt = owner.gate().timing.now();
+            askedAt = owner.services().timing.now();
         }
-        owner.gate().addRelease(this);
+        owner.services().gate.addRelease(this);
     }
 
     @Override
     public void leave() {
         int number = left();
         if (number != OVER) {
-            owner.gate().left();
-            owner.gate()
-                    .ask(
-                            () -> owner.gate().backend.release(claim),
-                            this::confirmed,
-                            failure -> failed(number, failure));
+            owner.services().gate.left();
+            Services services = owner.services();
+            services.gate.ask(
+                    () -> services.backend.release(claim), this::confirmed, failure -> failed(number, failure));
         }
     }
 
@@ -102,7 +98,7 @@ final class PendingRelease implements Gate.Question {
             return OVER;
         }
         asking = true;
-        askedAt = owner.gate().timing.now();
+        askedAt = owner.services().timing.now();
         return ++attempt;
     }
 
@@ -119,10 +115,10 @@ final class PendingRelease implements Gate.Question {
     void tick(long now) {
         int number;
         synchronized (this) {
-            number = asking && now - askedAt >= owner.gate().timing.commandTimeout ? attempt : OVER;
+            number = asking && now - askedAt >= owner.services().timing.commandTimeout ? attempt : OVER;
         }
         if (number != OVER) {
-            failed(number, owner.gate().timing.silence());
+            failed(number, owner.services().timing.silence());
         }
         tickInLine(now);
     }
@@ -133,7 +129,8 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine ? owner.gate().standstill(askedAt, owner.gate().timing.commandTimeout) : null;
+            standstill =
+                    inLine ? owner.services().gate.standstill(askedAt, owner.services().timing.commandTimeout) : null;
             if (standstill == null) {
                 return;
             }
@@ -144,7 +141,7 @@ final class PendingRelease implements Gate.Question {
             inLine = !last;
         }
         if (last) {
-            owner.gate().remove(this);
+            owner.services().gate.remove(this);
             end();
         }
         if (told != null) {
@@ -194,13 +191,13 @@ final class PendingRelease implements Gate.Question {
             outcome = null;
             pause = backoff;
             backoff = Math.min(backoff * 2, 1_000_000_000);
-            last = owner.gate().timing.now() + pause - until >= 0;
+            last = owner.services().timing.now() + pause - until >= 0;
             over = last;
         }
         if (last) {
             end();
         } else {
-            Disposable unused = owner.gate().timing.after(pause, this::ask);
+            Disposable unused = owner.services().timing.after(pause, this::ask);
         }
         if (told != null) {
             told.unanswered(failure);
@@ -214,7 +211,7 @@ final class PendingRelease implements Gate.Question {
             again = false;
         }
         if (repeated) {
-            owner.withdraw(claim);
+            owner.services().claims.withdraw(claim);
         }
         owner.ended(this);
     }

@@ -13,15 +13,17 @@ final class Services {
     final UserCallbacks userCallbacks;
     final Gate gate;
     final Renewals renewals;
+    final Claims claims;
     final int maxPasses;
     final long maxPassing;
 
-    Services(Settings settings, Runnable onTick) {
+    Services(Settings settings, Claims claims, Runnable onTick) {
         this.backend = settings.backend();
         this.timing = new Timing(settings, onTick);
         this.userCallbacks = new UserCallbacks(settings);
         this.gate = new Gate(backend, timing);
         this.renewals = new Renewals(gate);
+        this.claims = claims;
         this.maxPasses = settings.maxPasses();
         this.maxPassing = settings.maxPassing().toNanos();
     }
