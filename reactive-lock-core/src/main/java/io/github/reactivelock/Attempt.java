@@ -14,38 +14,11 @@ import reactor.core.Disposable;
  */
 final class Attempt implements Phase, Gate.Question {
 
-    /** Whose claim it is. Called inside its key's events, but for {@link #post} and {@link #tick}. */
-    interface Owner {
-        void post(Runnable event);
-
-        void tick();
-
-        /** False once the claim has the lock or was given up. */
-        boolean isIn(Phase asked);
-
-        /** The store granted the claim at the earliest at {@code since}. */
-        void granted(Attempt asked, long fencingToken, Duration lasting, long since);
-
-        /** The store had the claim in its queue, though nobody tries to get it granted any more. */
-        void queuedAfterwards(Attempt asked, long newestToken);
-
-        /** The store serves the claim named directly before this one. */
-        void standsBehind(String claimId);
-
-        /** Somebody else has the lock, and the claim was not to wait. */
-        void busy(Attempt asked);
-
-        void failAll(LockException failure);
-
-        /** Only those fail who want the lease that was asked for. */
-        void failThoseOf(Attempt asked, IllegalStateException why);
-    }
-
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
-    private final Owner owner;
+    private final ClaimOwner owner;
     private final Services services;
     private final long lease;
     private final long patience;
@@ -68,7 +41,7 @@ final class Attempt implements Phase, Gate.Question {
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
-    Attempt(Owner owner, Services services, Claim claim) {
+    Attempt(ClaimOwner owner, Services services, Claim claim) {
         this.owner = owner;
         this.services = services;
         this.claim = claim;
@@ -81,7 +54,7 @@ final class Attempt implements Phase, Gate.Question {
 
     /** Asks for the first time, unless something else has had it ask already. */
     void begin() {
-        if (!isAsked() && owner.isIn(this)) {
+        if (!evidence.isAsked() && owner.isIn(this)) {
             ask();
         }
     }
@@ -90,15 +63,11 @@ final class Attempt implements Phase, Gate.Question {
     @Override
     public void giveUp() {
         rest();
-        if (isAsked()) {
+        if (evidence.isAsked()) {
             services.claims.withdraw(claim);
         } else {
             services.claims.forget(claim);
         }
-    }
-
-    private boolean isAsked() {
-        return evidence.questions() > 0;
     }
 
     /** It is over: no answer is waited for. */
@@ -168,18 +137,10 @@ final class Attempt implements Phase, Gate.Question {
         }
     }
 
-    static Claim.Keeping keeping(LockOptions options) {
-        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
-    }
-
     /** Whether whoever waits would have made the same claim. */
     @Override
     public boolean suits(@Nullable LockOptions wanted) {
-        return wanted != null && suits(claim, wanted);
-    }
-
-    static boolean suits(Claim claim, LockOptions next) {
-        return next.lease().equals(claim.lease()) && keeping(next) == claim.keeping();
+        return wanted != null && wanted.suit(claim);
     }
 
     @Override
@@ -189,11 +150,6 @@ final class Attempt implements Phase, Gate.Question {
         } else {
             ask();
         }
-    }
-
-    @Override
-    public void reconnected() {
-        recheck();
     }
 
     /** A push does not say when its lease began, {@code models/Grant.tla: PushCountsFromUngranted}. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Leaving an attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is
  * withdrawn too.
  */
-class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, StoreOrder {
+class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;
@@ -24,12 +24,13 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
 
     // Touched only inside events, as are the next.
     private Phase phase = Phase.IDLE;
-    private final WaitingFlows waiting = new WaitingFlows();
+    private final WaitingFlows waiting;
 
     Cohort(Engine engine, KeyContext keyContext) {
         this.keyContext = keyContext;
         this.engine = engine;
         this.services = engine.services;
+        this.waiting = new WaitingFlows(keyContext);
     }
 
     long lease() {
@@ -71,7 +72,7 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
     public void join(Waiter waiter) {
         post(() -> {
             if (!waiter.isWaiting()) {
-                engine.depart(keyContext);
+                keyContext.depart();
                 return;
             }
             waiting.add(waiter);
@@ -84,12 +85,9 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
     @Override
     public void leave(Waiter waiter) {
         post(() -> {
-            if (waiting.remove(waiter)) {
-                engine.depart(keyContext);
-                if (!phase.suits(waiting.wanted())) {
-                    withdraw();
-                    claim();
-                }
+            if (waiting.leave(waiter) && !phase.suits(waiting.wanted())) {
+                withdraw();
+                claim();
             }
         });
     }
@@ -100,7 +98,7 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
                 lose(held, held.lossFor(LossReason.CLIENT_CLOSED));
             }
             withdraw();
-            endAll(this::failClosed);
+            waiting.end(this::failClosed);
         });
     }
 
@@ -117,7 +115,7 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
             phase = started;
             begin(started);
         } else {
-            endAll(this::failClosed);
+            waiting.end(this::failClosed);
         }
     }
 
@@ -163,24 +161,17 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
     public void busy(Attempt asked) {
         phase = Phase.IDLE;
         engine.forget(asked.claim);
-        endAll(Waiter::failBusy);
+        waiting.end(Waiter::failBusy);
     }
 
     @Override
     public void failAll(LockException failure) {
         withdraw();
-        endAll(waiter -> waiter.fail(failure));
+        waiting.end(waiter -> waiter.fail(failure));
     }
 
     private void failClosed(Waiter waiter) {
         waiter.fail(new LockClientClosedException(keyContext.key));
-    }
-
-    private void endAll(Consumer<Waiter> end) {
-        waiting.end(waiter -> {
-            end.accept(waiter);
-            engine.depart(keyContext);
-        });
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
@@ -188,30 +179,18 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
     public void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
         LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
-        for (Waiter waiter : waiting.all()) {
-            if (asked.suits(waiter.options) && waiting.remove(waiter)) {
-                waiter.fail(failure);
-                engine.depart(keyContext);
-            }
-        }
+        waiting.endThoseOf(asked.claim, waiter -> waiter.fail(failure));
         claim();
     }
 
     /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
     private void handOn(Grant grant) {
-        for (Waiter next = waiting.first(); next != null && grant.suits(next.options); next = waiting.first()) {
-            boolean unused = waiting.remove(next);
-            if (next.take()) {
-                deliver(next, grant);
-                return;
-            }
-            engine.depart(keyContext);
+        Waiter next = waiting.next(grant);
+        if (next == null) {
+            drop(grant);
+            claim();
+            return;
         }
-        drop(grant);
-        claim();
-    }
-
-    private void deliver(Waiter next, Grant grant) {
         Hold delivered = new Hold(this, grant, next.options);
         phase = delivered;
         delivered.endAtItsLongest();
@@ -232,7 +211,7 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
         boolean open = engine.register(given.claim, this);
         if (!open) {
             drop(given);
-            endAll(this::failClosed);
+            waiting.end(this::failClosed);
         }
         waited.giveUp();
         if (open) {
@@ -298,7 +277,7 @@ class Cohort implements Attempt.Owner, Grant.Owner, Hold.Owner, Waiter.Line, Sto
         phase = Phase.IDLE;
         ended.disarm();
         engine.owned.disown(ended);
-        engine.depart(keyContext);
+        keyContext.depart();
     }
 
     /** Ends an attempt, if there is one, {@code models/Cohort.tla: LeavingWithdraws}. */

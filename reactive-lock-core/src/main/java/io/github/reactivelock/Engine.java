@@ -116,7 +116,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
-        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, Attempt.keeping(options));
+        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

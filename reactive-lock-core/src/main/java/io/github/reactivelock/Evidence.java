@@ -31,6 +31,10 @@ final class Evidence {
         return questions;
     }
 
+    boolean isAsked() {
+        return questions > 0;
+    }
+
     long ungrantedAt() {
         return ungrantedAt;
     }

@@ -24,13 +24,6 @@ import reactor.core.publisher.Mono;
  * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
  * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
  *
- * <pre>
- * state     leaves on
- * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
- * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it; ten seconds -> PAUSING
- * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
- * </pre>
- *
  * <p>A mailbox of its own: everything is touched only inside its events, but for what is volatile.
  */
 final class Gate extends Mailbox {
@@ -50,17 +43,7 @@ final class Gate extends Mailbox {
     /** Enough to notice that a store answers again, and few enough for it to deal with when it does. */
     static final int MOST_IN_SILENCE = 128;
 
-    /** How long the first connection may take; drivers give it as much. */
-    static final Duration LONGEST_OPENING = Duration.ofSeconds(10);
-
-    private static final long PAUSE = Duration.ofMillis(100).toNanos();
     private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
-
-    private enum State {
-        OPEN,
-        OPENING,
-        PAUSING
-    }
 
     final LockBackend backend;
     final Timing timing;
@@ -69,7 +52,7 @@ final class Gate extends Mailbox {
 
     private final Set<Question> releases = new LinkedHashSet<>();
     private final Set<Question> claims = new LinkedHashSet<>();
-    private State state = State.OPEN;
+    final Opening opening = new Opening(this);
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
     private final AtomicInteger inLine = new AtomicInteger();
 
@@ -78,7 +61,6 @@ final class Gate extends Mailbox {
     /** When the first of them left. */
     private volatile long silentSince;
 
-    private volatile boolean wasOpen;
     private volatile long answeredAt;
     /** In silence, a question has left a moment ago. */
     private boolean probed;
@@ -164,10 +146,10 @@ final class Gate extends Mailbox {
         long now = timing.now();
         long waited = now - since;
         boolean connected = backend.isReady();
-        if (waited < (connected ? bearable : longestWait(bearable))) {
+        if (waited < (connected ? bearable : opening.longestWait(bearable))) {
             return null;
         } else if (!connected) {
-            return unconnected(waited);
+            return Opening.unconnected(waited);
         }
         long silent = now - answeredAt;
         return silent < bearable
@@ -199,7 +181,7 @@ final class Gate extends Mailbox {
     void heard() {
         answeredAt = timing.now();
         if (leftInSilence.get() != 0) {
-            wasOpen = true;
+            opening.wasOpen = true;
             leftInSilence.set(0);
         }
         if (inLine.get() > 0) {
@@ -232,33 +214,26 @@ final class Gate extends Mailbox {
         return lets;
     }
 
-    // ---- the connection
+    // ---- what leaves when
 
-    /** For questions that are no claims and no releases, which wait by themselves. */
-    Mono<Void> connected() {
-        long begun = timing.now();
-        return backend.ready()
-                .timeout(
-                        Duration.ofNanos(longestWait(timing.commandTimeout)),
-                        Mono.error(() -> unconnected(timing.now() - begun)),
-                        timing.timer());
+    /** There is a connection. */
+    void opened() {
+        first.run();
+        goOn();
     }
 
-    private long longestWait(long bearable) {
-        return wasOpen ? bearable : Math.max(bearable, LONGEST_OPENING.toNanos());
-    }
-
-    private static TimeoutException unconnected(long nanos) {
-        return new TimeoutException("there was no connection to the store for " + millis(nanos)
-                + " ms; look whether it is up and reachable");
+    void goOnIfWanted() {
+        if (inLine.get() > 0) {
+            goOn();
+        }
     }
 
     private void goOn() {
-        if (state == State.OPEN && backend.isReady()) {
-            wasOpen = true;
+        if (opening.isOpen() && backend.isReady()) {
+            opening.wasOpen = true;
             letGo();
-        } else if (state == State.OPEN) {
-            open();
+        } else if (opening.isOpen()) {
+            opening.begin();
         }
     }
 
@@ -300,50 +275,13 @@ final class Gate extends Mailbox {
         return first;
     }
 
-    private void open() {
-        state = State.OPENING;
-        ask(
-                () -> backend.ready()
-                        .thenReturn(true)
-                        .timeout(LONGEST_OPENING, Mono.just(false), timing.timer()), // it may be lost for good
-                ready -> post(this::opened),
-                failure -> post(() -> failed(failure)));
-    }
-
-    private void opened() {
-        if (backend.isReady()) {
-            state = State.OPEN;
-            first.run();
-            goOn();
-        } else { // interrupted already, or not open for so long that another try may do better
-            pause();
-        }
-    }
-
-    private void failed(Throwable failure) {
-        if (backend.isReady()) { // by another question than ours
-            opened();
-            return;
-        }
+    /** There is no connection, and none is being opened. */
+    void refuseAll(Throwable failure) {
         List<Question> refused = new ArrayList<>(releases);
         refused.addAll(claims);
         releases.clear();
         claims.clear();
         inLine.addAndGet(-refused.size());
         refused.forEach(question -> question.refuse(failure));
-        pause();
-    }
-
-    /** What comes meanwhile waits for the next try. */
-    private void pause() {
-        state = State.PAUSING;
-        Disposable unused = timing.after(PAUSE, () -> post(this::tryAgain));
-    }
-
-    private void tryAgain() {
-        state = State.OPEN;
-        if (inLine.get() > 0) {
-            goOn();
-        }
     }
 }

@@ -18,20 +18,10 @@ import reactor.core.Disposable;
  */
 final class Grant implements Renewals.Due {
 
-    /** Who has it. Called inside its key's events, but for {@link #post} and {@link #tick}. */
-    interface Owner {
-        void post(Runnable event);
-
-        void tick();
-
-        /** It is over at the store, or must be taken to be. */
-        void lost(Grant gone, LockLostException loss);
-    }
-
     final Claim claim;
     final long fencingToken;
     /** Changes when the lock goes on to flows that have a claim of their own. */
-    private volatile Owner owner;
+    private volatile ClaimOwner owner;
 
     final Services services;
     final long lease;
@@ -56,7 +46,7 @@ final class Grant implements Renewals.Due {
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    Grant(Owner owner, Services services, Claim claim, long fencingToken, Duration lease, long sentAt) {
+    Grant(ClaimOwner owner, Services services, Claim claim, long fencingToken, Duration lease, long sentAt) {
         this.owner = owner;
         this.services = services;
         this.claim = claim;
@@ -148,7 +138,7 @@ final class Grant implements Renewals.Due {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return Attempt.suits(claim, next) && (next.isRenewed() || passes == 0);
+        return next.suit(claim) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */
@@ -159,7 +149,7 @@ final class Grant implements Renewals.Due {
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
-    void moveTo(Owner next) {
+    void moveTo(ClaimOwner next) {
         owner = next;
     }
 

@@ -5,15 +5,10 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * One flow's turn under a grant, shared by the handles of its reentrant acquisitions. The state moves once, by
@@ -38,13 +33,6 @@ final class Hold implements Phase, PendingRelease.Outcome {
         void conclude(Runnable end);
     }
 
-    /** What goes on under a hold. */
-    interface Work {
-        /** Must end, because the lock is gone. Called on the work scheduler. */
-        void lost(LockLostException loss);
-    }
-
-    private static final Logger log = LoggerFactory.getLogger(Hold.class);
     private static final int HELD = 0;
     private static final int RELEASING = 1;
     private static final int LOST = 2;
@@ -53,14 +41,6 @@ final class Hold implements Phase, PendingRelease.Outcome {
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
 
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<Hold, List> WORKS =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, List.class, "works");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<Hold, Sinks.One> LOST_SINK =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, Sinks.One.class, "lostSink");
-
     final Owner owner;
     final Grant grant;
     final long fencingToken;
@@ -68,12 +48,11 @@ final class Hold implements Phase, PendingRelease.Outcome {
     final long since;
     private volatile int state;
     private volatile int handles = 1;
-    volatile List<Work> works = List.of();
+    final LossSignal lossSignal = new LossSignal();
     private volatile @Nullable LockLostException loss;
     /** Hears what came of the release; set by who begins it. */
     private Consumer<@Nullable LockException> released = outcome -> {};
 
-    private volatile Sinks.@Nullable One<LockLostException> lostSink;
     /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
     Disposable maxHoldTimer;
@@ -159,7 +138,7 @@ final class Hold implements Phase, PendingRelease.Outcome {
         if (HANDLES.decrementAndGet(this) > 0) {
             outcome.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
-            complete(null);
+            lossSignal.end(null);
             released = outcome;
             owner.post(() -> owner.released(this));
         } else {
@@ -266,15 +245,15 @@ final class Hold implements Phase, PendingRelease.Outcome {
         loss = lost;
         boolean held = STATE.compareAndSet(this, HELD, LOST);
         if (held) {
-            complete(lost);
+            lossSignal.end(lost);
         }
-        List<Work> under = works;
+        List<LossSignal.Work> under = lossSignal.works;
         if (!held || under.isEmpty()) {
             cancelled.run();
         } else {
             grant.services.userCallbacks.run(() -> {
                 try {
-                    under.forEach(work -> stop(work, lost));
+                    under.forEach(work -> LossSignal.tell(work, lost));
                 } finally {
                     cancelled.run();
                 }
@@ -283,57 +262,23 @@ final class Hold implements Phase, PendingRelease.Outcome {
     }
 
     /** From now on the work hears of a loss, at once if there was one; not of a release. Idempotent. */
-    void enter(Work work) {
-        List<Work> now;
-        List<Work> more;
-        do {
-            now = works;
-            more = now.isEmpty()
-                    ? List.of(work)
-                    : Stream.concat(now.stream(), Stream.of(work)).toList();
-        } while (!WORKS.compareAndSet(this, now, more));
+    void enter(LossSignal.Work work) {
+        lossSignal.add(work);
         LockLostException lost = loss;
         if (state == LOST && lost != null) {
-            stop(work, lost);
-        }
-    }
-
-    private void stop(Work work, LockLostException lost) {
-        try {
-            work.lost(lost);
-        } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
-            log.error("lock '{}': work that lost its lock could not be cancelled", key(), e);
+            LossSignal.tell(work, lost);
         }
     }
 
     /** The work has ended; the hold may outlive it by far and must not remember it. */
-    void exit(Work work) {
-        List<Work> now;
-        List<Work> fewer;
-        do {
-            now = works;
-            fewer = now.size() == 1 && now.get(0) == work
-                    ? List.of()
-                    : now.stream().filter(other -> other != work).toList();
-        } while (!WORKS.compareAndSet(this, now, fewer));
+    void exit(LossSignal.Work work) {
+        lossSignal.remove(work);
     }
 
     Mono<LockLostException> lost() {
-        Sinks.One<LockLostException> sink = lostSink;
-        if (sink == null) {
-            LOST_SINK.compareAndSet(this, null, Sinks.one());
-            sink = lostSink;
-            if (state != HELD) {
-                complete(state == LOST ? loss : null);
-            }
+        if (lossSignal.begin() && state != HELD) {
+            lossSignal.end(state == LOST ? loss : null);
         }
-        return sink == null ? Mono.empty() : sink.asMono();
-    }
-
-    private void complete(@Nullable LockLostException lost) {
-        Sinks.One<LockLostException> sink = lostSink;
-        if (sink != null) {
-            Sinks.EmitResult unused = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);
-        }
+        return lossSignal.asMono();
     }
 }

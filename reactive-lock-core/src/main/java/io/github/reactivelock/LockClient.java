@@ -204,15 +204,7 @@ public final class LockClient {
      * before the handle is emitted withdraws the claim, and gives back a grant that crosses it; afterwards cancelling
      * has no effect.
      *
-     * <p>The lock is held until you release the handle. Clean-up that continues after a cancel, such as a coroutine under
-     * {@code NonCancellable}, is covered only if it releases the handle as its last step.
-     *
-     * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So
-     * beware of operators that throw a value away ({@code timeout}, {@code take}), of a lambda given to
-     * {@code subscribe} that is disposed at that very moment, and of {@code block()} on a thread that may not block, such
-     * as one of {@code Schedulers.parallel()}, which Reactor refuses only after it has subscribed. Where {@code block()}
-     * follows directly, or after operators like {@code map}, the lock is not asked for then; where this publisher is
-     * subscribed to within another, as in a function given to {@code flatMap}, that cannot be seen.
+     * <p>The lock is held until you release the handle; {@link LockHandle} says how one can get lost.
      *
      * @param key the lock's key
      * @return emits the handle once the lock is held, or one of the four lock errors

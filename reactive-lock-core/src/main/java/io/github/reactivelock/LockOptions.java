@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -175,6 +176,16 @@ public final class LockOptions {
      */
     public LockOptions withOwner(String owner) {
         return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Validation.owner(owner));
+    }
+
+    /** What a claim with these options asks the store for. */
+    Claim.Keeping keeping() {
+        return renewed ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+    }
+
+    /** Whether a claim asks for what these options do. */
+    boolean suit(Claim claim) {
+        return lease.equals(claim.lease()) && keeping() == claim.keeping();
     }
 
     static Duration checked(String name, Duration value, Duration shortest) {

@@ -1,6 +1,5 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
@@ -36,12 +35,9 @@ import reactor.util.context.ContextView;
  * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
  * </pre>
  *
- * <p>The keys are acquired one after the other in their order, so that two flows never wait for each other, and given
- * back together. Every change of phase is one compare-and-set, and only its winner acts. {@code held} is written before
- * the phase is read, and the phase before {@code held} by who ends this: so a grant that crosses the end is given back
- * by one of the two, or by both, which a {@link Handle} takes as one.
+ * <p>Every change of phase is one compare-and-set, and only its winner acts.
  */
-abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber<T>, Subscription, Scannable {
+abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
     private static final int NEW = 0;
@@ -57,31 +53,11 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
     private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
             AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
 
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> ADVANCING =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "advancing");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> UNANSWERED =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "unanswered");
-
     final CoreSubscriber<? super T> actual;
-    private final List<String> keys;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
-    private final long deadline;
-    private final @Nullable ContextHolds outer;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
     private volatile int phase;
 
-    @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING
-    private volatile int advancing;
-
-    @SuppressWarnings("UnusedVariable") // counted down through UNANSWERED
-    private volatile int unanswered;
-
-    private volatile @Nullable ContextHolds held;
-    private volatile int granted;
-    private volatile Waiter waiting = this;
     private Context context;
 
     LockedWork(
@@ -90,14 +66,10 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> actual) {
-        super(locks, keys.get(0), options, Claim.Mode.QUEUE);
-        this.keys = keys;
+        super(locks, keys, options, ContextHolds.of(actual.currentContext()));
         this.work = work;
-        this.deadline = locks.services().timing.deadline(options);
         this.actual = actual;
         this.context = actual.currentContext();
-        this.outer = ContextHolds.of(context);
-        this.held = outer;
     }
 
     // ---- what a Mono and a Flux do differently
@@ -139,69 +111,21 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
                 }
             }
         } else if (before == ACQUIRING) {
-            waiting.cancelWait();
+            stopWaiting();
             giveBack();
         }
     }
 
     // ---- the locks
 
-    /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
-    private void acquireNext() {
-        if (ADVANCING.getAndIncrement(this) == 0) {
-            do {
-                Waiter next = granted == 0 ? this : new LaterKey(keys.get(granted));
-                waiting = next;
-                if (phase == ACQUIRING) {
-                    next.acquire(deadline);
-                }
-            } while (ADVANCING.decrementAndGet(this) != 0);
-        }
+    @Override
+    final boolean isAcquiring() {
+        return phase == ACQUIRING;
     }
 
     @Override
-    final boolean wantsMore() {
-        return granted + 1 < keys.size();
-    }
-
-    @Override
-    final void granted(Handle handle) {
-        if (take(handle)) {
-            begin();
-        }
-    }
-
-    @Override
-    final void joined(Handle handle) {
-        if (take(handle)) {
-            if (keys.size() == 1) {
-                begin();
-            } else { // perhaps inside the event that granted the key before
-                locks.services().userCallbacks.run(this::begin);
-            }
-        }
-    }
-
-    /** Keeps a grant, unless it comes too late; true if it was the last one. */
-    private boolean take(Handle handle) {
-        held = new ContextHolds(handle, held);
-        int count = granted + 1;
-        granted = count;
-        handle.hold.enter(this);
-        if (phase != ACQUIRING) {
-            handle.hold.exit(this);
-            handle.giveBack();
-        } else if (count < keys.size()) {
-            acquireNext();
-        } else {
-            return true;
-        }
-        return false;
-    }
-
-    private void begin() {
-        ContextHolds all = held;
-        if (all == null || !move(ACQUIRING, STARTING)) {
+    final void begin(ContextHolds all) {
+        if (!move(ACQUIRING, STARTING)) {
             return;
         }
         context = all.in(context);
@@ -244,7 +168,7 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
     public final void lost(LockLostException loss) {
         boolean waited = move(ACQUIRING, FAILING);
         if (waited) {
-            waiting.cancelWait();
+            stopWaiting();
         } else if (!stopWorking(FAILING)) {
             return;
         }
@@ -261,23 +185,13 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
         }
     }
 
-    /** Looks at the clock, because a timer may be late where the work is not; true if the work must stop. */
+    /** True if the work must stop. */
     private boolean isLost() {
-        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            LockLostException loss = each.handle().hold.loss();
-            if (loss != null) {
-                lost(loss);
-                return true;
-            }
+        LockLostException loss = loss();
+        if (loss != null) {
+            lost(loss);
         }
-        return false;
-    }
-
-    private void giveBack() {
-        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            each.handle().hold.exit(this);
-            each.handle().giveBack();
-        }
+        return loss != null;
     }
 
     // ---- the work
@@ -315,15 +229,11 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
 
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
-            unanswered = granted;
-            for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-                each.handle().hold.exit(this);
-                each.handle().leave(unreleased -> {
-                    if (UNANSWERED.decrementAndGet(this) == 0) {
-                        finish(failure);
-                    }
-                });
-            }
+            leaveAll(outcome -> {
+                if (isLastAnswer()) {
+                    finish(failure);
+                }
+            });
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
@@ -378,38 +288,5 @@ abstract class LockedWork<T> extends Waiter implements Hold.Work, CoreSubscriber
     @Override
     public final String stepName() {
         return "withLock";
-    }
-
-    /** The wait for a key after the first, which has this flow's own waiter. */
-    private final class LaterKey extends Waiter {
-
-        LaterKey(String key) {
-            super(LockedWork.this.locks, key, LockedWork.this.options, Claim.Mode.QUEUE);
-        }
-
-        @Override
-        boolean wantsMore() {
-            return LockedWork.this.wantsMore();
-        }
-
-        @Override
-        void granted(Handle handle) {
-            LockedWork.this.granted(handle);
-        }
-
-        @Override
-        void joined(Handle handle) {
-            LockedWork.this.joined(handle);
-        }
-
-        @Override
-        void failed(RuntimeException failure) {
-            LockedWork.this.failed(failure);
-        }
-
-        @Override
-        ContextView context() {
-            return LockedWork.this.context();
-        }
     }
 }

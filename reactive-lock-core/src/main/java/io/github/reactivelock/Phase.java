@@ -36,7 +36,9 @@ interface Phase {
     default void recheck() {}
 
     /** Signals may have been missed. */
-    default void reconnected() {}
+    default void reconnected() {
+        recheck();
+    }
 
     /** The store refuses to push anything. */
     default void signalsRefused() {}

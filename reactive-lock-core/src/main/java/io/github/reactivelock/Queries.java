@@ -73,7 +73,7 @@ final class Queries {
 
     /** The first connection has a time of its own. */
     private Mono<Void> connected() {
-        return Mono.defer(() -> services.backend.isReady() ? Mono.empty() : services.gate.connected());
+        return Mono.defer(() -> services.backend.isReady() ? Mono.empty() : services.gate.opening.connected());
     }
 
     private <T> Mono<T> timed(Supplier<Mono<T>> question) {

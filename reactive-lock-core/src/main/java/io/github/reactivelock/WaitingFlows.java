@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -14,9 +15,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitingFlows {
 
+    /** What they wait for. */
+    interface Key {
+        /** A flow has left, or its hold. */
+        void depart();
+    }
+
+    private final Key key;
     private @Nullable Waiter first;
     /** Those behind the first; none while there are none. */
     private @Nullable Set<Waiter> others;
+
+    WaitingFlows(Key key) {
+        this.key = key;
+    }
 
     @Nullable
     Waiter first() {
@@ -40,8 +52,30 @@ final class WaitingFlows {
         others.add(waiter);
     }
 
-    /** False if it was not here. */
-    boolean remove(Waiter waiter) {
+    /** The next flow that still wants the lock and takes it; none if none does, or the first wants another grant. */
+    @Nullable
+    Waiter next(Grant grant) {
+        while (first != null && grant.suits(first.options)) {
+            Waiter next = first;
+            boolean unused = remove(next);
+            if (next.take()) {
+                return next;
+            }
+            key.depart();
+        }
+        return null;
+    }
+
+    /** A flow leaves; false if it was not here. */
+    boolean leave(Waiter waiter) {
+        boolean removed = remove(waiter);
+        if (removed) {
+            key.depart();
+        }
+        return removed;
+    }
+
+    private boolean remove(Waiter waiter) {
         boolean removed = true;
         if (first == waiter) {
             first = others == null ? null : removeFirst(others);
@@ -61,7 +95,28 @@ final class WaitingFlows {
         return next;
     }
 
-    List<Waiter> all() {
+    /** Ends the wait of all. */
+    void end(Consumer<Waiter> each) {
+        List<Waiter> ended = all();
+        first = null;
+        others = null;
+        for (Waiter waiter : ended) {
+            each.accept(waiter);
+            key.depart();
+        }
+    }
+
+    /** Ends the wait of those who want what a claim asked for. */
+    void endThoseOf(Claim claim, Consumer<Waiter> each) {
+        for (Waiter waiter : all()) {
+            if (waiter.options.suit(claim) && remove(waiter)) {
+                each.accept(waiter);
+                key.depart();
+            }
+        }
+    }
+
+    private List<Waiter> all() {
         List<Waiter> all = new ArrayList<>();
         if (first != null) {
             all.add(first);
@@ -70,13 +125,5 @@ final class WaitingFlows {
             all.addAll(others);
         }
         return all;
-    }
-
-    /** Takes all of them out. */
-    void end(Consumer<Waiter> each) {
-        List<Waiter> ended = all();
-        first = null;
-        others = null;
-        ended.forEach(each);
     }
 }
