@@ -23,6 +23,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private static final AtomicIntegerFieldUpdater<KeysInOrder> UNANSWERED =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "unanswered");
 
+    /** The first lock is held, and others are waited for; GRANTED is followed by this or by the work. */
+    static final int TAKING = OWN;
+
     private final List<String> keys;
     private final long deadline;
     private final @Nullable ContextHolds outer;
@@ -45,11 +48,20 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         this.held = outer;
     }
 
-    /** False once the flow has ended, or has all locks. */
-    abstract boolean isAcquiring();
-
     /** All locks are held, which may have been too late. */
     abstract void begin(ContextHolds all);
+
+    /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
+    abstract void tell(RuntimeException failure);
+
+    /** False once the flow has ended, or has all locks. */
+    private boolean isAcquiring() {
+        return isAcquiring(state);
+    }
+
+    static boolean isAcquiring(int state) {
+        return state == WAITING || state == GRANTED || state == TAKING;
+    }
 
     /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
     final void acquireNext() {
@@ -64,8 +76,15 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
-    final void stopWaiting() {
-        waiting.cancelWait();
+    /** Called by who ended the flow while it was acquiring. */
+    final void stopAcquiring() {
+        Waiter last = waiting;
+        if (last == this) {
+            leaveLine();
+        } else {
+            last.cancelWait();
+        }
+        giveBack();
     }
 
     @Override
@@ -101,12 +120,28 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         if (!isAcquiring()) {
             handle.hold.exit(this);
             handle.giveBack();
-        } else if (count < keys.size()) {
-            acquireNext();
-        } else {
+            return null;
+        }
+        if (count == keys.size()) {
             return now;
         }
+        boolean unused = move(GRANTED, TAKING);
+        acquireNext();
         return null;
+    }
+
+    @Override
+    final void failed(RuntimeException failure) {
+        if (move(OVER, DONE)) {
+            tell(failure);
+        }
+    }
+
+    private void failedLater(RuntimeException failure) {
+        if (move(TAKING, DONE)) {
+            giveBack();
+            tell(failure);
+        }
     }
 
     /** Looks at the clock, because a timer may be late where the work is not. */
@@ -147,6 +182,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
         LaterKey(String key) {
             super(KeysInOrder.this.locks, key, KeysInOrder.this.options, Claim.Mode.QUEUE);
+            boolean unused = begin();
         }
 
         @Override
@@ -166,7 +202,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
         @Override
         void failed(RuntimeException failure) {
-            KeysInOrder.this.failed(failure);
+            KeysInOrder.this.failedLater(failure);
         }
 
         @Override

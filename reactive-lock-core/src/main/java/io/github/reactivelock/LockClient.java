@@ -77,11 +77,7 @@ public final class LockClient {
         return new LockClient(engine, engine.services.timing.fitting(Objects.requireNonNull(options, "options")));
     }
 
-    /**
-     * The options used for everything acquired through this client.
-     *
-     * @return the options
-     */
+    /** {@return the options used for everything acquired through this client} */
     public LockOptions options() {
         return options;
     }

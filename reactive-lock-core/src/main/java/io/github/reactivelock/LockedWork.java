@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -20,10 +19,12 @@ import reactor.util.context.ContextView;
  * loss in between.
  *
  * <pre>
- * phase       leaves on                                     and does
- * NEW         first request                                 waits for the first key -> ACQUIRING
- * ACQUIRING   grant of the last key                         calls the work and subscribes to it -> STARTING
- * ACQUIRING   loss of a key that is held already            stops waiting, gives back -> FAILING
+ * state       leaves on                                     and does
+ * NEW         first request                                 waits for the first key -> WAITING
+ * WAITING     grant of the first key                        -> GRANTED
+ * GRANTED     more keys are wanted                          waits for the next -> TAKING
+ * both        grant of the last key                         calls the work and subscribes to it -> STARTING
+ * both        loss of a key that is held already            stops waiting, gives back -> FAILING
  * STARTING    that call has returned                        -> WORKING
  * both        the work ends                                 releases -> ENDING
  * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
@@ -35,28 +36,20 @@ import reactor.util.context.ContextView;
  * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
  * </pre>
  *
- * <p>Every change of phase is one compare-and-set, and only its winner acts.
+ * <p>It is the state of the {@link Waiter}. Every change is one compare-and-set, and only its winner acts.
  */
 abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
-    private static final int NEW = 0;
-    private static final int ACQUIRING = 1;
-    private static final int STARTING = 2;
-    private static final int WORKING = 3;
-    private static final int ENDING = 4;
-    private static final int FAILING = 5;
-    private static final int LEAVING = 6;
-    private static final int DONE = 7;
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
+    private static final int STARTING = TAKING + 1;
+    private static final int WORKING = TAKING + 2;
+    private static final int ENDING = TAKING + 3;
+    private static final int FAILING = TAKING + 4;
+    private static final int LEAVING = TAKING + 5;
 
     final CoreSubscriber<? super T> actual;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
-    private volatile int phase;
 
     private Context context;
 
@@ -92,7 +85,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     public final void request(long n) {
         if (Operators.validate(n)) {
             upstream.request(demand(n));
-            if (move(NEW, ACQUIRING)) {
+            if (begin()) {
                 acquireNext();
             }
         }
@@ -100,7 +93,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     @Override
     public final void cancel() {
-        int before = PHASE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
+        int before = STATE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
         if (before == STARTING || before == WORKING) {
             try {
                 upstream.cancel();
@@ -110,33 +103,27 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
                     giveBack();
                 }
             }
-        } else if (before == ACQUIRING) {
-            stopWaiting();
-            giveBack();
+        } else if (isAcquiring(before)) {
+            stopAcquiring();
         }
     }
 
     // ---- the locks
 
     @Override
-    final boolean isAcquiring() {
-        return phase == ACQUIRING;
-    }
-
-    @Override
     final void begin(ContextHolds all) {
-        if (!move(ACQUIRING, STARTING)) {
+        if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
             return;
         }
         context = all.in(context);
-        if (!isLost() && phase == STARTING) {
+        if (!isLost() && state == STARTING) {
             try {
                 ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
             }
         }
-        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
+        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
     }
@@ -156,19 +143,15 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     }
 
     @Override
-    final void failed(RuntimeException failure) {
-        if (move(ACQUIRING, DONE)) {
-            giveBack();
-            actual.onError(failure);
-        }
+    final void tell(RuntimeException failure) {
+        actual.onError(failure);
     }
 
     /** Called on the work scheduler, and where this finds it out itself. */
     @Override
     public final void lost(LockLostException loss) {
-        boolean waited = move(ACQUIRING, FAILING);
-        if (waited) {
-            stopWaiting();
+        if (move(GRANTED, FAILING) || move(TAKING, FAILING)) {
+            stopAcquiring();
         } else if (!stopWorking(FAILING)) {
             return;
         }
@@ -251,17 +234,13 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     }
 
     final boolean isWorking() {
-        int now = phase;
+        int now = state;
         return now == STARTING || now == WORKING;
     }
 
     /** In this order, because STARTING may become WORKING meanwhile and not the other way round. */
     private boolean stopWorking(int to) {
         return move(STARTING, to) || move(WORKING, to);
-    }
-
-    private boolean move(int from, int to) {
-        return PHASE.compareAndSet(this, from, to);
     }
 
     // ---- what others look at
@@ -280,7 +259,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
             return actual;
         }
         if (key == Attr.CANCELLED || key == Attr.TERMINATED) {
-            return phase == DONE;
+            return state == DONE;
         }
         return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
     }

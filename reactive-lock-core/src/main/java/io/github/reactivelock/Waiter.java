@@ -10,9 +10,17 @@ import reactor.core.Disposable;
 import reactor.util.context.ContextView;
 
 /**
- * One flow that waits for one lock. Its turn moves once, by compare-and-set, from WAITING to GRANTED (by its cohort) or
- * to OVER (by cancel, timeout or failure), so a grant never meets a flow that has left. The callbacks run on the work
- * scheduler.
+ * One flow that waits for one lock. Its state is one word, and every change of it one compare-and-set, so a grant never
+ * meets a flow that has left. The callbacks run on the work scheduler.
+ *
+ * <pre>
+ * state     leaves on
+ * NEW       it begins to wait -> WAITING
+ * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout, failure -> OVER
+ * GRANTED   the handle is delivered -> DONE, or a state of the kind of flow
+ * OVER      the failure is told -> DONE
+ * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
+ * </pre>
  */
 abstract class Waiter {
 
@@ -36,17 +44,21 @@ abstract class Waiter {
     }
 
     private static final Logger log = LoggerFactory.getLogger(Waiter.class);
-    private static final int WAITING = 0;
-    private static final int GRANTED = 1;
-    private static final int OVER = 2;
-    private static final AtomicIntegerFieldUpdater<Waiter> TURN =
-            AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "turn");
+    static final int NEW = 0;
+    static final int WAITING = 1;
+    static final int GRANTED = 2;
+    static final int OVER = 3;
+    static final int DONE = 4;
+    /** From here on states are the kind of flow's own. */
+    static final int OWN = 5;
+
+    static final AtomicIntegerFieldUpdater<Waiter> STATE = AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "state");
 
     final Locks locks;
     final String key;
     final LockOptions options;
     final Claim.Mode mode;
-    private volatile int turn;
+    volatile int state;
     private long since;
     private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
@@ -86,14 +98,21 @@ abstract class Waiter {
         try {
             joined = outer == null ? null : outer.join(options);
         } catch (IllegalArgumentException e) {
-            locks.services().userCallbacks.run(() -> failed(e));
+            end(e);
             return;
         }
         if (joined == null) {
             locks.enqueue(this, deadline);
-        } else {
+        } else if (take()) {
             joined(joined);
+        } else {
+            joined.giveBack();
         }
+    }
+
+    /** True once. */
+    final boolean begin() {
+        return move(NEW, WAITING);
     }
 
     /** Joins a line; the timeout is armed first, so that a grant always finds it to disarm. */
@@ -111,7 +130,7 @@ abstract class Waiter {
     }
 
     final boolean isWaiting() {
-        return turn == WAITING;
+        return state == WAITING;
     }
 
     final long since() {
@@ -120,42 +139,29 @@ abstract class Waiter {
 
     /** Called by the cohort when it is this waiter's turn; false if it has left. */
     final boolean take() {
-        return move(GRANTED);
+        return stopWaiting(GRANTED);
     }
 
     /** Called by the cohort when there will be no turn. */
     final void fail(LockException failure) {
-        if (move(OVER)) {
+        end(failure);
+    }
+
+    private void end(RuntimeException failure) {
+        if (stopWaiting(OVER)) {
             locks.services().userCallbacks.run(() -> failed(failure));
         }
     }
 
     final void failBusy() {
-        if (move(OVER)) {
+        if (stopWaiting(OVER)) {
             locks.services().userCallbacks.run(this::busy);
         }
     }
 
-    /** Called by the subscriber; in vain if the turn has come already and a grant is under way. */
-    final void cancelWait() {
-        if (leave()) {
-            log.trace("lock '{}': a flow stopped waiting", key);
-        }
-    }
-
-    private boolean leave() {
-        if (!move(OVER)) {
-            return false;
-        }
-        Line joined = line;
-        if (joined != null) {
-            joined.leave(this);
-        }
-        return true;
-    }
-
     private void timedOut() {
-        if (leave()) {
+        if (stopWaiting(OVER)) {
+            leaveLine();
             locks.services()
                     .userCallbacks
                     .run(() -> failed(
@@ -163,14 +169,39 @@ abstract class Waiter {
         }
     }
 
-    private boolean move(int to) {
-        if (!TURN.compareAndSet(this, WAITING, to)) {
-            return false;
+    /** Does nothing if the turn has come already and a grant is under way. */
+    final void cancelWait() {
+        if (stopWaiting(OVER)) {
+            leaveLine();
         }
+    }
+
+    /** Called by who ended the wait in favour of nobody. */
+    final void leaveLine() {
+        disarm();
+        Line joined = line;
+        if (joined != null) {
+            log.trace("lock '{}': a flow stopped waiting", key);
+            joined.leave(this);
+        }
+    }
+
+    private boolean stopWaiting(int to) {
+        boolean stopped = move(WAITING, to);
+        if (stopped) {
+            disarm();
+        }
+        return stopped;
+    }
+
+    private void disarm() {
         Disposable armed = timeout;
         if (armed != null) {
             armed.dispose();
         }
-        return true;
+    }
+
+    final boolean move(int from, int to) {
+        return STATE.compareAndSet(this, from, to);
     }
 }
