@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
@@ -17,28 +16,15 @@ import reactor.util.context.ContextView;
  */
 final class AcquireWaiter extends Waiter implements Subscription {
 
-    private static final int NEW = 0;
-    private static final int ACQUIRING = 1;
-    private static final int DONE = 2;
-    private static final AtomicIntegerFieldUpdater<AcquireWaiter> PHASE =
-            AtomicIntegerFieldUpdater.newUpdater(AcquireWaiter.class, "phase");
-
     private final CoreSubscriber<? super LockHandle> actual;
 
-    @SuppressWarnings("UnusedVariable") // moved by its updater only
-    private volatile int phase;
-
     private AcquireWaiter(
-            Engine engine,
-            String key,
-            LockOptions options,
-            Claim.Mode mode,
-            CoreSubscriber<? super LockHandle> actual) {
-        super(engine, key, options, mode);
+            Locks locks, String key, LockOptions options, Claim.Mode mode, CoreSubscriber<? super LockHandle> actual) {
+        super(locks, key, options, mode);
         this.actual = actual;
     }
 
-    static Mono<LockHandle> mono(Engine engine, String key, LockOptions options, Claim.Mode mode) {
+    static Mono<LockHandle> mono(Locks locks, String key, LockOptions options, Claim.Mode mode) {
         return Mono.fromDirect(subscriber -> {
             CoreSubscriber<? super LockHandle> actual = Operators.toCoreSubscriber(subscriber);
             if (Schedulers.isInNonBlockingThread() && isAboutToBlock(actual)) {
@@ -47,7 +33,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
                         new IllegalStateException("lock '" + key + "' was not asked for: block() is refused on "
                                 + Thread.currentThread().getName() + "; subscribe, or block on another thread"));
             } else {
-                actual.onSubscribe(new AcquireWaiter(engine, key, options, mode, actual));
+                actual.onSubscribe(new AcquireWaiter(locks, key, options, mode, actual));
             }
         });
     }
@@ -68,21 +54,21 @@ final class AcquireWaiter extends Waiter implements Subscription {
 
     @Override
     public void request(long n) {
-        if (Operators.validate(n) && PHASE.compareAndSet(this, NEW, ACQUIRING)) {
-            acquire(engine.timing.deadline(options));
+        if (Operators.validate(n) && begin()) {
+            acquire(locks.services().timing.deadline(options));
         }
     }
 
     @Override
     public void cancel() {
-        if (PHASE.getAndSet(this, DONE) == ACQUIRING) {
-            cancelWait();
+        if (STATE.getAndSet(this, DONE) == WAITING) {
+            leaveLine();
         }
     }
 
     @Override
     void granted(Handle handle) {
-        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+        if (move(GRANTED, DONE)) {
             actual.onNext(handle);
             actual.onComplete();
         } else {
@@ -97,14 +83,14 @@ final class AcquireWaiter extends Waiter implements Subscription {
 
     @Override
     void failed(RuntimeException failure) {
-        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+        if (move(OVER, DONE)) {
             actual.onError(failure);
         }
     }
 
     @Override
     void busy() {
-        if (PHASE.compareAndSet(this, ACQUIRING, DONE)) {
+        if (move(OVER, DONE)) {
             actual.onComplete();
         }
     }

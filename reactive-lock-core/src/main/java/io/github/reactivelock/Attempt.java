@@ -6,27 +6,24 @@ import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A claim on its way to a grant: what was asked when, and what that proves. Touched only inside its key's events;
- * it tells the cohort what came of it.
+ * A claim on its way to a grant: what is asked when, and what came of it. Touched only inside its key's events.
  */
-final class Attempt implements Gate.Question {
+final class Attempt implements Phase, Gate.Question {
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
-    private final Cohort cohort;
-    private final Engine engine;
+    private final ClaimOwner owner;
+    private final Services services;
     private final long lease;
     private final long patience;
+    private final Evidence evidence;
     private boolean queued;
-    /** The store said behind whom. */
-    private boolean placed;
-
-    private int questions;
     private boolean asking;
     /** The question waits for its turn to leave. */
     private boolean inLine;
@@ -41,140 +38,113 @@ final class Attempt implements Gate.Question {
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
     private boolean askAgain;
-    /**
-     * The latest moment at which the claim is known not to have been granted yet: when a question was sent that the
-     * store answered with "queued", or before that, when the first question was sent. A pushed grant is younger.
-     */
-    private long ungrantedAt;
-    /**
-     * Grants of this claim with this token or a lower one were over when it was heard, whatever of them is still on its way:
-     * the highest that came with an answer "queued", or one less than that of a grant.
-     */
-    private long newestToken;
-    /** How many questions had been asked by then; an answer to a later one is younger. */
-    private int questionsThen;
-    /** Of the last grant that was pushed and believed. */
-    private long pushedToken;
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
-    Attempt(Cohort cohort, Claim claim) {
-        this.cohort = cohort;
-        this.engine = cohort.engine;
+    Attempt(ClaimOwner owner, Services services, Claim claim) {
+        this.owner = owner;
+        this.services = services;
         this.claim = claim;
         this.lease = claim.lease().toNanos();
-        this.patience = engine.timing.patience(lease);
-        this.ungrantedAt = engine.timing.now();
-        this.askAgainAt = ungrantedAt; // a tick asks for the first time if nothing else does
+        this.patience = services.timing.patience(lease);
+        long now = services.timing.now();
+        this.evidence = new Evidence(now);
+        this.askAgainAt = now; // a tick asks for the first time if nothing else does
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
     void begin() {
-        if (!isAsked() && cohort.isTrying(this)) {
+        if (!evidence.isAsked() && owner.isIn(this)) {
             ask();
         }
     }
 
     /** Ends the claim at the store, which may know of it once it was asked. */
-    void giveUp() {
+    @Override
+    public void giveUp() {
         rest();
-        if (isAsked()) {
-            engine.withdraw(claim, null);
+        if (evidence.isAsked()) {
+            services.claims.withdraw(claim);
         } else {
-            engine.forget(claim);
+            services.claims.forget(claim);
         }
-    }
-
-    private boolean isAsked() {
-        return questions > 0;
-    }
-
-    /** The store knew the claim's place in its queue. */
-    boolean isPlaced() {
-        return placed;
     }
 
     /** It is over: no answer is waited for. */
     void rest() {
         settle();
         if (inLine) {
-            engine.gate.remove(this);
+            services.gate.remove(this);
         }
     }
 
     private void ask() {
         asking = true;
-        askedAt = engine.timing.now();
+        askedAt = services.timing.now();
         if (inLine) {
             return;
         }
-        if (engine.gate.lets()) {
+        if (services.gate.lets()) {
             send();
         } else {
             inLine = true;
-            engine.gate.add(this);
+            services.gate.add(this);
         }
     }
 
     @Override
     public void leave() {
-        cohort.post(() -> {
+        owner.post(() -> {
             inLine = false;
-            if (asking && cohort.isTrying(this)) {
+            if (asking && owner.isIn(this)) {
                 send();
             } else {
-                engine.gate.settled();
+                services.gate.settled();
             }
-            engine.gate.gone();
+            services.gate.gone();
         });
     }
 
     @Override
     public void refuse(Throwable failure) {
-        cohort.post(() -> {
+        owner.post(() -> {
             inLine = false;
-            refused(questions, failure);
+            refused(evidence.questions(), failure);
         });
     }
 
     /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
-        long sentAt = engine.timing.now();
-        int question = ++questions;
+        long sentAt = services.timing.now();
+        int question = evidence.asked(sentAt);
         settle();
         away = question;
         askAgain = false;
         askedAt = sentAt;
         leftAt = sentAt;
-        if (question == 1) {
-            ungrantedAt = sentAt;
-        }
-        engine.gate.left();
-        engine.ask(
-                () -> engine.backend.claim(claim),
-                answer -> cohort.post(() -> answered(question, sentAt, answer)),
-                failure -> cohort.post(() -> refused(question, failure)));
+        services.gate.left();
+        services.gate.ask(
+                () -> services.backend.claim(claim),
+                answer -> owner.post(() -> answered(question, sentAt, answer)),
+                failure -> owner.post(() -> refused(question, failure)));
     }
 
     /** Of the question that is away, if one is. */
     private void settle() {
         if (away != 0) {
             away = 0;
-            engine.gate.settled();
+            services.gate.settled();
         }
     }
 
-    static Claim.Keeping keeping(LockOptions options) {
-        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+    /** Whether whoever waits would have made the same claim. */
+    @Override
+    public boolean suits(@Nullable LockOptions wanted) {
+        return wanted != null && wanted.suit(claim);
     }
 
-    /** Whether a flow would have made the same claim. */
-    static boolean suits(Claim claim, LockOptions next) {
-        return next.lease().equals(claim.lease()) && keeping(next) == claim.keeping();
-    }
-
-    /** Signals may have been missed. */
-    void recheck() {
+    @Override
+    public void recheck() {
         if (asking) {
             askAgain = !inLine; // what has not left yet is answered late enough
         } else {
@@ -182,92 +152,82 @@ final class Attempt implements Gate.Question {
         }
     }
 
-    /**
-     * A push does not say how old it is: {@code models/Grant.tla: NewestToken} and
-     * {@code models/Grant.tla: PushCountsFromUngranted}.
-     */
-    void pushed(Signal.Grant pushed) {
-        if (pushed.fencingToken() > newestToken) {
-            pushedToken = pushed.fencingToken();
-            heard(pushedToken);
+    /** A push does not say when its lease began, {@code models/Grant.tla: PushCountsFromUngranted}. */
+    @Override
+    public void pushed(Signal.Grant pushed) {
+        if (!claim.id().equals(pushed.claimId())) {
+            return;
+        }
+        if (evidence.pushed(pushed.fencingToken())) {
             Duration longest = pushed.longest();
             Duration lasting = longest.compareTo(claim.lease()) < 0 ? longest : claim.lease();
-            cohort.granted(this, pushedToken, lasting, ungrantedAt);
+            owner.granted(this, pushed.fencingToken(), lasting, evidence.ungrantedAt());
         }
-        if (cohort.isTrying(this)) { // it is over, or may soon be: the owner's question starts its lease anew
+        if (owner.isIn(this)) { // it is over, or may soon be: the owner's question starts its lease anew
             recheck();
         }
     }
 
-    void tick(long now) {
-        long bearable = queued ? patience : engine.timing.commandTimeout;
-        if (asking && inLine) {
-            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
-            if (standstill != null) {
-                refused(questions, standstill);
-            }
-        } else if (asking && engine.backend.holdsBack(claim)) {
-            leftAt = now;
-            TimeoutException standstill = engine.gate.standstill(askedAt, bearable);
-            if (standstill != null) {
-                refused(questions, standstill);
-            }
-        } else if (asking && now - leftAt >= bearable) {
-            refused(questions, engine.timing.silence(bearable));
+    @Override
+    public void tick(long now) {
+        Throwable failure = asking ? tooLongUnanswered(now, queued ? patience : services.timing.commandTimeout) : null;
+        if (failure != null) {
+            refused(evidence.questions(), failure);
         }
-        if (!asking && now - askAgainAt >= 0 && cohort.isTrying(this)) {
+        if (!asking && now - askAgainAt >= 0 && owner.isIn(this)) {
             ask();
         }
+    }
+
+    /** Why the last question must not be waited for any longer, if so. */
+    private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
+        if (!inLine && !services.backend.holdsBack(claim)) {
+            return now - leftAt >= bearable ? services.timing.silence(bearable) : null;
+        }
+        if (!inLine) {
+            leftAt = now;
+        }
+        return services.gate.standstill(askedAt, bearable);
     }
 
     private void answered(int question, long sentAt, ClaimResult answer) {
         if (away == question) {
             away = 0;
-            engine.gate.settled();
+            services.gate.settled();
         }
-        if (question == questions && !inLine) {
+        if (question == evidence.questions() && !inLine) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
             granted(question, sentAt, granted);
-        } else if (!cohort.isTrying(this)) {
+        } else if (!owner.isIn(this)) {
             if (answer instanceof ClaimResult.Queued waiting) {
-                queuedAfterwards(waiting);
+                owner.queuedAfterwards(this, waiting.newestToken());
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
-            cohort.busy(this);
+            owner.busy(this);
         } else {
-            cohort.failAll(new LockUnavailableException(
+            owner.failAll(new LockUnavailableException(
                     claim.key(), "acquired", new IllegalStateException("the store turned away a claim that waits")));
         }
     }
 
-    /** Of grants, even of one that is not used, the higher is the younger: {@code models/Grant.tla: LowerIsOlder}. */
-    private void heard(long fencingToken) {
-        if (fencingToken - 1 > newestToken) {
-            newestToken = fencingToken - 1;
-            questionsThen = questions;
-        }
-    }
-
-    /** An answer may be older than one that was heard before it, {@code models/Grant.tla: OldNews}. */
     private void granted(int question, long sentAt, ClaimResult.Granted answer) {
-        boolean isOldNews = question <= questionsThen && answer.fencingToken() <= newestToken;
-        heard(answer.fencingToken());
+        boolean isOldNews = !evidence.granted(question, answer.fencingToken());
         if (!isOldNews) {
-            cohort.granted(this, answer.fencingToken(), answer.lease(), sentAt);
-        } else if (engine.cohortOf(claim.id()) == null) {
-            engine.withdraw(claim, null);
+            owner.granted(this, answer.fencingToken(), answer.lease(), sentAt);
+        } else if (services.claims.isLeft(claim)) {
+            services.claims.withdraw(claim);
         }
-        if (!cohort.isTrying(this)) {
+        if (!owner.isIn(this)) {
             return;
         }
         if (isOldNews || ++fruitless < MOST_FRUITLESS) {
             recheck();
         } else {
-            cohort.failThoseOf(this, tooLate(answer.lease().toNanos(), engine.timing.now() - sentAt));
+            owner.failThoseOf(this, tooLate(answer.lease().toNanos(), services.timing.now() - sentAt));
         }
     }
 
@@ -276,35 +236,28 @@ final class Attempt implements Gate.Question {
         return new IllegalStateException(
                 "the store granted it " + fruitless + " times in a row, but the last answer took "
                         + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                        + TimeUnit.NANOSECONDS.toMillis(engine.timing.margin(granted))
+                        + TimeUnit.NANOSECONDS.toMillis(services.timing.margin(granted))
                         + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
                         + " ms; use a longer lease");
     }
 
-    /** The claim is in the store's queue, or was when this was said, and nobody tries to get it granted any more. */
-    private void queuedAfterwards(ClaimResult.Queued answer) {
-        Cohort keeper = engine.cohortOf(claim.id());
-        if (keeper != null) {
-            keeper.queuedSince(claim, answer.newestToken());
-        } else if (pushedToken == 0 || questions > 1 || answer.newestToken() >= pushedToken) {
-            engine.withdraw(claim, null); // else the only question went before its own grant: that place was served
+    /** Nobody tries to get the claim granted any more, and the store has said that it was queued. */
+    void endIfQueued(long newestToken) {
+        if (evidence.mayBeQueued(newestToken)) {
+            services.claims.withdraw(claim);
         }
     }
 
     private void queued(long sentAt, ClaimResult.Queued answer) {
         queued = true;
-        long now = engine.timing.now();
-        newestToken = Math.max(newestToken, answer.newestToken());
-        questionsThen = questions;
-        if (sentAt - ungrantedAt > 0) {
-            ungrantedAt = sentAt;
-        }
-        if (endIfInVain()) {
+        long now = services.timing.now();
+        evidence.queued(sentAt, answer.newestToken());
+        signalsRefused();
+        if (!owner.isIn(this)) {
             return;
         }
         if (answer.behind() != null) {
-            placed = true;
-            cohort.standsBehind(answer.behind());
+            owner.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();
         long third = lease / 3;
@@ -312,33 +265,32 @@ final class Attempt implements Gate.Question {
         askAgainAt = now + pause;
         if (askAgain) {
             ask();
-        } else if (engine.timing.isBeforeNextTick(askAgainAt, now)) {
-            Disposable unused = engine.timing.after(pause, cohort::tick);
+        } else if (services.timing.isBeforeNextTick(askAgainAt, now)) {
+            Disposable unused = services.timing.after(pause, owner::tick);
         }
     }
 
     /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
-    boolean endIfInVain() {
-        Throwable refusal = engine.refusal;
-        if (!queued || refusal == null) {
-            return false;
+    @Override
+    public void signalsRefused() {
+        Throwable refusal = services.claims.refusal();
+        if (queued && refusal != null) {
+            owner.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
         }
-        cohort.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
-        return true;
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
     private void refused(int question, Throwable failure) {
-        if (!cohort.isTrying(this) || !asking || question != questions) {
+        if (!owner.isIn(this) || !asking || question != evidence.questions()) {
             return;
         }
         asking = false;
         settle();
-        long now = engine.timing.now();
-        if (queued && now - ungrantedAt < lease) {
+        long now = services.timing.now();
+        if (queued && now - evidence.ungrantedAt() < lease) {
             askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
         } else {
-            cohort.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
+            owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }
     }
 }

@@ -23,22 +23,34 @@ import reactor.core.Disposables;
  */
 final class ClaimBatcher {
 
+    /** Whose claims they are. */
+    interface Key {
+        void post(Runnable event);
+
+        /** It is in use, though no flow may be left, until one {@link #depart} more. */
+        void stay();
+
+        void depart();
+    }
+
     /** Nanoseconds; a few round trips within a data centre, and too short for anybody to lose much of a turn. */
     private static final long LONGEST = Duration.ofMillis(1).toNanos();
 
-    private final KeyContext keyContext;
+    private final Key key;
+    private final Timing timing;
     private @Nullable Grant during;
     private List<Attempt> attempts = new ArrayList<>();
     private Disposable limit = Disposables.disposed();
 
-    ClaimBatcher(KeyContext keyContext) {
-        this.keyContext = keyContext;
+    ClaimBatcher(Key key, Timing timing) {
+        this.key = key;
+        this.timing = timing;
     }
 
     /** Claims wait from now on; a grant that it was open for before does not matter any more. */
     void open(Grant grant) {
         if (during == null) {
-            keyContext.engine.stay(keyContext);
+            key.stay();
         }
         during = grant;
     }
@@ -52,7 +64,7 @@ final class ClaimBatcher {
         if (isOpenFor(ended)) {
             during = null;
             askAll();
-            keyContext.engine.depart(keyContext);
+            key.depart();
         }
     }
 
@@ -63,7 +75,7 @@ final class ClaimBatcher {
         }
         attempts.add(attempt);
         if (attempts.size() == 1) {
-            limit = keyContext.engine.timing.after(LONGEST, () -> keyContext.post(this::askAll));
+            limit = timing.after(LONGEST, () -> key.post(this::askAll));
         }
         return true;
     }

@@ -1,394 +1,201 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The flows of this process that stand behind one claim at the store: all that want a key with
- * {@link Fairness#COHORT}, or a single one otherwise. A state machine that handles one event after the other, from any
- * thread, out of its key's mailbox. No user code runs inside.
+ * {@link Fairness#COHORT}, or a single one otherwise ({@link OrderedCohort}). A state machine that handles one event after
+ * the other, from any thread, out of its key's mailbox; its states are the {@link Phase}s. No user code runs inside.
  *
- * <pre>
- * state   has              leaves on
- * idle    nothing          join -> trying
- * trying  attempt          granted, grant pushed, a grant of the cohort ahead -> held; granted but stale or too old ->
- *                          trying (asks again); too old three times -> trying (others wait) or idle; busy, refused -> idle
- * held    grant and hold   release -> held (passed on), trying (others wait) or idle (with the grant given to the
- *                          cohort behind, or up); loss -> trying or idle
- * </pre>
- *
- * <p>While trying the last waiter that leaves leads to idle, and in every state close does. Leaving an
- * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
+ * <p>Leaving an attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is
+ * withdrawn too.
  */
-final class Cohort {
+class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;
-    /** Of a cohort that is a single flow. */
-    private final @Nullable QueueLink link;
+    private final Services services;
 
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
     private volatile long lease = Long.MAX_VALUE;
 
-    // Everything below is touched only inside events.
-    /** Who waits, in order; none while nobody does, because most locks are held without a waiter. */
-    private @Nullable Set<Waiter> waiters;
+    // Touched only inside events, as are the next.
+    private Phase phase = Phase.IDLE;
+    private final WaitingFlows waiting;
 
-    private @Nullable Attempt attempt;
-    private @Nullable Grant grant;
-    private @Nullable Hold hold;
-
-    Cohort(KeyContext keyContext, boolean shared) {
+    Cohort(Engine engine, KeyContext keyContext) {
         this.keyContext = keyContext;
-        this.engine = keyContext.engine;
-        this.link = shared ? null : new QueueLink(this);
+        this.engine = engine;
+        this.services = engine.services;
+        this.waiting = new WaitingFlows(keyContext);
     }
 
     long lease() {
         return lease;
     }
 
-    void post(Runnable event) {
-        keyContext.post(event);
+    /** Who may have a grant next, without the store's being asked. */
+    @Nullable
+    Cohort heir() {
+        return this;
     }
+
+    @Override
+    public void standsBehind(String claimId) {}
 
     // ---- events from outside
 
-    void join(Waiter waiter) {
+    @Override
+    public void post(Runnable event) {
+        keyContext.post(event);
+    }
+
+    /** The store has said something. */
+    void tell(Consumer<Phase> news) {
+        post(() -> news.accept(phase));
+    }
+
+    @Override
+    public boolean isIn(Phase asked) {
+        return phase == asked;
+    }
+
+    @Override
+    public void tick() {
+        post(() -> phase.tick(services.timing.now()));
+    }
+
+    @Override
+    public void join(Waiter waiter) {
         post(() -> {
             if (!waiter.isWaiting()) {
-                engine.depart(keyContext);
+                keyContext.depart();
                 return;
             }
-            if (waiters == null) {
-                waiters = new LinkedHashSet<>(4);
-            }
-            waiters.add(waiter);
-            if (attempt == null && grant == null) {
+            waiting.add(waiter);
+            if (phase == Phase.IDLE) {
                 claim();
             }
         });
     }
 
-    void leave(Waiter waiter) {
+    @Override
+    public void leave(Waiter waiter) {
         post(() -> {
-            if (takeOut(waiter)) {
-                engine.depart(keyContext);
-                Waiter head = firstWaiting();
-                if (hold == null
-                        && (head == null || (attempt != null && !Attempt.suits(attempt.claim, head.options)))) {
-                    withdraw();
-                    claim();
-                }
+            if (waiting.leave(waiter) && !phase.suits(waiting.wanted())) {
+                withdraw();
+                claim();
             }
         });
-    }
-
-    void release(Hold released, Consumer<@Nullable LockException> outcome) {
-        post(() -> released(released, outcome));
-    }
-
-    void renew(Hold renewed, Consumer<@Nullable LockException> outcome) {
-        post(() -> {
-            if (hold == renewed && grant != null) {
-                grant.renewFor(outcome);
-            } else {
-                LockException gone = renewed.loss() != null ? renewed.loss() : loss(renewed, LossReason.RELEASED, null);
-                engine.userCallbacks.run(() -> outcome.accept(gone));
-            }
-        });
-    }
-
-    void pushed(Signal.Grant pushed) {
-        post(() -> {
-            if (attempt != null && attempt.claim.id().equals(pushed.claimId())) {
-                attempt.pushed(pushed);
-            }
-        });
-    }
-
-    void suspect(String claimId, LossReason reason) {
-        post(() -> {
-            if (grant != null && grant.claim.id().equals(claimId)) {
-                grant.suspect(reason);
-            }
-        });
-    }
-
-    /** The store refuses to push anything. */
-    void refused() {
-        post(() -> {
-            if (attempt != null) {
-                boolean unused = attempt.endIfInVain();
-            }
-        });
-    }
-
-    /** Signals may have been missed: a waiting claim asks again, a held one too unless pushes only just began. */
-    void recheck(boolean heldToo) {
-        post(() -> {
-            if (attempt != null) {
-                attempt.recheck();
-            } else if (grant != null && heldToo && isRenewed()) {
-                grant.doubt();
-            }
-        });
-    }
-
-    void tick() {
-        post(this::ticked);
     }
 
     void close() {
         post(() -> {
-            if (hold != null) {
-                lose(hold, loss(hold, LossReason.CLIENT_CLOSED, null));
+            if (phase instanceof Hold held) {
+                lose(held, held.lossFor(LossReason.CLIENT_CLOSED));
             }
-            failAll(new LockClientClosedException(keyContext.key));
+            withdraw();
+            waiting.end(this::failClosed);
         });
-    }
-
-    private void ticked() {
-        long now = engine.timing.now();
-        if (attempt != null) {
-            attempt.tick(now);
-        } else if (grant != null) {
-            grant.tick(now, isRenewed());
-        }
-    }
-
-    private boolean isRenewed() {
-        return hold != null && hold.options.isRenewed();
     }
 
     // ---- getting the lock
 
     private void claim() {
-        Waiter head = firstWaiting();
-        if (head == null) {
+        Waiter first = waiting.first();
+        if (first == null) {
             return;
         }
-        LockOptions wanted = head.options;
-        lease = wanted.lease().toNanos();
-        Claim claim = new Claim(
-                keyContext.key,
-                engine.newClaimId(),
-                engine.ownerOf(head),
-                wanted.lease(),
-                head.mode,
-                Attempt.keeping(wanted));
-        Attempt started = new Attempt(this, claim);
-        if (engine.register(claim, this)) {
-            attempt = started;
-            if (link != null && claim.mode() == Claim.Mode.QUEUE) {
-                keyContext.ask(started);
-            } else {
-                started.begin();
-            }
+        lease = first.options.lease().toNanos();
+        Attempt started = new Attempt(this, services, engine.claimOf(first));
+        if (engine.register(started.claim, this)) {
+            phase = started;
+            begin(started);
         } else {
-            endAll(waiter -> waiter.fail(new LockClientClosedException(keyContext.key)));
+            waiting.end(this::failClosed);
         }
-    }
-
-    boolean isTrying(Attempt asked) {
-        return attempt == asked;
     }
 
     /**
-     * The store granted a claim at the earliest at {@code since}. A grant too old to be given to anybody changes nothing.
-     * What it says of a grant that was handed on is for whoever has that, {@code models/Cohort.tla: KeeperDecides}; a
-     * younger grant than the one we have ends that, {@code models/Grant.tla: GrantedAnew}.
+     * A grant too old to be given to anybody changes nothing. What the store says of a grant that was handed on is for
+     * whoever has that, {@code models/Cohort.tla: KeeperDecides}.
      */
-    void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
-        Grant current = grant;
-        if (attempt == asked) {
+    @Override
+    public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
+        if (phase == asked) {
             lease = lasting.toNanos();
-            Grant fresh = new Grant(this, asked.claim, fencingToken, lasting, since);
-            if (link != null) {
-                link.advance();
-            }
+            Grant fresh = new Grant(this, services, asked.claim, fencingToken, lasting, since);
+            served();
             if (fresh.isFresh()) {
                 asked.rest();
-                attempt = null;
-                grant = fresh;
-                if (link != null && asked.isPlaced()) {
-                    keyContext.gatherDuring(fresh);
-                }
+                phase = Phase.IDLE;
+                holds(fresh);
                 handOn(fresh);
             }
-        } else if (current == null || !current.claim.equals(asked.claim)) {
+        } else if (phase instanceof Hold held && held.grant.claim.equals(asked.claim)) {
+            held.grant.grantedAgain(fencingToken, since);
+        } else {
             Cohort keeper = engine.cohortOf(asked.claim.id());
             if (keeper == null || keeper == this) {
-                engine.withdraw(asked.claim, null);
+                engine.withdraw(asked.claim);
             } else {
                 keeper.granted(asked, fencingToken, lasting, since);
             }
-        } else if (current.fencingToken == fencingToken) {
-            current.confirmed(since);
-        } else if (current.fencingToken < fencingToken) {
-            // The store had lost the claim and granted it anew when an old question arrived: not the hold we gave out.
-            lost(current, new LockLostException(keyContext.key, current.currentToken(), LossReason.EXPIRED, null));
         }
     }
 
-    /** The store queued a claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
-    void queuedSince(Claim claim, long newestToken) {
-        Grant current = grant;
-        if (current != null && current.claim.equals(claim) && current.fencingToken <= newestToken) {
-            lost(current, new LockLostException(keyContext.key, current.currentToken(), LossReason.EXPIRED, null));
+    @Override
+    public void queuedAfterwards(Attempt asked, long newestToken) {
+        Cohort keeper = engine.cohortOf(asked.claim.id());
+        if (keeper == null) {
+            asked.endIfQueued(newestToken);
+        } else if (keeper.phase instanceof Hold held && held.grant.claim.equals(asked.claim)) {
+            held.grant.queuedSince(newestToken);
         }
     }
 
-    void busy(Attempt asked) {
-        attempt = null;
+    @Override
+    public void busy(Attempt asked) {
+        phase = Phase.IDLE;
         engine.forget(asked.claim);
-        endAll(Waiter::failBusy);
+        waiting.end(Waiter::failBusy);
     }
 
-    void failAll(LockException failure) {
+    @Override
+    public void failAll(LockException failure) {
         withdraw();
-        endAll(waiter -> waiter.fail(failure));
+        waiting.end(waiter -> waiter.fail(failure));
+    }
+
+    private void failClosed(Waiter waiter) {
+        waiter.fail(new LockClientClosedException(keyContext.key));
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
-    void failThoseOf(Attempt asked, IllegalStateException why) {
+    @Override
+    public void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
         LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
-        for (Waiter waiter : waiters == null ? List.<Waiter>of() : List.copyOf(waiters)) {
-            if (Attempt.suits(asked.claim, waiter.options) && takeOut(waiter)) {
-                waiter.fail(failure);
-                engine.depart(keyContext);
-            }
-        }
+        waiting.endThoseOf(asked.claim, waiter -> waiter.fail(failure));
         claim();
     }
 
     /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
-    private void handOn(Grant current) {
-        for (Waiter next = firstWaiting(); next != null && current.suits(next.options); next = firstWaiting()) {
-            boolean unused = takeOut(next);
-            if (next.take()) {
-                deliver(next, current);
-                return;
-            }
-            engine.depart(keyContext);
-        }
-        withdraw();
-        claim();
-    }
-
-    private void deliver(Waiter next, Grant current) {
-        Hold delivered = new Hold(this, current, next.options);
-        hold = delivered;
-        next.options
-                .maxHold()
-                .ifPresent(longest -> delivered.endBy(
-                        engine.timing.after(longest.toNanos(), () -> end(delivered, LossReason.HELD_TOO_LONG))));
-        engine.owned.adopt(delivered, next);
-        if (next.wantsMore()) {
-            engine.userCallbacks.run(() -> tellAcquired(delivered, next));
-            next.granted(new Handle(delivered));
-        } else {
-            keyContext.deliver(() -> {
-                tellAcquired(delivered, next);
-                next.granted(new Handle(delivered));
-            });
-        }
-    }
-
-    private void tellAcquired(Hold delivered, Waiter to) {
-        Duration waited = Duration.ofNanos(delivered.since - to.since());
-        engine.userCallbacks.tell(l -> l.acquired(keyContext.key, delivered.fencingToken, waited));
-    }
-
-    // ---- giving it up
-
-    private void released(Hold released, Consumer<@Nullable LockException> outcome) {
-        Grant current = grant;
-        if (hold != released || current == null) {
-            LockException loss = released.loss();
-            engine.userCallbacks.run(() -> outcome.accept(loss));
+    private void handOn(Grant grant) {
+        Waiter next = waiting.next(grant);
+        if (next == null) {
+            drop(grant);
+            claim();
             return;
         }
-        dismiss(released);
-        Cohort heir = link == null ? this : link.next();
-        Waiter next = heir == null ? null : heir.firstWaiting();
-        if (heir != null && next != null && current.pass(next.options)) {
-            engine.userCallbacks.released(released, outcome);
-            if (heir == this) {
-                handOn(current);
-            } else {
-                grant = null;
-                heir.inherit(current);
-            }
-            return;
-        }
-        grant = null;
-        leavePlace();
-        if (current.hasCallers()) {
-            current.tellCallers(loss(released, LossReason.RELEASED, null));
-        }
-        boolean gathers = keyContext.gathersDuring(current);
-        engine.withdraw(current.claim, (owned, failure) -> {
-            if (gathers) {
-                post(() -> keyContext.endOf(current));
-            }
-            engine.userCallbacks.releaseAnswered(released, owned, failure, outcome);
-        });
-        claim();
-    }
-
-    /** Ends whatever this cohort has at the store, {@code models/Cohort.tla: LeavingWithdraws}. */
-    private void withdraw() {
-        Attempt waited = attempt;
-        Grant had = grant;
-        attempt = null;
-        grant = null;
-        leavePlace();
-        if (waited != null) {
-            waited.giveUp();
-        } else if (had != null) {
-            engine.withdraw(had.claim, null);
-            keyContext.endOf(had);
-        }
-    }
-
-    private void endAll(Consumer<Waiter> end) {
-        List<Waiter> ended = waiters == null ? List.of() : List.copyOf(waiters);
-        waiters = null;
-        for (Waiter waiter : ended) {
-            end.accept(waiter);
-            engine.depart(keyContext);
-        }
-    }
-
-    // ---- the order of the store's queue
-
-    /**
-     * The store serves the claim named directly before ours. If it is this client's, its flow may give us its grant; nobody
-     * else's may, {@code models/Cohort.tla: StoreSaysBehind}.
-     */
-    void standsBehind(String claimId) {
-        Cohort before = engine.cohortOf(claimId);
-        if (link != null) {
-            link.leave();
-            if (before != null && before != this && before.keyContext == keyContext && before.link != null) {
-                link.follow(before.link);
-            }
-        }
-    }
-
-    private void leavePlace() {
-        if (link != null) {
-            link.leave();
-        }
+        Hold delivered = new Hold(this, grant, next.options);
+        phase = delivered;
+        delivered.endAtItsLongest();
+        engine.owned.adopt(delivered, next.context());
+        keyContext.deliver(next, delivered);
     }
 
     /**
@@ -396,87 +203,95 @@ final class Cohort {
      * of our own, for which our claim need not wait any more: {@code models/Cohort.tla: HeirGivesUpItsClaim}.
      */
     private void inherit(Grant given) {
-        Attempt waited = attempt;
-        attempt = null;
+        Phase waited = phase;
+        phase = Phase.IDLE;
         lease = given.lease;
-        grant = given;
         given.moveTo(this);
-        if (link != null) {
-            link.advance();
-        }
+        served();
         boolean open = engine.register(given.claim, this);
         if (!open) {
-            failAll(new LockClientClosedException(keyContext.key));
+            drop(given);
+            waiting.end(this::failClosed);
         }
-        if (waited != null) {
-            waited.giveUp();
-        }
+        waited.giveUp();
         if (open) {
             handOn(given);
         }
     }
 
-    // ---- losing it
+    // ---- giving it up
 
-    /** A clock was compared and the hold is over, whether or not a timer has noticed. */
-    void expire(Hold late) {
-        post(() -> {
-            if (hold == late && late.grant.isOver()) {
-                lose(late, late.grant.expiry(late.fencingToken));
+    @Override
+    public void released(Hold released) {
+        if (phase != released) {
+            released.wasLost();
+            return;
+        }
+        dismiss(released);
+        Grant grant = released.grant;
+        Cohort heir = heir();
+        LockOptions wanted = heir == null ? null : heir.waiting.wanted();
+        if (heir != null && wanted != null && grant.pass(wanted)) {
+            released.released();
+            if (heir == this) {
+                handOn(grant);
+            } else {
+                heir.inherit(grant);
             }
-        });
+            return;
+        }
+        leavePlace();
+        if (grant.hasCallers()) {
+            grant.tellCallers(released.lossFor(LossReason.RELEASED));
+        }
+        engine.withdraw(grant.claim, toBeTold(released));
+        claim();
     }
 
-    void lost(Grant gone, LockLostException loss) {
-        if (grant == gone && hold != null) {
-            lose(hold, loss);
+    @Override
+    public void conclude(Runnable end) {
+        keyContext.conclude(end);
+    }
+
+    @Override
+    public void lost(Grant gone, LockLostException loss) {
+        if (phase instanceof Hold held && held.grant == gone) {
+            lose(held, loss);
         }
     }
 
-    /** Options of a flow do not allow a hold to last longer. */
-    void end(Hold late, LossReason reason) {
-        post(() -> {
-            if (hold == late) {
-                lose(late, loss(late, reason, null));
-            }
-        });
-    }
-
     /** The store hears of it when the work under the hold has been cancelled, which takes as long as it likes. */
-    private void lose(Hold ended, LockLostException loss) {
+    @Override
+    public void lose(Hold ended, LockLostException loss) {
         dismiss(ended);
         Grant gone = ended.grant;
-        grant = null;
         leavePlace();
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
-        keyContext.endOf(gone);
+        over(gone);
         gone.tellCallers(loss);
-        engine.userCallbacks.lost(loss);
+        services.userCallbacks.lost(loss);
         claim();
     }
 
     private void dismiss(Hold ended) {
-        hold = null;
+        phase = Phase.IDLE;
         ended.disarm();
         engine.owned.disown(ended);
-        engine.depart(keyContext);
+        keyContext.depart();
     }
 
-    private LockLostException loss(Hold of, LossReason reason, @Nullable Throwable cause) {
-        return new LockLostException(keyContext.key, of.fencingToken, reason, cause);
+    /** Ends an attempt, if there is one, {@code models/Cohort.tla: LeavingWithdraws}. */
+    private void withdraw() {
+        Phase left = phase;
+        phase = Phase.IDLE;
+        leavePlace();
+        left.giveUp();
     }
 
-    private @Nullable Waiter firstWaiting() {
-        return waiters == null ? null : waiters.iterator().next();
-    }
-
-    private boolean takeOut(Waiter waiter) {
-        if (waiters == null || !waiters.remove(waiter)) {
-            return false;
-        }
-        if (waiters.isEmpty()) {
-            waiters = null;
-        }
-        return true;
+    /** Nobody has this grant. */
+    private void drop(Grant unwanted) {
+        leavePlace();
+        engine.withdraw(unwanted.claim);
+        over(unwanted);
     }
 }

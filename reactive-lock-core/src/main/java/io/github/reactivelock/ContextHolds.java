@@ -37,10 +37,10 @@ final class ContextHolds {
         return context.put(ContextHolds.class, this);
     }
 
-    static @Nullable Hold find(ContextView context, Engine engine, String key) {
+    static @Nullable Hold find(ContextView context, Services client, String key) {
         for (ContextHolds held = of(context); held != null; held = held.outer) {
             Hold hold = held.handle.hold;
-            if (hold.cohort.engine == engine && hold.cohort.keyContext.key.equals(key)) {
+            if (hold.isOf(client, key)) {
                 return hold;
             }
         }

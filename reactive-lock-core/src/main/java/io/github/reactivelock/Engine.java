@@ -1,9 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,36 +8,26 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.ContextView;
-import reactor.util.retry.Retry;
 
 /**
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine {
+final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants {
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
-    final LockBackend backend;
-    final Timing timing;
-    final UserCallbacks userCallbacks;
-    final Gate gate;
-    final Renewals renewals = new Renewals(this);
-    final int maxPasses;
-    final long maxPassing;
+    final Services services;
     private final String name;
 
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
@@ -48,14 +35,9 @@ final class Engine {
     final OwnerHolds owned = new OwnerHolds();
     private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
     private final String idPrefix;
-    private final double jitter;
     private final AtomicLong ids = new AtomicLong();
 
-    private final AtomicBoolean listening = new AtomicBoolean();
-    private final Disposable.Swap signals = Disposables.swap();
-    private volatile boolean connectedBefore;
-    /** Why the store will push nothing, for as long as it refuses to. */
-    volatile @Nullable SignalsRefusedException refusal;
+    private final SignalRouter signals;
 
     /** Looked at by ticks alone, which follow one another. */
     private long relaxedAt;
@@ -67,29 +49,28 @@ final class Engine {
     private final Sinks.Empty<Void> end = Sinks.empty();
 
     Engine(Settings settings) {
-        this.backend = settings.backend();
-        this.timing = new Timing(settings, this::tick);
-        this.gate = new Gate(this);
-        this.userCallbacks = new UserCallbacks(settings, timing);
-        this.maxPasses = settings.maxPasses();
-        this.maxPassing = settings.maxPassing().toNanos();
+        this.services = new Services(settings, this, this::tick);
+        this.signals = new SignalRouter(services, settings.jitter(), this);
         this.name = settings.name();
         this.idPrefix = settings.idPrefix();
-        this.jitter = settings.jitter();
     }
 
     // ---- flows
 
+    @Override
+    public Services services() {
+        return services;
+    }
+
     /** Puts a flow into the cohort it belongs to. */
-    void enqueue(Waiter waiter, long deadline) {
+    @Override
+    public void enqueue(Waiter waiter, long deadline) {
         if (closed) {
             waiter.fail(new LockClientClosedException(waiter.key));
             return;
         }
-        if (listening.compareAndSet(false, true)) {
-            listen();
-        }
-        long now = timing.now();
+        signals.listen();
+        long now = services.timing.now();
         if (deadline != Timing.NEVER && deadline - now <= 0) {
             waiter.fail(new LockTimeoutException(
                     waiter.key, waiter.options.waitTimeout().orElse(Duration.ZERO)));
@@ -103,12 +84,12 @@ final class Engine {
         KeyContext joined = keyContexts.compute(waiter.key, (key, present) -> {
             KeyContext keyContext = (present == null ? new KeyContext(this, key) : present).joined();
             if (!alone && keyContext.cohort == null) {
-                keyContext.cohort = new Cohort(keyContext, true);
+                keyContext.cohort = new Cohort(this, keyContext);
             }
             return keyContext;
         });
         Cohort together = joined.cohort;
-        return alone || together == null ? new Cohort(joined, false) : together;
+        return alone || together == null ? new OrderedCohort(this, joined) : together;
     }
 
     /** Keeps a line in the table, though its flows depart, until one departure more. */
@@ -122,24 +103,24 @@ final class Engine {
                 left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
     }
 
-    /** The hold that an acquisition with this Context joins instead of waiting. */
-    @Nullable
-    Hold reentrant(ContextView context, String key) {
-        Hold inherited = ContextHolds.find(context, this, key);
+    @Override
+    public @Nullable Hold reentrant(ContextView context, String key) {
+        Hold inherited = ContextHolds.find(context, services, key);
         return inherited == null ? owned.find(context, key) : inherited;
-    }
-
-    String ownerOf(Waiter waiter) {
-        return waiter.options
-                .owner()
-                .or(() -> LockContext.owner(waiter.context()))
-                .orElse(name);
     }
 
     // ---- claims
 
+    /** What a flow asks of the store. */
+    Claim claimOf(Waiter waiter) {
+        LockOptions options = waiter.options;
+        String owner =
+                options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
+        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping());
+    }
+
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
-    String newClaimId() {
+    private String newClaimId() {
         return idPrefix + Long.toString(ids.getAndIncrement(), Character.MAX_RADIX);
     }
 
@@ -150,7 +131,7 @@ final class Engine {
             forget(claim);
             return false;
         }
-        timing.serve(claim.lease());
+        services.timing.serve(claim.lease());
         return true;
     }
 
@@ -160,9 +141,25 @@ final class Engine {
         return claims.get(claimId);
     }
 
-    void forget(Claim claim) {
+    @Override
+    public boolean isLeft(Claim claim) {
+        return cohortOf(claim.id()) == null;
+    }
+
+    @Override
+    public @Nullable Throwable refusal() {
+        return signals.refusal();
+    }
+
+    @Override
+    public void forget(Claim claim) {
         claims.remove(claim.id());
         checkQuiet();
+    }
+
+    @Override
+    public void withdraw(Claim claim) {
+        withdraw(claim, null);
     }
 
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
@@ -184,20 +181,21 @@ final class Engine {
         return prepared;
     }
 
-    void ended(PendingRelease withdrawal) {
+    @Override
+    public void ended(PendingRelease withdrawal) {
         withdrawals.remove(withdrawal.claim.id(), withdrawal);
         checkQuiet();
     }
 
     private void tick() {
         claims.values().forEach(Cohort::tick);
-        long now = timing.now();
+        long now = services.timing.now();
         if (now - relaxedAt >= RELAXATION) {
             relaxedAt = now;
-            timing.relax(this::shortestLease);
+            services.timing.relax(this::shortestLease);
         }
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
-        renewals.send();
+        services.renewals.send();
     }
 
     private long shortestLease() {
@@ -208,73 +206,24 @@ final class Engine {
         return shortest;
     }
 
-    // ---- the store
+    // ---- signals
 
-    /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
-    <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
-        try {
-            Disposable unused = question.get()
-                    .subscribe(
-                            answer -> {
-                                gate.heard();
-                                onAnswer.accept(answer);
-                            },
-                            failure -> {
-                                gate.heard();
-                                onFailure.accept(failure);
-                            });
-        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
-            gate.heard();
-            onFailure.accept(e);
-        }
-    }
-
-    private void listen() {
-        signals.update(Flux.defer(backend::signals)
-                .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
-                .doOnNext(this::signalled)
-                .doOnError(this::interrupted)
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                        .maxBackoff(Duration.ofSeconds(1))
-                        .jitter(jitter)
-                        .scheduler(timing.timer())
-                        .transientErrors(true))
-                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
-    }
-
-    private void interrupted(Throwable cause) {
-        log.debug("signals of the store were interrupted", cause);
-        if (cause instanceof SignalsRefusedException refused) {
-            refusal = refused;
-            claims.values().forEach(Cohort::refused);
-        }
-    }
-
-    private void signalled(Signal signal) {
-        if (signal instanceof Signal.Grant grant) {
-            tell(grant.claimId(), cohort -> cohort.pushed(grant));
-        } else if (signal instanceof Signal.Suspect suspect) {
-            tell(suspect.claimId(), cohort -> cohort.suspect(suspect.claimId(), suspect.reason()));
-        } else if (signal instanceof Signal.RecheckClaim one) {
-            tell(one.claimId(), cohort -> cohort.recheck(false));
-        } else if (signal instanceof Signal.Recheck recheck) {
-            claims.values().stream()
-                    .filter(c -> c.keyContext.key.equals(recheck.key()))
-                    .forEach(c -> c.recheck(false));
-        } else {
-            boolean again = connectedBefore;
-            connectedBefore = true;
-            refusal = null;
-            claims.values().forEach(cohort -> cohort.recheck(again));
-            renewals.send();
-        }
-    }
-
-    private void tell(String claimId, Consumer<Cohort> news) {
-        Cohort cohort = claims.get(claimId);
+    @Override
+    public void tell(String claimId, Consumer<Phase> news) {
+        Cohort cohort = cohortOf(claimId);
         if (cohort != null) {
-            news.accept(cohort);
+            cohort.tell(news);
         }
+    }
+
+    @Override
+    public void tellThoseOf(String key, Consumer<Phase> news) {
+        claims.values().stream().filter(c -> c.keyContext.key.equals(key)).forEach(c -> c.tell(news));
+    }
+
+    @Override
+    public void tellAll(Consumer<Phase> news) {
+        claims.values().forEach(cohort -> cohort.tell(news));
     }
 
     // ---- the end
@@ -283,8 +232,8 @@ final class Engine {
         return closed;
     }
 
-    /** The backend is closed and may not be asked any more. */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return over;
     }
 
@@ -298,7 +247,7 @@ final class Engine {
             if (closing.compareAndSet(false, true)) {
                 beginClose();
             }
-            return end.asMono().publishOn(userCallbacks.work());
+            return end.asMono().publishOn(services.userCallbacks.work());
         });
     }
 
@@ -307,14 +256,14 @@ final class Engine {
         claims.values().forEach(Cohort::close);
         checkQuiet();
         Disposable unused = quiet.asMono()
-                .timeout(RELEASES_WHILE_CLOSING, timing.timer())
+                .timeout(RELEASES_WHILE_CLOSING, services.timing.timer())
                 .onErrorResume(e -> {
                     log.warn("{} releases were not confirmed while closing; their leases run out", withdrawals.size());
                     return Mono.empty();
                 })
                 .then(Mono.defer(() -> {
                     signals.dispose();
-                    return backend.close().timeout(BACKEND_WHILE_CLOSING, timing.timer());
+                    return services.backend.close().timeout(BACKEND_WHILE_CLOSING, services.timing.timer());
                 }))
                 .onErrorResume(e -> {
                     log.warn("the lock backend did not close cleanly", e);
@@ -328,7 +277,7 @@ final class Engine {
         over = true;
         withdrawals.values().forEach(PendingRelease::abandon);
         Sinks.EmitResult unused = end.tryEmitEmpty();
-        timing.dispose();
+        services.timing.dispose();
     }
 
     private void checkQuiet() {

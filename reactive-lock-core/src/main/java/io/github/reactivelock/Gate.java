@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -21,13 +23,6 @@ import reactor.core.publisher.Mono;
  * one, at most {@link #MOST_UNANSWERED} claims are unanswered at a time, so that a question that left is soon read, and its
  * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
  * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
- *
- * <pre>
- * state     leaves on
- * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
- * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it; ten seconds -> PAUSING
- * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
- * </pre>
  *
  * <p>A mailbox of its own: everything is touched only inside its events, but for what is volatile.
  */
@@ -48,23 +43,16 @@ final class Gate extends Mailbox {
     /** Enough to notice that a store answers again, and few enough for it to deal with when it does. */
     static final int MOST_IN_SILENCE = 128;
 
-    /** How long the first connection may take; drivers give it as much. */
-    static final Duration LONGEST_OPENING = Duration.ofSeconds(10);
-
-    private static final long PAUSE = Duration.ofMillis(100).toNanos();
     private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
 
-    private enum State {
-        OPEN,
-        OPENING,
-        PAUSING
-    }
+    final LockBackend backend;
+    final Timing timing;
+    /** Renewals, which leave as soon as there is a connection. */
+    private Runnable first = () -> {};
 
-    private final Engine engine;
-    private final LockBackend backend;
     private final Set<Question> releases = new LinkedHashSet<>();
     private final Set<Question> claims = new LinkedHashSet<>();
-    private State state = State.OPEN;
+    final Opening opening = new Opening(this);
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
     private final AtomicInteger inLine = new AtomicInteger();
 
@@ -73,16 +61,39 @@ final class Gate extends Mailbox {
     /** When the first of them left. */
     private volatile long silentSince;
 
-    private volatile boolean wasOpen;
     private volatile long answeredAt;
     /** In silence, a question has left a moment ago. */
     private boolean probed;
 
-    Gate(Engine engine) {
+    Gate(LockBackend backend, Timing timing) {
         super("(any)");
-        this.engine = engine;
-        this.backend = engine.backend;
-        this.answeredAt = engine.timing.now();
+        this.backend = backend;
+        this.timing = timing;
+        this.answeredAt = timing.now();
+    }
+
+    /** Runs when a connection was opened, before whatever waits here leaves. */
+    void letFirst(Runnable first) {
+        this.first = first;
+    }
+
+    /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
+    <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
+        try {
+            Disposable unused = question.get()
+                    .subscribe(
+                            answer -> {
+                                heard();
+                                onAnswer.accept(answer);
+                            },
+                            failure -> {
+                                heard();
+                                onFailure.accept(failure);
+                            });
+        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+            heard();
+            onFailure.accept(e);
+        }
     }
 
     // ---- claims
@@ -132,13 +143,13 @@ final class Gate extends Mailbox {
      */
     @Nullable
     TimeoutException standstill(long since, long bearable) {
-        long now = engine.timing.now();
+        long now = timing.now();
         long waited = now - since;
         boolean connected = backend.isReady();
-        if (waited < (connected ? bearable : longestWait(bearable))) {
+        if (waited < (connected ? bearable : opening.longestWait(bearable))) {
             return null;
         } else if (!connected) {
-            return unconnected(waited);
+            return Opening.unconnected(waited);
         }
         long silent = now - answeredAt;
         return silent < bearable
@@ -162,15 +173,15 @@ final class Gate extends Mailbox {
     /** A question leaves. */
     void left() {
         if (leftInSilence.getAndIncrement() == 0) {
-            silentSince = engine.timing.now();
+            silentSince = timing.now();
         }
     }
 
     /** The store answered a question or refused to. */
     void heard() {
-        answeredAt = engine.timing.now();
+        answeredAt = timing.now();
         if (leftInSilence.get() != 0) {
-            wasOpen = true;
+            opening.wasOpen = true;
             leftInSilence.set(0);
         }
         if (inLine.get() > 0) {
@@ -179,8 +190,7 @@ final class Gate extends Mailbox {
     }
 
     private boolean isSilent() {
-        return leftInSilence.get() >= MOST_IN_SILENCE
-                && engine.timing.now() - silentSince >= engine.timing.commandTimeout;
+        return leftInSilence.get() >= MOST_IN_SILENCE && timing.now() - silentSince >= timing.commandTimeout;
     }
 
     void addRelease(Question release) {
@@ -204,33 +214,26 @@ final class Gate extends Mailbox {
         return lets;
     }
 
-    // ---- the connection
+    // ---- what leaves when
 
-    /** For questions that are no claims and no releases, which wait by themselves. */
-    Mono<Void> connected() {
-        long begun = engine.timing.now();
-        return backend.ready()
-                .timeout(
-                        Duration.ofNanos(longestWait(engine.timing.commandTimeout)),
-                        Mono.error(() -> unconnected(engine.timing.now() - begun)),
-                        engine.timing.timer());
+    /** There is a connection. */
+    void opened() {
+        first.run();
+        goOn();
     }
 
-    private long longestWait(long bearable) {
-        return wasOpen ? bearable : Math.max(bearable, LONGEST_OPENING.toNanos());
-    }
-
-    private static TimeoutException unconnected(long nanos) {
-        return new TimeoutException("there was no connection to the store for " + millis(nanos)
-                + " ms; look whether it is up and reachable");
+    void goOnIfWanted() {
+        if (inLine.get() > 0) {
+            goOn();
+        }
     }
 
     private void goOn() {
-        if (state == State.OPEN && backend.isReady()) {
-            wasOpen = true;
+        if (opening.isOpen() && backend.isReady()) {
+            opening.wasOpen = true;
             letGo();
-        } else if (state == State.OPEN) {
-            open();
+        } else if (opening.isOpen()) {
+            opening.begin();
         }
     }
 
@@ -241,7 +244,7 @@ final class Gate extends Mailbox {
         }
         if (more && !probed && letOneGo()) {
             probed = true;
-            Disposable unused = engine.timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
+            Disposable unused = timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
         }
     }
 
@@ -253,10 +256,10 @@ final class Gate extends Mailbox {
     private boolean letOneGo() {
         Question next = null;
         if (!releases.isEmpty()) {
-            next = first(releases);
+            next = takeFirst(releases);
             inLine.decrementAndGet();
         } else if (unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
-            next = first(claims);
+            next = takeFirst(claims);
             unanswered.incrementAndGet();
         }
         if (next != null) {
@@ -265,57 +268,20 @@ final class Gate extends Mailbox {
         return next != null;
     }
 
-    private static Question first(Set<Question> line) {
+    private static Question takeFirst(Set<Question> line) {
         Iterator<Question> questions = line.iterator();
         Question first = questions.next();
         questions.remove();
         return first;
     }
 
-    private void open() {
-        state = State.OPENING;
-        engine.ask(
-                () -> backend.ready()
-                        .thenReturn(true)
-                        .timeout(LONGEST_OPENING, Mono.just(false), engine.timing.timer()), // it may be lost for good
-                ready -> post(this::opened),
-                failure -> post(() -> failed(failure)));
-    }
-
-    private void opened() {
-        if (backend.isReady()) {
-            state = State.OPEN;
-            engine.renewals.send();
-            goOn();
-        } else { // interrupted already, or not open for so long that another try may do better
-            pause();
-        }
-    }
-
-    private void failed(Throwable failure) {
-        if (backend.isReady()) { // by another question than ours
-            opened();
-            return;
-        }
+    /** There is no connection, and none is being opened. */
+    void refuseAll(Throwable failure) {
         List<Question> refused = new ArrayList<>(releases);
         refused.addAll(claims);
         releases.clear();
         claims.clear();
         inLine.addAndGet(-refused.size());
         refused.forEach(question -> question.refuse(failure));
-        pause();
-    }
-
-    /** What comes meanwhile waits for the next try. */
-    private void pause() {
-        state = State.PAUSING;
-        Disposable unused = engine.timing.after(PAUSE, () -> post(this::tryAgain));
-    }
-
-    private void tryAgain() {
-        state = State.OPEN;
-        if (inLine.get() > 0) {
-            goOn();
-        }
     }
 }

@@ -14,16 +14,16 @@ import reactor.core.Disposable;
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
  * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
  * until that deadline, never past it. Touched only inside its key's events, but for {@link #isOver} and
- * {@link #remaining}; it tells the cohort what came of it.
+ * {@link #remaining}; it tells its owner what came of it.
  */
-final class Grant {
+final class Grant implements Renewals.Due {
 
     final Claim claim;
     final long fencingToken;
-    /** Changes when the lock goes to the next cohort of the line. */
-    private volatile Cohort cohort;
+    /** Changes when the lock goes on to flows that have a claim of their own. */
+    private volatile ClaimOwner owner;
 
-    private final Engine engine;
+    final Services services;
     final long lease;
     private final long since;
 
@@ -46,35 +46,41 @@ final class Grant {
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    Grant(Cohort cohort, Claim claim, long fencingToken, Duration lease, long sentAt) {
-        this.cohort = cohort;
-        this.engine = cohort.engine;
+    Grant(ClaimOwner owner, Services services, Claim claim, long fencingToken, Duration lease, long sentAt) {
+        this.owner = owner;
+        this.services = services;
         this.claim = claim;
         this.fencingToken = fencingToken;
         this.lease = lease.toNanos();
-        engine.timing.serve(lease);
-        this.since = engine.timing.now();
+        services.timing.serve(lease);
+        this.since = services.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
+    }
+
+    @Override
+    public Claim claim() {
+        return claim;
     }
 
     // ---- validity
 
     /** By the clock, whatever timers have run, {@code models/Grant.tla: Deadline}. */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return remaining() <= 0;
     }
 
     private long deadline(long sentAt) {
-        return sentAt + lease - engine.timing.margin(lease);
+        return sentAt + lease - services.timing.margin(lease);
     }
 
     private long patience() {
-        return engine.timing.patience(lease);
+        return services.timing.patience(lease);
     }
 
     long remaining() {
-        return deadline - engine.timing.nowForCertain();
+        return deadline - services.timing.nowForCertain();
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
@@ -90,6 +96,25 @@ final class Grant {
         }
     }
 
+    /**
+     * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is not
+     * the hold we gave out, {@code models/Grant.tla: GrantedAnew}.
+     */
+    void grantedAgain(long token, long sentAt) {
+        if (token == fencingToken) {
+            confirmed(sentAt);
+        } else if (token > fencingToken) {
+            owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
+        }
+    }
+
+    /** The store queued the claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
+    void queuedSince(long newestToken) {
+        if (fencingToken <= newestToken) {
+            owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
+        }
+    }
+
     /** The token of the flow that holds the lock under this grant now. */
     long currentToken() {
         return fencingToken | passes;
@@ -100,8 +125,8 @@ final class Grant {
      * ever, {@code models/Cohort.tla: Budget}.
      */
     boolean pass(LockOptions next) {
-        boolean may = passes < engine.maxPasses
-                && engine.timing.now() - since < engine.maxPassing
+        boolean may = passes < services.maxPasses
+                && services.timing.now() - since < services.maxPassing
                 && isFresh()
                 && next.isRenewed()
                 && suits(next);
@@ -113,51 +138,52 @@ final class Grant {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return Attempt.suits(claim, next) && (next.isRenewed() || passes == 0);
+        return next.suit(claim) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && renewing ? engine.timing.silence(patience()) : failure;
+        Throwable cause = failure == null && renewing ? services.timing.silence(patience()) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
-    void moveTo(Cohort next) {
-        cohort = next;
+    void moveTo(ClaimOwner next) {
+        owner = next;
     }
 
     // ---- renewal
 
-    void tick(long now, boolean renewed) {
+    /** Called while a flow has it that wanted it so. */
+    void tick(long now, LockOptions holder) {
         if (renewing && renewalLeft) {
             if (now - renewalAskedAt >= patience()) {
-                renewalFailed(engine.timing.silence(patience()));
+                renewalFailed(services.timing.silence(patience()));
             }
         } else if (renewing && !callers.isEmpty()) {
-            Throwable standstill = engine.gate.standstill(renewalAskedAt, patience());
+            Throwable standstill = services.gate.standstill(renewalAskedAt, patience());
             if (standstill != null) {
                 tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));
             }
         }
         if (isOver()) {
-            cohort.lost(this, expiry(currentToken()));
+            owner.lost(this, expiry(currentToken()));
             return;
         }
-        if (!renewing && (inDoubt || (renewed && now - confirmedAt >= lease / 3))) {
+        if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt >= lease / 3))) {
             queueRenewal(now);
         }
-        if (armedFor != deadline && engine.timing.isBeforeNextTick(deadline, now)) {
+        if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {
             armedFor = deadline;
-            Disposable unused = engine.timing.after(deadline - now, () -> cohort.tick());
+            Disposable unused = services.timing.after(deadline - now, () -> owner.tick());
         }
     }
 
     private void renewNow() {
         if (!renewing) {
-            queueRenewal(engine.timing.now());
-            engine.renewals.send();
+            queueRenewal(services.timing.now());
+            services.renewals.send();
         }
     }
 
@@ -173,13 +199,13 @@ final class Grant {
     void suspect(LossReason reason) {
         suspicion = reason;
         doubt();
-        engine.renewals.send();
+        services.renewals.send();
     }
 
     /** Puts a question to the store in line, behind one that is under way if there is one. */
     void doubt() {
         inDoubt = true;
-        doubtedAt = engine.timing.now();
+        doubtedAt = services.timing.now();
         if (!renewing) {
             queueRenewal(doubtedAt);
         }
@@ -189,27 +215,29 @@ final class Grant {
         renewing = true;
         renewalAskedAt = now;
         renewalLeft = false;
-        engine.renewals.add(this);
+        services.renewals.add(this);
     }
 
-    void sent(long at) {
+    @Override
+    public void sent(long at) {
         renewalAskedAt = at;
         renewalLeft = true;
     }
 
     /** What is heard after the deadline revives nothing, {@code models/Grant.tla: LateRenewal}. */
-    void answered(long sentAt, RenewalResult answer) {
-        cohort.post(() -> {
+    @Override
+    public void answered(long sentAt, RenewalResult answer) {
+        owner.post(() -> {
             LossReason reason = answer.lost().get(claim.id());
             if (reason != null) {
                 renewing = false;
                 LossReason known = suspicion == null ? reason : suspicion;
-                cohort.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
+                owner.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
             } else if (answer.renewed().contains(claim.id())) {
                 renewing = false;
                 failure = null;
                 if (isOver()) { // the claim may have been granted anew meanwhile, with another token
-                    cohort.lost(this, expiry(currentToken()));
+                    owner.lost(this, expiry(currentToken()));
                     return;
                 }
                 confirmed(sentAt);
@@ -226,8 +254,9 @@ final class Grant {
         });
     }
 
-    void failed(Throwable cause) {
-        cohort.post(() -> renewalFailed(cause));
+    @Override
+    public void failed(Throwable cause) {
+        owner.post(() -> renewalFailed(cause));
     }
 
     private void renewalFailed(Throwable cause) {
@@ -244,6 +273,6 @@ final class Grant {
     void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();
-        told.forEach(caller -> engine.userCallbacks.run(() -> caller.accept(outcome)));
+        told.forEach(caller -> services.userCallbacks.run(() -> caller.accept(outcome)));
     }
 }

@@ -31,7 +31,7 @@ final class Handle implements LockHandle {
 
     @Override
     public String key() {
-        return hold.cohort.keyContext.key;
+        return hold.key();
     }
 
     @Override
@@ -51,12 +51,12 @@ final class Handle implements LockHandle {
 
     @Override
     public Mono<LockLostException> lost() {
-        return Mono.defer(hold::lost).publishOn(hold.cohort.engine.userCallbacks.work());
+        return Mono.defer(hold::lost).publishOn(hold.grant.services.userCallbacks.work());
     }
 
     @Override
     public Mono<Void> renew() {
-        return Mono.create(sink -> hold.cohort.renew(hold, failure -> {
+        return Mono.create(sink -> hold.renew(failure -> {
             if (failure == null) {
                 if (limit != null && left == 0) {
                     limit.renewed();

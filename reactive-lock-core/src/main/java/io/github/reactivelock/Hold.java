@@ -1,25 +1,38 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * One flow's turn under a grant, shared by the handles of its reentrant acquisitions. The state moves once, by
- * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by the cohort). Safe for use from
+ * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by its owner). Safe for use from
  * any thread.
  */
-final class Hold {
+final class Hold implements Phase, PendingRelease.Outcome {
 
-    private static final Logger log = LoggerFactory.getLogger(Hold.class);
+    /** Who gave the lock to this flow and gets it back. Called inside its key's events, but for {@link #post}. */
+    interface Owner {
+        void post(Runnable event);
+
+        /** False once the hold is over. */
+        boolean isIn(Phase asked);
+
+        /** All of its handles have left. */
+        void released(Hold released);
+
+        void lose(Hold ended, LockLostException loss);
+
+        /** Tells a flow that its release is done; on any thread. */
+        void conclude(Runnable end);
+    }
+
     private static final int HELD = 0;
     private static final int RELEASING = 1;
     private static final int LOST = 2;
@@ -28,37 +41,40 @@ final class Hold {
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
 
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<Hold, List> WORKS =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, List.class, "works");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<Hold, Sinks.One> LOST_SINK =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, Sinks.One.class, "lostSink");
-
-    final Cohort cohort;
+    final Owner owner;
     final Grant grant;
     final long fencingToken;
     final LockOptions options;
     final long since;
     private volatile int state;
     private volatile int handles = 1;
-    volatile List<LockedWork<?>> works = List.of();
+    final LossSignal lossSignal = new LossSignal();
     private volatile @Nullable LockLostException loss;
-    private volatile Sinks.@Nullable One<LockLostException> lostSink;
-    /** Ends the hold at its longest; set and read inside the cohort's drain. */
+    /** Hears what came of the release; set by who begins it. */
+    private Consumer<@Nullable LockException> released = outcome -> {};
+
+    /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
     Disposable maxHoldTimer;
-    /** Under which this hold is reentrant for {@code acquire}; set and read inside the cohort's drain. */
+    /** Under which this hold is reentrant for {@code acquire}; set and read inside the owner's events. */
     @Nullable
     String contextOwner;
 
-    Hold(Cohort cohort, Grant grant, LockOptions options) {
-        this.cohort = cohort;
+    Hold(Owner owner, Grant grant, LockOptions options) {
+        this.owner = owner;
         this.grant = grant;
         this.fencingToken = grant.currentToken();
         this.options = options;
-        this.since = cohort.engine.timing.now();
+        this.since = grant.services.timing.now();
+    }
+
+    String key() {
+        return grant.claim.key();
+    }
+
+    /** Whether an acquisition of this key, through this client, is one of this hold's flow. */
+    boolean isOf(Services client, String wanted) {
+        return grant.services == client && key().equals(wanted);
     }
 
     boolean isHeld() {
@@ -73,10 +89,24 @@ final class Hold {
     @Nullable
     LockLostException loss() {
         if (state == HELD && grant.isOver()) {
-            cohort.expire(this);
+            owner.post(() -> {
+                if (grant.isOver()) {
+                    lose(grant.expiry(fencingToken));
+                }
+            });
             return grant.expiry(fencingToken);
         }
         return loss;
+    }
+
+    LockLostException lossFor(LossReason reason) {
+        return new LockLostException(key(), fencingToken, reason, null);
+    }
+
+    private void lose(LockLostException lost) {
+        if (owner.isIn(this)) {
+            owner.lose(this, lost);
+        }
     }
 
     /**
@@ -89,7 +119,7 @@ final class Hold {
             return null;
         }
         if (wanted.isRenewed() && !options.isRenewed()) {
-            throw new IllegalArgumentException("lock '" + cohort.keyContext.key
+            throw new IllegalArgumentException("lock '" + key()
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
@@ -108,16 +138,100 @@ final class Hold {
         if (HANDLES.decrementAndGet(this) > 0) {
             outcome.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
-            complete(null);
-            cohort.release(this, outcome);
+            lossSignal.end(null);
+            released = outcome;
+            owner.post(() -> owner.released(this));
         } else {
             outcome.accept(loss);
         }
     }
 
-    /** Called inside the cohort's events, as are the next two. */
-    void endBy(Disposable timer) {
-        maxHoldTimer = timer;
+    void renew(Consumer<@Nullable LockException> outcome) {
+        owner.post(() -> {
+            if (owner.isIn(this)) {
+                grant.renewFor(outcome);
+            } else {
+                LockException known = loss();
+                LockException gone = known != null ? known : lossFor(LossReason.RELEASED);
+                grant.services.userCallbacks.run(() -> outcome.accept(gone));
+            }
+        });
+    }
+
+    // ---- as a phase of its cohort
+
+    @Override
+    public void tick(long now) {
+        grant.tick(now, options);
+    }
+
+    @Override
+    public void suspected(Signal.Suspect suspect) {
+        if (grant.claim.id().equals(suspect.claimId())) {
+            grant.suspect(suspect.reason());
+        }
+    }
+
+    @Override
+    public void reconnected() {
+        if (options.isRenewed()) {
+            grant.doubt();
+        }
+    }
+
+    @Override
+    public boolean suits(@Nullable LockOptions wanted) {
+        return true;
+    }
+
+    // ---- what comes of the release
+
+    /** To the store, or to the next flow of this process. */
+    @Override
+    public void released() {
+        owner.conclude(() -> {
+            Duration lasted = grant.services.timing.since(since);
+            grant.services.userCallbacks.tell(l -> l.released(key(), fencingToken, lasted));
+            released.accept(null);
+        });
+    }
+
+    @Override
+    public void wasOver() {
+        LockLostException gone = lossFor(LossReason.EXPIRED);
+        grant.services.userCallbacks.lost(gone);
+        grant.services.userCallbacks.run(() -> released.accept(gone));
+    }
+
+    @Override
+    public void unanswered(Throwable failure) {
+        String action = "released (it is tried again until its lease is over)";
+        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), released);
+    }
+
+    void wasLost() {
+        LockException known = loss;
+        grant.services.userCallbacks.run(() -> released.accept(known));
+    }
+
+    void tellAcquired(long waitedSince) {
+        Duration waited = Duration.ofNanos(since - waitedSince);
+        grant.services.userCallbacks.tell(l -> l.acquired(key(), fencingToken, waited));
+    }
+
+    /** Whatever its lease says. */
+    void end(LossReason reason) {
+        owner.post(() -> lose(lossFor(reason)));
+    }
+
+    /** Unless the timer is disposed. */
+    Disposable endAfter(long nanos, LossReason reason) {
+        return grant.services.timing.after(nanos, () -> end(reason));
+    }
+
+    /** Called inside the owner's events, as are the next two. */
+    void endAtItsLongest() {
+        options.maxHold().ifPresent(longest -> maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG));
     }
 
     void disarm() {
@@ -131,15 +245,15 @@ final class Hold {
         loss = lost;
         boolean held = STATE.compareAndSet(this, HELD, LOST);
         if (held) {
-            complete(lost);
+            lossSignal.end(lost);
         }
-        List<LockedWork<?>> under = works;
+        List<LossSignal.Work> under = lossSignal.works;
         if (!held || under.isEmpty()) {
             cancelled.run();
         } else {
-            cohort.engine.userCallbacks.run(() -> {
+            grant.services.userCallbacks.run(() -> {
                 try {
-                    under.forEach(work -> stop(work, lost));
+                    under.forEach(work -> LossSignal.tell(work, lost));
                 } finally {
                     cancelled.run();
                 }
@@ -148,57 +262,23 @@ final class Hold {
     }
 
     /** From now on the work hears of a loss, at once if there was one; not of a release. Idempotent. */
-    void enter(LockedWork<?> work) {
-        List<LockedWork<?>> now;
-        List<LockedWork<?>> more;
-        do {
-            now = works;
-            more = now.isEmpty()
-                    ? List.of(work)
-                    : Stream.concat(now.stream(), Stream.of(work)).toList();
-        } while (!WORKS.compareAndSet(this, now, more));
+    void enter(LossSignal.Work work) {
+        lossSignal.add(work);
         LockLostException lost = loss;
         if (state == LOST && lost != null) {
-            stop(work, lost);
-        }
-    }
-
-    private void stop(LockedWork<?> work, LockLostException lost) {
-        try {
-            work.lost(lost);
-        } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
-            log.error("lock '{}': work that lost its lock could not be cancelled", cohort.keyContext.key, e);
+            LossSignal.tell(work, lost);
         }
     }
 
     /** The work has ended; the hold may outlive it by far and must not remember it. */
-    void exit(LockedWork<?> work) {
-        List<LockedWork<?>> now;
-        List<LockedWork<?>> fewer;
-        do {
-            now = works;
-            fewer = now.size() == 1 && now.get(0) == work
-                    ? List.of()
-                    : now.stream().filter(other -> other != work).toList();
-        } while (!WORKS.compareAndSet(this, now, fewer));
+    void exit(LossSignal.Work work) {
+        lossSignal.remove(work);
     }
 
     Mono<LockLostException> lost() {
-        Sinks.One<LockLostException> sink = lostSink;
-        if (sink == null) {
-            LOST_SINK.compareAndSet(this, null, Sinks.one());
-            sink = lostSink;
-            if (state != HELD) {
-                complete(state == LOST ? loss : null);
-            }
+        if (lossSignal.begin() && state != HELD) {
+            lossSignal.end(state == LOST ? loss : null);
         }
-        return sink == null ? Mono.empty() : sink.asMono();
-    }
-
-    private void complete(@Nullable LockLostException lost) {
-        Sinks.One<LockLostException> sink = lostSink;
-        if (sink != null) {
-            Sinks.EmitResult unused = lost == null ? sink.tryEmitEmpty() : sink.tryEmitValue(lost);
-        }
+        return lossSignal.asMono();
     }
 }

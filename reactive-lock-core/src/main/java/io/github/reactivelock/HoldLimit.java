@@ -38,7 +38,7 @@ final class HoldLimit implements Disposable {
     }
 
     private Disposable after(long nanos, LossReason reason) {
-        return hold.cohort.engine.timing.after(nanos, () -> hold.cohort.end(hold, reason));
+        return hold.endAfter(nanos, reason);
     }
 
     @Override

@@ -9,7 +9,7 @@ import reactor.core.Disposable;
  * All flows of a client that have to do with one key, whichever cohort they stand in. Their cohorts share this mailbox, so
  * that a lock can go from one to the next within one event.
  */
-final class KeyContext extends Mailbox {
+final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows.Key {
 
     /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
     private static final long LONGEST_DELIVERY = 100_000;
@@ -20,7 +20,8 @@ final class KeyContext extends Mailbox {
     /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
     private static final long SHORT = 50_000;
 
-    final Engine engine;
+    private final Engine engine;
+    final Services services;
 
     /** Flows that keep this line in the engine's table; guarded by the table, as is the next. */
     int members;
@@ -29,8 +30,9 @@ final class KeyContext extends Mailbox {
     @Nullable
     Cohort cohort;
 
-    /** None until a flow of this line gets the lock in its turn, which most never see; touched only inside events. */
-    private @Nullable ClaimBatcher gathering;
+    /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
+    @Nullable
+    ClaimBatcher batcher;
 
     private volatile @Nullable Delivery delivery;
 
@@ -40,6 +42,7 @@ final class KeyContext extends Mailbox {
     KeyContext(Engine engine, String key) {
         super(key);
         this.engine = engine;
+        this.services = engine.services;
     }
 
     /** Called by the table only. */
@@ -48,32 +51,30 @@ final class KeyContext extends Mailbox {
         return this;
     }
 
-    // ---- claims in order, which go to the store together
-
-    void ask(Attempt attempt) {
-        if (gathering == null || !gathering.takes(attempt)) {
-            attempt.begin();
-        }
+    @Override
+    public void stay() {
+        engine.stay(this);
     }
 
-    void gatherDuring(Grant grant) {
-        if (gathering == null) {
-            gathering = new ClaimBatcher(this);
-        }
-        gathering.open(grant);
-    }
-
-    boolean gathersDuring(Grant grant) {
-        return gathering != null && gathering.isOpenFor(grant);
-    }
-
-    void endOf(Grant grant) {
-        if (gathering != null) {
-            gathering.shut(grant);
-        }
+    @Override
+    public void depart() {
+        engine.depart(this);
     }
 
     // ---- grants and releases, which follow one another on one thread
+
+    /** What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler. */
+    void deliver(Waiter next, Hold hold) {
+        if (next.wantsMore()) {
+            services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
+            next.granted(new Handle(hold));
+        } else {
+            deliver(() -> {
+                hold.tellAcquired(next.since());
+                next.granted(new Handle(hold));
+            });
+        }
+    }
 
     /**
      * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its
@@ -82,7 +83,7 @@ final class KeyContext extends Mailbox {
     void deliver(Runnable grant) {
         Delivery current = delivery;
         if (current == null || !current.takes(grant)) {
-            engine.userCallbacks.run(new Delivery(grant));
+            services.userCallbacks.run(new Delivery(grant));
         }
     }
 
@@ -93,20 +94,20 @@ final class KeyContext extends Mailbox {
      */
     void conclude(Runnable end) {
         if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
-            engine.userCallbacks.run(end);
+            services.userCallbacks.run(end);
             return;
         }
         Runnable timed = () -> {
-            long began = engine.timing.now();
+            long began = services.timing.now();
             try {
                 end.run();
             } finally {
-                flowsGoOnShortly = engine.timing.now() - began < SHORT;
+                flowsGoOnShortly = services.timing.now() - began < SHORT;
             }
         };
         Delivery current = delivery;
         if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
-            engine.userCallbacks.run(timed);
+            services.userCallbacks.run(timed);
         }
     }
 
@@ -132,17 +133,17 @@ final class KeyContext extends Mailbox {
 
         /** False on any other thread, and when it is time for others who need this one. */
         boolean takes(Runnable task) {
-            if (thread != Thread.currentThread() || engine.timing.now() - since >= LONGEST_DELIVERY) {
+            if (thread != Thread.currentThread() || services.timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
             Queue<Runnable> behind = left;
             if (behind == null) {
                 behind = new ConcurrentLinkedQueue<>();
                 left = behind;
-                rescue = engine.timing.after(LONGEST_STANDSTILL, this::rescue);
+                rescue = services.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
             behind.add(task);
-            if (rescued || engine.timing.isDisposed()) { // nobody looks after what is added now
+            if (rescued || services.timing.isDisposed()) { // nobody looks after what is added now
                 leaveToOthers();
             }
             return true;
@@ -150,7 +151,7 @@ final class KeyContext extends Mailbox {
 
         @Override
         public void run() {
-            since = engine.timing.now();
+            since = services.timing.now();
             thread = Thread.currentThread();
             delivery = this;
             boolean interrupted = false;
@@ -187,7 +188,7 @@ final class KeyContext extends Mailbox {
 
         private void leaveToOthers() {
             for (Runnable task = next(); task != null; task = next()) {
-                engine.userCallbacks.run(new Delivery(task));
+                services.userCallbacks.run(new Delivery(task));
             }
         }
     }

@@ -74,14 +74,10 @@ public final class LockClient {
      * @return a view of this client
      */
     public LockClient with(LockOptions options) {
-        return new LockClient(engine, engine.timing.fitting(Objects.requireNonNull(options, "options")));
+        return new LockClient(engine, engine.services.timing.fitting(Objects.requireNonNull(options, "options")));
     }
 
-    /**
-     * The options used for everything acquired through this client.
-     *
-     * @return the options
-     */
+    /** {@return the options used for everything acquired through this client} */
     public LockOptions options() {
         return options;
     }
@@ -204,15 +200,7 @@ public final class LockClient {
      * before the handle is emitted withdraws the claim, and gives back a grant that crosses it; afterwards cancelling
      * has no effect.
      *
-     * <p>The lock is held until you release the handle. Clean-up that continues after a cancel, such as a coroutine under
-     * {@code NonCancellable}, is covered only if it releases the handle as its last step.
-     *
-     * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So
-     * beware of operators that throw a value away ({@code timeout}, {@code take}), of a lambda given to
-     * {@code subscribe} that is disposed at that very moment, and of {@code block()} on a thread that may not block, such
-     * as one of {@code Schedulers.parallel()}, which Reactor refuses only after it has subscribed. Where {@code block()}
-     * follows directly, or after operators like {@code map}, the lock is not asked for then; where this publisher is
-     * subscribed to within another, as in a function given to {@code flatMap}, that cannot be seen.
+     * <p>The lock is held until you release the handle; {@link LockHandle} says how one can get lost.
      *
      * @param key the lock's key
      * @return emits the handle once the lock is held, or one of the four lock errors

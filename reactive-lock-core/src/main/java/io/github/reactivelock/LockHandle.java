@@ -6,6 +6,16 @@ import reactor.core.publisher.Mono;
 /**
  * A lock that is held. One handle belongs to one acquisition; handles of a reentrant acquisition share the hold, which
  * ends with the last of them. Safe for use from any thread.
+ *
+ * <p>Whoever got it by {@code acquire} has to release it. Clean-up that continues after a cancel, such as a coroutine under
+ * {@code NonCancellable}, is covered only if it releases the handle as its last step.
+ *
+ * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So
+ * beware of operators that throw a value away ({@code timeout}, {@code take}), of a lambda given to
+ * {@code subscribe} that is disposed at that very moment, and of {@code block()} on a thread that may not block, such
+ * as one of {@code Schedulers.parallel()}, which Reactor refuses only after it has subscribed. Where {@code block()}
+ * follows directly on {@link LockClient#acquire}, or after operators like {@code map}, the lock is not asked for then;
+ * where that publisher is subscribed to within another, as in a function given to {@code flatMap}, that cannot be seen.
  */
 public interface LockHandle {
 

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,20 +16,25 @@ public final class LockOptions {
     static final Duration SHORTEST = Duration.ofMillis(100);
     static final Duration LONGEST = Duration.ofDays(365);
 
-    private static final LockOptions DEFAULTS =
-            new LockOptions(Duration.ofSeconds(30), true, Duration.ZERO, Duration.ZERO, Fairness.COHORT, "");
+    private static final LockOptions DEFAULTS = new LockOptions(
+            Duration.ofSeconds(30), Claim.Keeping.RENEWED, Duration.ZERO, Duration.ZERO, Fairness.COHORT, "");
 
     private final Duration lease;
-    private final boolean renewed;
+    private final Claim.Keeping keeping;
     private final Duration waitTimeout;
     private final Duration maxHold;
     private final Fairness fairness;
     private final String owner;
 
     private LockOptions(
-            Duration lease, boolean renewed, Duration waitTimeout, Duration maxHold, Fairness fairness, String owner) {
+            Duration lease,
+            Claim.Keeping keeping,
+            Duration waitTimeout,
+            Duration maxHold,
+            Fairness fairness,
+            String owner) {
         this.lease = lease;
-        this.renewed = renewed;
+        this.keeping = keeping;
         this.waitTimeout = waitTimeout;
         this.maxHold = maxHold;
         this.fairness = fairness;
@@ -36,7 +42,7 @@ public final class LockOptions {
     }
 
     /**
-     * A lease of 30 seconds that is renewed, no limit to waiting or holding, {@link Fairness#COHORT}.
+     * A lease of 30 seconds that is keeping, no limit to waiting or holding, {@link Fairness#COHORT}.
      *
      * @return the defaults
      */
@@ -59,7 +65,7 @@ public final class LockOptions {
      * @return false if the hold ends by itself when its first lease does
      */
     public boolean isRenewed() {
-        return renewed;
+        return keeping == Claim.Keeping.RENEWED;
     }
 
     /**
@@ -105,7 +111,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withLease(Duration lease) {
-        return new LockOptions(checked("lease", lease, SHORTEST), renewed, waitTimeout, maxHold, fairness, owner);
+        return new LockOptions(checked("lease", lease, SHORTEST), keeping, waitTimeout, maxHold, fairness, owner);
     }
 
     /**
@@ -114,7 +120,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withoutRenewal() {
-        return new LockOptions(lease, false, waitTimeout, maxHold, fairness, owner);
+        return new LockOptions(lease, Claim.Keeping.ONCE, waitTimeout, maxHold, fairness, owner);
     }
 
     /**
@@ -123,7 +129,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withRenewal() {
-        return new LockOptions(lease, true, waitTimeout, maxHold, fairness, owner);
+        return new LockOptions(lease, Claim.Keeping.RENEWED, waitTimeout, maxHold, fairness, owner);
     }
 
     /**
@@ -134,7 +140,7 @@ public final class LockOptions {
      */
     public LockOptions withWaitTimeout(Duration waitTimeout) {
         Duration checked = checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
-        return new LockOptions(lease, renewed, checked, maxHold, fairness, owner);
+        return new LockOptions(lease, keeping, checked, maxHold, fairness, owner);
     }
 
     /**
@@ -143,7 +149,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withoutWaitTimeout() {
-        return new LockOptions(lease, renewed, Duration.ZERO, maxHold, fairness, owner);
+        return new LockOptions(lease, keeping, Duration.ZERO, maxHold, fairness, owner);
     }
 
     /**
@@ -153,7 +159,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(lease, renewed, waitTimeout, checked("maxHold", maxHold, SHORTEST), fairness, owner);
+        return new LockOptions(lease, keeping, waitTimeout, checked("maxHold", maxHold, SHORTEST), fairness, owner);
     }
 
     /**
@@ -164,7 +170,7 @@ public final class LockOptions {
      */
     public LockOptions withFairness(Fairness fairness) {
         return new LockOptions(
-                lease, renewed, waitTimeout, maxHold, Objects.requireNonNull(fairness, "fairness"), owner);
+                lease, keeping, waitTimeout, maxHold, Objects.requireNonNull(fairness, "fairness"), owner);
     }
 
     /**
@@ -174,7 +180,17 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withOwner(String owner) {
-        return new LockOptions(lease, renewed, waitTimeout, maxHold, fairness, Validation.owner(owner));
+        return new LockOptions(lease, keeping, waitTimeout, maxHold, fairness, Validation.owner(owner));
+    }
+
+    /** What a claim with these options asks the store for. */
+    Claim.Keeping keeping() {
+        return keeping;
+    }
+
+    /** Whether a claim asks for what these options do. */
+    boolean suit(Claim claim) {
+        return lease.equals(claim.lease()) && keeping() == claim.keeping();
     }
 
     static Duration checked(String name, Duration value, Duration shortest) {
@@ -193,7 +209,7 @@ public final class LockOptions {
 
     @Override
     public String toString() {
-        return "LockOptions[lease=" + lease + ", renewed=" + renewed + ", waitTimeout="
+        return "LockOptions[lease=" + lease + ", renewed=" + isRenewed() + ", waitTimeout="
                 + (waitTimeout.isZero() ? "none" : waitTimeout) + ", maxHold=" + (maxHold.isZero() ? "none" : maxHold)
                 + ", fairness=" + fairness + ", owner=" + (owner.isEmpty() ? "client" : owner) + "]";
     }

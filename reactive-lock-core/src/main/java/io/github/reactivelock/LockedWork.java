@@ -1,8 +1,6 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.Claim;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -21,10 +19,12 @@ import reactor.util.context.ContextView;
  * loss in between.
  *
  * <pre>
- * phase       leaves on                                     and does
- * NEW         first request                                 waits for the first key -> ACQUIRING
- * ACQUIRING   grant of the last key                         calls the work and subscribes to it -> STARTING
- * ACQUIRING   loss of a key that is held already            stops waiting, gives back -> FAILING
+ * state       leaves on                                     and does
+ * NEW         first request                                 waits for the first key -> WAITING
+ * WAITING     grant of the first key                        -> GRANTED
+ * GRANTED     more keys are wanted                          waits for the next -> TAKING
+ * both        grant of the last key                         calls the work and subscribes to it -> STARTING
+ * both        loss of a key that is held already            stops waiting, gives back -> FAILING
  * STARTING    that call has returned                        -> WORKING
  * both        the work ends                                 releases -> ENDING
  * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
@@ -36,68 +36,33 @@ import reactor.util.context.ContextView;
  * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
  * </pre>
  *
- * <p>The keys are acquired one after the other in their order, so that two flows never wait for each other, and given
- * back together. Every change of phase is one compare-and-set, and only its winner acts. {@code held} is written before
- * the phase is read, and the phase before {@code held} by who ends this: so a grant that crosses the end is given back
- * by one of the two, or by both, which a {@link Handle} takes as one.
+ * <p>It is the state of the {@link Waiter}. Every change is one compare-and-set, and only its winner acts.
  */
-abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscription, Scannable {
+abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
-    private static final int NEW = 0;
-    private static final int ACQUIRING = 1;
-    private static final int STARTING = 2;
-    private static final int WORKING = 3;
-    private static final int ENDING = 4;
-    private static final int FAILING = 5;
-    private static final int LEAVING = 6;
-    private static final int DONE = 7;
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> PHASE =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "phase");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> ADVANCING =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "advancing");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LockedWork> UNANSWERED =
-            AtomicIntegerFieldUpdater.newUpdater(LockedWork.class, "unanswered");
+    private static final int STARTING = TAKING + 1;
+    private static final int WORKING = TAKING + 2;
+    private static final int ENDING = TAKING + 3;
+    private static final int FAILING = TAKING + 4;
+    private static final int LEAVING = TAKING + 5;
 
     final CoreSubscriber<? super T> actual;
-    private final List<String> keys;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
-    private final long deadline;
-    private final @Nullable ContextHolds outer;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
-    private volatile int phase;
 
-    @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING
-    private volatile int advancing;
-
-    @SuppressWarnings("UnusedVariable") // counted down through UNANSWERED
-    private volatile int unanswered;
-
-    private volatile @Nullable ContextHolds held;
-    private volatile int granted;
-    private volatile Waiter waiting = this;
     private Context context;
 
     LockedWork(
-            Engine engine,
+            Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> actual) {
-        super(engine, keys.get(0), options, Claim.Mode.QUEUE);
-        this.keys = keys;
+        super(locks, keys, options, ContextHolds.of(actual.currentContext()));
         this.work = work;
-        this.deadline = engine.timing.deadline(options);
         this.actual = actual;
         this.context = actual.currentContext();
-        this.outer = ContextHolds.of(context);
-        this.held = outer;
     }
 
     // ---- what a Mono and a Flux do differently
@@ -120,7 +85,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     public final void request(long n) {
         if (Operators.validate(n)) {
             upstream.request(demand(n));
-            if (move(NEW, ACQUIRING)) {
+            if (begin()) {
                 acquireNext();
             }
         }
@@ -128,7 +93,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
 
     @Override
     public final void cancel() {
-        int before = PHASE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
+        int before = STATE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
         if (before == STARTING || before == WORKING) {
             try {
                 upstream.cancel();
@@ -138,81 +103,27 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
                     giveBack();
                 }
             }
-        } else if (before == ACQUIRING) {
-            waiting.cancelWait();
-            giveBack();
+        } else if (isAcquiring(before)) {
+            stopAcquiring();
         }
     }
 
     // ---- the locks
 
-    /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
-    private void acquireNext() {
-        if (ADVANCING.getAndIncrement(this) == 0) {
-            do {
-                Waiter next = granted == 0 ? this : new LaterKey(keys.get(granted));
-                waiting = next;
-                if (phase == ACQUIRING) {
-                    next.acquire(deadline);
-                }
-            } while (ADVANCING.decrementAndGet(this) != 0);
-        }
-    }
-
     @Override
-    final boolean wantsMore() {
-        return granted + 1 < keys.size();
-    }
-
-    @Override
-    final void granted(Handle handle) {
-        if (take(handle)) {
-            begin();
-        }
-    }
-
-    @Override
-    final void joined(Handle handle) {
-        if (take(handle)) {
-            if (keys.size() == 1) {
-                begin();
-            } else { // perhaps inside the event that granted the key before
-                engine.userCallbacks.run(this::begin);
-            }
-        }
-    }
-
-    /** Keeps a grant, unless it comes too late; true if it was the last one. */
-    private boolean take(Handle handle) {
-        held = new ContextHolds(handle, held);
-        int count = granted + 1;
-        granted = count;
-        handle.hold.enter(this);
-        if (phase != ACQUIRING) {
-            handle.hold.exit(this);
-            handle.giveBack();
-        } else if (count < keys.size()) {
-            acquireNext();
-        } else {
-            return true;
-        }
-        return false;
-    }
-
-    private void begin() {
-        ContextHolds all = held;
-        if (all == null || !move(ACQUIRING, STARTING)) {
+    final void begin(ContextHolds all) {
+        if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
             return;
         }
         context = all.in(context);
-        if (!isLost() && phase == STARTING) {
+        if (!isLost() && state == STARTING) {
             try {
                 ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
             }
         }
-        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && phase == DONE) {
+        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
     }
@@ -232,18 +143,15 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     }
 
     @Override
-    final void failed(RuntimeException failure) {
-        if (move(ACQUIRING, DONE)) {
-            giveBack();
-            actual.onError(failure);
-        }
+    final void tell(RuntimeException failure) {
+        actual.onError(failure);
     }
 
     /** Called on the work scheduler, and where this finds it out itself. */
-    final void lost(LockLostException loss) {
-        boolean waited = move(ACQUIRING, FAILING);
-        if (waited) {
-            waiting.cancelWait();
+    @Override
+    public final void lost(LockLostException loss) {
+        if (move(GRANTED, FAILING) || move(TAKING, FAILING)) {
+            stopAcquiring();
         } else if (!stopWorking(FAILING)) {
             return;
         }
@@ -252,7 +160,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
         } finally {
             discard();
             giveBack();
-            engine.userCallbacks.run(() -> {
+            locks.services().userCallbacks.run(() -> {
                 if (move(FAILING, DONE)) {
                     actual.onError(loss);
                 }
@@ -260,23 +168,13 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
         }
     }
 
-    /** Looks at the clock, because a timer may be late where the work is not; true if the work must stop. */
+    /** True if the work must stop. */
     private boolean isLost() {
-        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            LockLostException loss = each.handle().hold.loss();
-            if (loss != null) {
-                lost(loss);
-                return true;
-            }
+        LockLostException loss = loss();
+        if (loss != null) {
+            lost(loss);
         }
-        return false;
-    }
-
-    private void giveBack() {
-        for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            each.handle().hold.exit(this);
-            each.handle().giveBack();
-        }
+        return loss != null;
     }
 
     // ---- the work
@@ -314,15 +212,11 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
 
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
-            unanswered = granted;
-            for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-                each.handle().hold.exit(this);
-                each.handle().leave(unreleased -> {
-                    if (UNANSWERED.decrementAndGet(this) == 0) {
-                        finish(failure);
-                    }
-                });
-            }
+            leaveAll(outcome -> {
+                if (isLastAnswer()) {
+                    finish(failure);
+                }
+            });
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
@@ -340,17 +234,13 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     }
 
     final boolean isWorking() {
-        int now = phase;
+        int now = state;
         return now == STARTING || now == WORKING;
     }
 
     /** In this order, because STARTING may become WORKING meanwhile and not the other way round. */
     private boolean stopWorking(int to) {
         return move(STARTING, to) || move(WORKING, to);
-    }
-
-    private boolean move(int from, int to) {
-        return PHASE.compareAndSet(this, from, to);
     }
 
     // ---- what others look at
@@ -369,7 +259,7 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
             return actual;
         }
         if (key == Attr.CANCELLED || key == Attr.TERMINATED) {
-            return phase == DONE;
+            return state == DONE;
         }
         return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
     }
@@ -377,38 +267,5 @@ abstract class LockedWork<T> extends Waiter implements CoreSubscriber<T>, Subscr
     @Override
     public final String stepName() {
         return "withLock";
-    }
-
-    /** The wait for a key after the first, which has this flow's own waiter. */
-    private final class LaterKey extends Waiter {
-
-        LaterKey(String key) {
-            super(LockedWork.this.engine, key, LockedWork.this.options, Claim.Mode.QUEUE);
-        }
-
-        @Override
-        boolean wantsMore() {
-            return LockedWork.this.wantsMore();
-        }
-
-        @Override
-        void granted(Handle handle) {
-            LockedWork.this.granted(handle);
-        }
-
-        @Override
-        void joined(Handle handle) {
-            LockedWork.this.joined(handle);
-        }
-
-        @Override
-        void failed(RuntimeException failure) {
-            LockedWork.this.failed(failure);
-        }
-
-        @Override
-        ContextView context() {
-            return LockedWork.this.context();
-        }
     }
 }

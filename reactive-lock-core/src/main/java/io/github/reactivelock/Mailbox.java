@@ -28,7 +28,7 @@ abstract class Mailbox {
         this.key = key;
     }
 
-    final void post(Runnable event) {
+    public final void post(Runnable event) {
         events.offer(event);
         if (POSTED.getAndIncrement(this) != 0) {
             return;

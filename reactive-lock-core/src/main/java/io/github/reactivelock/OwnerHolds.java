@@ -21,16 +21,16 @@ final class OwnerHolds {
                         .orElse(null);
     }
 
-    void adopt(Hold hold, Waiter waiter) {
-        LockContext.owner(waiter.context()).ifPresent(owner -> {
+    void adopt(Hold hold, ContextView context) {
+        LockContext.owner(context).ifPresent(owner -> {
             hold.contextOwner = owner;
-            holds.put(new OwnedKey(owner, waiter.key), hold);
+            holds.put(new OwnedKey(owner, hold.key()), hold);
         });
     }
 
     void disown(Hold hold) {
         if (hold.contextOwner != null) {
-            holds.remove(new OwnedKey(hold.contextOwner, hold.cohort.keyContext.key), hold);
+            holds.remove(new OwnedKey(hold.contextOwner, hold.key()), hold);
         }
     }
 

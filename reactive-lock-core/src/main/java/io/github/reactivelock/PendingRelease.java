@@ -11,14 +11,31 @@ import reactor.core.Disposable;
  */
 final class PendingRelease implements Gate.Question {
 
-    /** Hears once whether the claim owned the lock until now, or why the store did not say. */
+    /** Hears once how the first try went. */
     interface Outcome {
-        void accept(boolean owned, @Nullable Throwable failure);
+        /** The claim owned the lock until now. */
+        void released();
+
+        /** It did not own it any more. */
+        void wasOver();
+
+        /** The store did not say. */
+        void unanswered(Throwable failure);
+    }
+
+    /** Who keeps it until it has ended. */
+    interface Owner {
+        Services services();
+
+        /** The store is closed and may not be asked any more. */
+        boolean isOver();
+
+        void ended(PendingRelease release);
     }
 
     private static final int OVER = 0;
 
-    private final Engine engine;
+    private final Owner owner;
     final Claim claim;
     private final long until;
     private @Nullable Outcome outcome;
@@ -32,20 +49,20 @@ final class PendingRelease implements Gate.Question {
     private boolean again;
     private boolean over;
 
-    PendingRelease(Engine engine, Claim claim, @Nullable Outcome outcome) {
-        this.engine = engine;
+    PendingRelease(Owner owner, Claim claim, @Nullable Outcome outcome) {
+        this.owner = owner;
         this.claim = claim;
-        this.until = engine.timing.now() + claim.lease().toNanos();
+        this.until = owner.services().timing.now() + claim.lease().toNanos();
         this.outcome = outcome;
         this.backoff = 50_000_000;
     }
 
     void ask() {
-        if (engine.isOver()) {
+        if (owner.isOver()) {
             abandon();
             return;
         }
-        if (engine.gate.isOpen()) {
+        if (owner.services().gate.isOpen()) {
             leave();
             return;
         }
@@ -54,18 +71,19 @@ final class PendingRelease implements Gate.Question {
                 return;
             }
             inLine = true;
-            askedAt = engine.timing.now();
+            askedAt = owner.services().timing.now();
         }
-        engine.gate.addRelease(this);
+        owner.services().gate.addRelease(this);
     }
 
     @Override
     public void leave() {
         int number = left();
         if (number != OVER) {
-            engine.gate.left();
-            engine.ask(
-                    () -> engine.backend.release(claim), owned -> confirmed(owned), failure -> failed(number, failure));
+            owner.services().gate.left();
+            Services services = owner.services();
+            services.gate.ask(
+                    () -> services.backend.release(claim), this::confirmed, failure -> failed(number, failure));
         }
     }
 
@@ -80,7 +98,7 @@ final class PendingRelease implements Gate.Question {
             return OVER;
         }
         asking = true;
-        askedAt = engine.timing.now();
+        askedAt = owner.services().timing.now();
         return ++attempt;
     }
 
@@ -97,10 +115,10 @@ final class PendingRelease implements Gate.Question {
     void tick(long now) {
         int number;
         synchronized (this) {
-            number = asking && now - askedAt >= engine.timing.commandTimeout ? attempt : OVER;
+            number = asking && now - askedAt >= owner.services().timing.commandTimeout ? attempt : OVER;
         }
         if (number != OVER) {
-            failed(number, engine.timing.silence());
+            failed(number, owner.services().timing.silence());
         }
         tickInLine(now);
     }
@@ -111,7 +129,8 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine ? engine.gate.standstill(askedAt, engine.timing.commandTimeout) : null;
+            standstill =
+                    inLine ? owner.services().gate.standstill(askedAt, owner.services().timing.commandTimeout) : null;
             if (standstill == null) {
                 return;
             }
@@ -122,25 +141,33 @@ final class PendingRelease implements Gate.Question {
             inLine = !last;
         }
         if (last) {
-            engine.gate.remove(this);
+            owner.services().gate.remove(this);
             end();
         }
         if (told != null) {
-            told.accept(false, standstill);
+            told.unanswered(standstill);
         }
     }
 
     /** Called when the store is closed: what was not confirmed will not be. */
     void abandon() {
-        settle(false, new IllegalStateException("the client was closed before the store answered"));
+        Outcome told = settle();
+        if (told != null) {
+            told.unanswered(new IllegalStateException("the client was closed before the store answered"));
+        }
     }
 
-    private void confirmed(boolean owned) {
-        settle(owned, null);
+    private void confirmed(Boolean owned) {
+        Outcome told = settle();
+        if (told != null && owned) {
+            told.released();
+        } else if (told != null) {
+            told.wasOver();
+        }
     }
 
-    private void settle(boolean owned, @Nullable Throwable failure) {
-        @Nullable Outcome told;
+    private @Nullable Outcome settle() {
+        Outcome told;
         synchronized (this) {
             over = true;
             asking = false;
@@ -148,9 +175,7 @@ final class PendingRelease implements Gate.Question {
             outcome = null;
         }
         end();
-        if (told != null) {
-            told.accept(owned, failure);
-        }
+        return told;
     }
 
     private void failed(int number, Throwable failure) {
@@ -166,16 +191,16 @@ final class PendingRelease implements Gate.Question {
             outcome = null;
             pause = backoff;
             backoff = Math.min(backoff * 2, 1_000_000_000);
-            last = engine.timing.now() + pause - until >= 0;
+            last = owner.services().timing.now() + pause - until >= 0;
             over = last;
         }
         if (last) {
             end();
         } else {
-            Disposable unused = engine.timing.after(pause, this::ask);
+            Disposable unused = owner.services().timing.after(pause, this::ask);
         }
         if (told != null) {
-            told.accept(false, failure);
+            told.unanswered(failure);
         }
     }
 
@@ -186,8 +211,8 @@ final class PendingRelease implements Gate.Question {
             again = false;
         }
         if (repeated) {
-            engine.withdraw(claim, null);
+            owner.services().claims.withdraw(claim);
         }
-        engine.ended(this);
+        owner.ended(this);
     }
 }

@@ -18,47 +18,49 @@ final class Queries {
     private static final String FORCE = "released by force";
 
     private final Engine engine;
+    private final Services services;
 
     Queries(Engine engine) {
         this.engine = engine;
+        this.services = engine.services;
     }
 
     /** The store is connected, and answers a question of the kind that locks ask. */
     Mono<Void> ready() {
         return Mono.defer(() -> engine.isClosed()
                         ? Mono.<LockInfo>error(new LockClientClosedException(READY))
-                        : connected().then(timed(() -> engine.backend.inspect(READY))))
+                        : connected().then(timed(() -> services.backend.inspect(READY))))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(READY, e))
-                .publishOn(engine.userCallbacks.work())
+                .publishOn(services.userCallbacks.work())
                 .then();
     }
 
     Mono<LockInfo> inspect(String key) {
-        return question(key, "inspected", () -> engine.backend.inspect(key));
+        return question(key, "inspected", () -> services.backend.inspect(key));
     }
 
     Mono<Boolean> forceRelease(String key) {
         return question(
                 key,
                 FORCE,
-                () -> engine.backend
+                () -> services.backend
                         .inspect(key)
                         .flatMap(seen -> seen instanceof LockInfo.Held held
-                                ? engine.backend.forceRelease(key, held.fencingToken())
+                                ? services.backend.forceRelease(key, held.fencingToken())
                                 : Mono.just(false)));
     }
 
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         long granted = fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
-        return question(key, FORCE, () -> engine.backend.forceRelease(key, granted));
+        return question(key, FORCE, () -> services.backend.forceRelease(key, granted));
     }
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> engine.isClosed()
                         ? Flux.<LockEvent>error(new LockClientClosedException(key))
-                        : engine.backend.events(key))
+                        : services.backend.events(key))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, "watched", e))
-                .publishOn(engine.userCallbacks.work());
+                .publishOn(services.userCallbacks.work());
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
@@ -66,20 +68,20 @@ final class Queries {
                         ? Mono.<T>error(new LockClientClosedException(key))
                         : connected().then(timed(question)))
                 .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
-                .publishOn(engine.userCallbacks.work());
+                .publishOn(services.userCallbacks.work());
     }
 
     /** The first connection has a time of its own. */
     private Mono<Void> connected() {
-        return Mono.defer(() -> engine.backend.isReady() ? Mono.empty() : engine.gate.connected());
+        return Mono.defer(() -> services.backend.isReady() ? Mono.empty() : services.gate.opening.connected());
     }
 
     private <T> Mono<T> timed(Supplier<Mono<T>> question) {
         return Mono.defer(question)
                 .timeout(
-                        Duration.ofNanos(engine.timing.commandTimeout),
-                        Mono.error(engine.timing::silence),
-                        engine.timing.timer());
+                        Duration.ofNanos(services.timing.commandTimeout),
+                        Mono.error(services.timing::silence),
+                        services.timing.timer());
     }
 
     Mono<Void> awaitRelease(String key) {
@@ -102,7 +104,10 @@ final class Queries {
                         return Mono.empty();
                     }
                     Duration pause = held.remaining().compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : held.remaining();
-                    return engine.timing.delay(pause).then(inspect(held.key())).map(LockEvent.Snapshot::new);
+                    return services.timing
+                            .delay(pause)
+                            .then(inspect(held.key()))
+                            .map(LockEvent.Snapshot::new);
                 })
                 .cast(LockEvent.class);
     }

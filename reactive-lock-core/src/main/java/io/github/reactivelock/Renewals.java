@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.RenewalResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -9,34 +10,49 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** Grants whose renewal is due, sent in batches that do not depend on one another. Safe for use from any thread. */
 final class Renewals {
 
-    private static final int BATCH = 500;
+    /** A grant, as far as its renewal is concerned. */
+    interface Due {
+        Claim claim();
 
-    private final Engine engine;
-    private final Queue<Grant> due = new ConcurrentLinkedQueue<>();
+        /** It need not be renewed any more. */
+        boolean isOver();
 
-    Renewals(Engine engine) {
-        this.engine = engine;
+        void sent(long at);
+
+        void answered(long sentAt, RenewalResult answer);
+
+        void failed(Throwable cause);
     }
 
-    void add(Grant grant) {
+    private static final int BATCH = 500;
+
+    private final Gate gate;
+    private final Queue<Due> due = new ConcurrentLinkedQueue<>();
+
+    Renewals(Gate gate) {
+        this.gate = gate;
+        gate.letFirst(this::send);
+    }
+
+    void add(Due grant) {
         due.add(grant);
     }
 
     /** Nothing while there is no connection: they would be sent late, and an answer then counts from when they were sent. */
     void send() {
-        if (due.isEmpty() || !engine.gate.letsRenewals()) {
+        if (due.isEmpty() || !gate.letsRenewals()) {
             return;
         }
-        List<Grant> batch = nextBatch();
+        List<Due> batch = nextBatch();
         while (!batch.isEmpty()) {
             send(batch);
             batch = nextBatch();
         }
     }
 
-    private List<Grant> nextBatch() {
-        List<Grant> batch = new ArrayList<>();
-        Grant next = due.poll();
+    private List<Due> nextBatch() {
+        List<Due> batch = new ArrayList<>();
+        Due next = due.poll();
         while (next != null) {
             if (!next.isOver()) { // the line may have been long
                 batch.add(next);
@@ -46,12 +62,12 @@ final class Renewals {
         return batch;
     }
 
-    private void send(List<Grant> batch) {
-        List<Claim> held = batch.stream().map(grant -> grant.claim).toList();
-        long sentAt = engine.timing.now();
+    private void send(List<Due> batch) {
+        List<Claim> held = batch.stream().map(Due::claim).toList();
+        long sentAt = gate.timing.now();
         batch.forEach(grant -> grant.sent(sentAt));
-        engine.ask(
-                () -> engine.backend.renew(held),
+        gate.ask(
+                () -> gate.backend.renew(held),
                 answer -> batch.forEach(grant -> grant.answered(sentAt, answer)),
                 failure -> batch.forEach(grant -> grant.failed(failure)));
     }

@@ -1,6 +1,5 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.state.LossReason;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,12 +14,10 @@ final class UserCallbacks {
 
     private final Scheduler work;
     private final LockListener listener;
-    private final Timing timing;
 
-    UserCallbacks(Settings settings, Timing timing) {
+    UserCallbacks(Settings settings) {
         this.work = WorkScheduler.of(settings.work());
         this.listener = settings.listener();
-        this.timing = timing;
     }
 
     Scheduler work() {
@@ -39,34 +36,13 @@ final class UserCallbacks {
         }
     }
 
-    /** A hold was released, at the store or to the next flow of this process. */
-    void released(Hold hold, Consumer<@Nullable LockException> outcome) {
-        KeyContext keyContext = hold.cohort.keyContext;
-        keyContext.conclude(() -> {
-            tell(l -> l.released(keyContext.key, hold.fencingToken, timing.since(hold.since)));
-            outcome.accept(null);
+    /** The store did not answer the first try of a release. */
+    void releaseFailed(LockUnavailableException failure, Consumer<@Nullable LockException> outcome) {
+        log.warn("{}", failure.getMessage());
+        run(() -> {
+            tell(l -> l.releaseFailed(failure));
+            outcome.accept(failure);
         });
-    }
-
-    /** The store answered a release, or did not. */
-    void releaseAnswered(
-            Hold hold, boolean owned, @Nullable Throwable failure, Consumer<@Nullable LockException> outcome) {
-        String key = hold.cohort.keyContext.key;
-        if (failure != null) {
-            LockUnavailableException unreleased =
-                    new LockUnavailableException(key, "released (it is tried again until its lease is over)", failure);
-            log.warn("{}", unreleased.getMessage());
-            run(() -> {
-                tell(l -> l.releaseFailed(unreleased));
-                outcome.accept(unreleased);
-            });
-        } else if (owned) {
-            released(hold, outcome);
-        } else {
-            LockLostException loss = new LockLostException(key, hold.fencingToken, LossReason.EXPIRED, null);
-            lost(loss);
-            run(() -> outcome.accept(loss));
-        }
     }
 
     void lost(LockLostException loss) {

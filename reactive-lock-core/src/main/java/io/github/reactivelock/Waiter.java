@@ -10,30 +10,61 @@ import reactor.core.Disposable;
 import reactor.util.context.ContextView;
 
 /**
- * One flow that waits for one lock. Its turn moves once, by compare-and-set, from WAITING to GRANTED (by its cohort) or
- * to OVER (by cancel, timeout or failure), so a grant never meets a flow that has left. The callbacks run on the work
- * scheduler.
+ * One flow that waits for one lock. Its state is one word, and every change of it one compare-and-set, so a grant never
+ * meets a flow that has left. The callbacks run on the work scheduler.
+ *
+ * <pre>
+ * state     leaves on
+ * NEW       it begins to wait -> WAITING
+ * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout, failure -> OVER
+ * GRANTED   the handle is delivered -> DONE, or a state of the kind of flow
+ * OVER      the failure is told -> DONE
+ * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
+ * </pre>
  */
 abstract class Waiter {
 
-    private static final Logger log = LoggerFactory.getLogger(Waiter.class);
-    private static final int WAITING = 0;
-    private static final int GRANTED = 1;
-    private static final int OVER = 2;
-    private static final AtomicIntegerFieldUpdater<Waiter> TURN =
-            AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "turn");
+    /** All locks of a client, as a flow sees them. */
+    interface Locks {
+        Services services();
 
-    final Engine engine;
+        /** The hold that an acquisition with this Context joins instead of waiting. */
+        @Nullable
+        Hold reentrant(ContextView context, String key);
+
+        /** Puts a flow where it waits, or fails it. */
+        void enqueue(Waiter waiter, long deadline);
+    }
+
+    /** Where a flow waits. */
+    interface Line {
+        void join(Waiter waiter);
+
+        void leave(Waiter waiter);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(Waiter.class);
+    static final int NEW = 0;
+    static final int WAITING = 1;
+    static final int GRANTED = 2;
+    static final int OVER = 3;
+    static final int DONE = 4;
+    /** From here on states are the kind of flow's own. */
+    static final int OWN = 5;
+
+    static final AtomicIntegerFieldUpdater<Waiter> STATE = AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "state");
+
+    final Locks locks;
     final String key;
     final LockOptions options;
     final Claim.Mode mode;
-    private volatile int turn;
+    volatile int state;
     private long since;
-    private volatile @Nullable Cohort cohort;
+    private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
 
-    Waiter(Engine engine, String key, LockOptions options, Claim.Mode mode) {
-        this.engine = engine;
+    Waiter(Locks locks, String key, LockOptions options, Claim.Mode mode) {
+        this.locks = locks;
         this.key = key;
         this.options = options;
         this.mode = mode;
@@ -62,37 +93,44 @@ abstract class Waiter {
 
     /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
     final void acquire(long deadline) {
-        Hold outer = engine.reentrant(context(), key);
+        Hold outer = locks.reentrant(context(), key);
         Handle joined = null;
         try {
             joined = outer == null ? null : outer.join(options);
         } catch (IllegalArgumentException e) {
-            engine.userCallbacks.run(() -> failed(e));
+            end(e);
             return;
         }
         if (joined == null) {
-            engine.enqueue(this, deadline);
-        } else {
+            locks.enqueue(this, deadline);
+        } else if (take()) {
             joined(joined);
+        } else {
+            joined.giveBack();
         }
     }
 
-    /** Joins a cohort; the timeout is armed first, so that a grant always finds it to disarm. */
-    final void start(Cohort cohort, long now, long deadline) {
+    /** True once. */
+    final boolean begin() {
+        return move(NEW, WAITING);
+    }
+
+    /** Joins a line; the timeout is armed first, so that a grant always finds it to disarm. */
+    final void start(Line line, long now, long deadline) {
         this.since = now;
-        this.cohort = cohort;
+        this.line = line;
         if (deadline != Timing.NEVER) {
-            Disposable armed = engine.timing.after(deadline - now, this::timedOut);
+            Disposable armed = locks.services().timing.after(deadline - now, this::timedOut);
             timeout = armed;
             if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
                 armed.dispose();
             }
         }
-        cohort.join(this);
+        line.join(this);
     }
 
     final boolean isWaiting() {
-        return turn == WAITING;
+        return state == WAITING;
     }
 
     final long since() {
@@ -101,55 +139,69 @@ abstract class Waiter {
 
     /** Called by the cohort when it is this waiter's turn; false if it has left. */
     final boolean take() {
-        return move(GRANTED);
+        return stopWaiting(GRANTED);
     }
 
     /** Called by the cohort when there will be no turn. */
     final void fail(LockException failure) {
-        if (move(OVER)) {
-            engine.userCallbacks.run(() -> failed(failure));
+        end(failure);
+    }
+
+    private void end(RuntimeException failure) {
+        if (stopWaiting(OVER)) {
+            locks.services().userCallbacks.run(() -> failed(failure));
         }
     }
 
     final void failBusy() {
-        if (move(OVER)) {
-            engine.userCallbacks.run(this::busy);
+        if (stopWaiting(OVER)) {
+            locks.services().userCallbacks.run(this::busy);
         }
-    }
-
-    /** Called by the subscriber; in vain if the turn has come already and a grant is under way. */
-    final void cancelWait() {
-        if (leave()) {
-            log.trace("lock '{}': a flow stopped waiting", key);
-        }
-    }
-
-    private boolean leave() {
-        if (!move(OVER)) {
-            return false;
-        }
-        Cohort joined = cohort;
-        if (joined != null) {
-            joined.leave(this);
-        }
-        return true;
     }
 
     private void timedOut() {
-        if (leave()) {
-            engine.userCallbacks.run(() ->
-                    failed(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
+        if (stopWaiting(OVER)) {
+            leaveLine();
+            locks.services()
+                    .userCallbacks
+                    .run(() -> failed(
+                            new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
         }
     }
 
-    private boolean move(int to) {
-        if (!TURN.compareAndSet(this, WAITING, to)) {
-            return false;
+    /** Does nothing if the turn has come already and a grant is under way. */
+    final void cancelWait() {
+        if (stopWaiting(OVER)) {
+            leaveLine();
         }
+    }
+
+    /** Called by who ended the wait in favour of nobody. */
+    final void leaveLine() {
+        disarm();
+        Line joined = line;
+        if (joined != null) {
+            log.trace("lock '{}': a flow stopped waiting", key);
+            joined.leave(this);
+        }
+    }
+
+    private boolean stopWaiting(int to) {
+        boolean stopped = move(WAITING, to);
+        if (stopped) {
+            disarm();
+        }
+        return stopped;
+    }
+
+    private void disarm() {
         Disposable armed = timeout;
         if (armed != null) {
             armed.dispose();
         }
-        return true;
+    }
+
+    final boolean move(int from, int to) {
+        return STATE.compareAndSet(this, from, to);
     }
 }

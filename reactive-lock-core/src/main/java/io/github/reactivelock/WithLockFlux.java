@@ -12,19 +12,19 @@ import reactor.core.publisher.Operators;
 /** Work with many values under locks. They go on at once; completion follows the releases. */
 final class WithLockFlux<T> extends Flux<T> implements Scannable {
 
-    private final Engine engine;
+    private final Waiter.Locks locks;
     private final List<String> keys;
     private final LockOptions options;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
 
     private WithLockFlux(
-            Engine engine,
+            Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> source) {
-        this.engine = engine;
+        this.locks = locks;
         this.keys = keys;
         this.options = options;
         this.work = work;
@@ -32,22 +32,22 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     }
 
     /** Work that is known before the locks are held. */
-    static <T> Flux<T> of(Engine engine, List<String> keys, LockOptions options, Flux<T> work) {
-        return Flux.from(new WithLockFlux<>(engine, keys, options, held -> work, work));
+    static <T> Flux<T> of(Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work) {
+        return Flux.from(new WithLockFlux<>(locks, keys, options, held -> work, work));
     }
 
     /** Work that is called with its holds. */
     static <T> Flux<T> calling(
-            Engine engine,
+            Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work) {
-        return Flux.from(new WithLockFlux<>(engine, keys, options, work, null));
+        return Flux.from(new WithLockFlux<>(locks, keys, options, work, null));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        actual.onSubscribe(new Subscriber<>(engine, keys, options, work, actual));
+        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, actual));
     }
 
     @Override
@@ -66,12 +66,12 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     private static final class Subscriber<T> extends LockedWork<T> {
 
         Subscriber(
-                Engine engine,
+                Waiter.Locks locks,
                 List<String> keys,
                 LockOptions options,
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
                 CoreSubscriber<? super T> actual) {
-            super(engine, keys, options, work, Operators.serialize(actual)); // a loss comes from another thread
+            super(locks, keys, options, work, Operators.serialize(actual)); // a loss comes from another thread
         }
 
         @Override

@@ -13,19 +13,19 @@ import reactor.core.publisher.Operators;
 /** Work with at most one value under locks. The value is kept until the releases have answered. */
 final class WithLockMono<T> extends Mono<T> implements Scannable {
 
-    private final Engine engine;
+    private final Waiter.Locks locks;
     private final List<String> keys;
     private final LockOptions options;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
 
     private WithLockMono(
-            Engine engine,
+            Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> source) {
-        this.engine = engine;
+        this.locks = locks;
         this.keys = keys;
         this.options = options;
         this.work = work;
@@ -33,22 +33,22 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
     }
 
     /** Work that is known before the locks are held. */
-    static <T> Mono<T> of(Engine engine, List<String> keys, LockOptions options, Mono<T> work) {
-        return Mono.fromDirect(new WithLockMono<>(engine, keys, options, held -> work, work));
+    static <T> Mono<T> of(Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work) {
+        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, held -> work, work));
     }
 
     /** Work that is called with its holds. */
     static <T> Mono<T> calling(
-            Engine engine,
+            Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work) {
-        return Mono.fromDirect(new WithLockMono<>(engine, keys, options, work, null));
+        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, work, null));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        actual.onSubscribe(new Subscriber<>(engine, keys, options, work, actual));
+        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, actual));
     }
 
     @Override
@@ -74,12 +74,12 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
         private volatile @Nullable Object value;
 
         Subscriber(
-                Engine engine,
+                Waiter.Locks locks,
                 List<String> keys,
                 LockOptions options,
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
                 CoreSubscriber<? super T> actual) {
-            super(engine, keys, options, work, actual);
+            super(locks, keys, options, work, actual);
         }
 
         @Override

@@ -46,9 +46,9 @@ class GateCountsTest {
         flaps.dispose();
 
         assertThat(ended).isEqualTo(FLOWS);
-        eventually(engine.gate::isOpen);
+        eventually(engine.services.gate::isOpen);
         assertThat(IntStream.rangeClosed(0, Gate.MOST_UNANSWERED)
-                        .filter(i -> engine.gate.lets())
+                        .filter(i -> engine.services.gate.lets())
                         .count())
                 .isEqualTo(Gate.MOST_UNANSWERED);
         new LockClient(engine, options).close().block(LIMIT);

@@ -6,20 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
-import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -27,7 +21,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Listeners, backends and schedulers that do what they should not. */
+/** Listeners, handlers, hooks and schedulers that do what they should not. */
 class HostileSurroundingsTest {
 
     /** Throws an Error, not an Exception, wherever it can. */
@@ -50,49 +44,6 @@ class HostileSurroundingsTest {
         @Override
         public void releaseFailed(LockUnavailableException failure) {
             throw new AssertionError("releaseFailed");
-        }
-    }
-
-    /** Throws from every method instead of answering. */
-    private static final class Broken implements LockBackend {
-        @Override
-        public Mono<ClaimResult> claim(Claim claim) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<RenewalResult> renew(List<Claim> held) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Boolean> release(Claim claim) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Flux<Signal> signals() {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<LockInfo> inspect(String key) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Flux<LockEvent> events(String key) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Boolean> forceRelease(String key, long fencingToken) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Void> close() {
-            throw new IllegalStateException("broken");
         }
     }
 
@@ -256,39 +207,6 @@ class HostileSurroundingsTest {
 
         assertThat(flow.expectTerminalError()).hasMessage("of the call");
         assertThat(store.size()).isZero();
-    }
-
-    @Test
-    void aBackendThatThrowsIsUnavailable() {
-        LockClient client = bench.over(new Broken()).build();
-
-        List<TestSubscriber<?>> flows = List.of(
-                subscribe(client.acquire("k")),
-                subscribe(client.withLock("k", Mono.just("v"))),
-                subscribe(client.inspect("k")),
-                subscribe(client.forceRelease("k")),
-                subscribe(client.events("k").next()),
-                subscribe(client.awaitRelease("k")));
-        assertThat(flows)
-                .allSatisfy(flow -> assertThat(flow.expectTerminalError())
-                        .isInstanceOf(LockUnavailableException.class)
-                        .hasMessageContaining("broken"));
-
-        TestSubscriber<Void> closed = subscribe(client.close());
-        bench.time.advance(Duration.ofSeconds(5));
-        assertThat(closed.isTerminatedComplete()).isTrue();
-        bench.time.advance(LEASE);
-        assertThat(bench.time.armedTimers()).isZero();
-    }
-
-    @Test
-    void aBackendThatAnswersWithNothingIsSilent() {
-        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
-        bench.store.claim().answer(null);
-
-        bench.time.advance(Duration.ofMillis(2_250));
-
-        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
 
     @Test

@@ -251,7 +251,7 @@ class ReentrancyTest {
                     .then(Mono.never());
         }));
 
-        assertThat(hold.get().works).as("only the outer work").hasSize(1);
+        assertThat(hold.get().lossSignal.works).as("only the outer work").hasSize(1);
         flow.cancel();
         assertThat(store.size()).isZero();
     }

@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What the store pushes, and when a waiting claim asks again. */
+/** What the store pushes: which grants count, and from when. */
 class SignalsTest {
 
     private static final Duration THIRD = LEASE.dividedBy(3);
@@ -241,20 +241,6 @@ class SignalsTest {
     }
 
     @Test
-    void aClaimThatAsksInTimeNeedsNoQuestionAfterAPushHoweverLongItWaits() {
-        Claim claim = bench.queue(flow, "k");
-        for (int i = 0; i < 9; i++) {
-            bench.time.advance(THIRD);
-            store.claim().answer(ScriptedBackend.queued());
-        }
-
-        store.push(claim, 5);
-
-        assertThat(Bench.held(flow).remaining()).isEqualTo(VALID);
-        assertThat(store.count("claim")).isEqualTo(10);
-    }
-
-    @Test
     void anOldQuestionAnsweredWithAnotherTokenEndsTheHold() {
         bench.queue(flow, "k");
         store.push(new Signal.Recheck("k"));
@@ -269,69 +255,6 @@ class SignalsTest {
                 .singleElement()
                 .satisfies(loss -> assertThat(loss.fencingToken()).isEqualTo(ScriptedBackend.token(5)));
         bench.assertNothingIsLeft();
-    }
-
-    @Test
-    void aWaitingClaimAsksAgainEveryThirdOfItsLeaseWithTheSameId() {
-        bench.queue(flow, "k");
-
-        for (int times = 2; times <= 5; times++) {
-            bench.time.advance(THIRD.minus(TICK));
-            assertThat(store.count("claim")).isEqualTo(times - 1);
-            bench.time.advance(TICK);
-            assertThat(store.count("claim .0")).isEqualTo(times);
-            store.claim().answer(ScriptedBackend.queued());
-        }
-    }
-
-    @Test
-    void aWaitingClaimAsksAgainWhenTheOwnersLeaseEnds() {
-        bench.client.acquire("k").subscribe(flow);
-        store.claim().answer(new ClaimResult.Queued(Duration.ofSeconds(2)));
-
-        bench.time.advance(Duration.ofSeconds(2));
-
-        assertThat(store.log).containsExactly("claim .0", "claim .0");
-    }
-
-    @Test
-    void aRecheckAsksForItsKeyOnly() {
-        bench.queue(flow, "k");
-        bench.queue(TestSubscriber.create(), "l");
-        bench.hold("m", 1);
-        store.log.clear();
-
-        store.push(new Signal.Recheck("k"));
-        store.push(new Signal.Recheck("m"));
-        store.push(new Signal.Recheck("n"));
-
-        assertThat(store.log).containsExactly("claim .0");
-    }
-
-    @Test
-    void aRecheckOfOneClaimAsksForThatOneOnly() {
-        bench.queue(flow, "k");
-        bench.queue(TestSubscriber.create(), "l");
-        store.log.clear();
-
-        store.push(new Signal.RecheckClaim("of nobody"));
-        store.push(new Signal.RecheckClaim(store.ids.get(0)));
-
-        assertThat(store.log).containsExactly("claim .0");
-    }
-
-    @Test
-    void aRecheckThatMeetsAQuestionInFlightIsAskedBehindIt() {
-        bench.client.acquire("k").subscribe(flow);
-        store.push(new Signal.Recheck("k"));
-        store.push(new Signal.Reconnected());
-        assertThat(store.log).hasSize(1);
-
-        store.claim().answer(ScriptedBackend.queued());
-
-        assertThat(store.log).containsExactly("claim .0", "claim .0");
-        store.claim().answer(ScriptedBackend.queued());
-        assertThat(store.log).hasSize(2);
     }
 
     /** The process has stood still since the store queued the claim, for more than two thirds of the lease. */

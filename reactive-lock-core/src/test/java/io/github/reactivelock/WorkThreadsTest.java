@@ -194,7 +194,7 @@ class WorkThreadsTest {
     void theTimersThreadEndsWithItsClient() throws Exception {
         CompletableFuture<Thread> timer = new CompletableFuture<>();
         Engine engine = new Engine(LockClient.builder(store).settings());
-        var unused = engine.timing.after(0, () -> timer.complete(Thread.currentThread()));
+        var unused = engine.services.timing.after(0, () -> timer.complete(Thread.currentThread()));
         Thread thread = timer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
 
         engine.close().block(LIMIT);

@@ -72,7 +72,7 @@ final class RaceStage implements LockBackend, Scheduler {
     }
 
     static void lose(Hold hold) {
-        hold.cohort.end(hold, LossReason.HELD_TOO_LONG);
+        hold.end(LossReason.HELD_TOO_LONG);
     }
 
     /** Which grant a token is of, from 1. */

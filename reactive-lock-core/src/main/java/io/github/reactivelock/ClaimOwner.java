@@ -1,0 +1,40 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+
+/**
+ * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events, but
+ * for {@link #post} and {@link #tick}.
+ */
+interface ClaimOwner {
+
+    /** Has something done inside an event, on whichever thread. */
+    void post(Runnable event);
+
+    /** Looks at the time, in an event of its own. */
+    void tick();
+
+    /** Whether this is what it has at the store now. */
+    boolean isIn(Phase asked);
+
+    /** The store granted the claim at the earliest at {@code since}. */
+    void granted(Attempt asked, long fencingToken, Duration lasting, long since);
+
+    /** The store had the claim in its queue, though nobody tries to get it granted any more. */
+    void queuedAfterwards(Attempt asked, long newestToken);
+
+    /** The store serves the claim named directly before this one. */
+    void standsBehind(String claimId);
+
+    /** Somebody else has the lock, and the claim was not to wait. */
+    void busy(Attempt asked);
+
+    /** There will be no grant. */
+    void failAll(LockException failure);
+
+    /** Only those fail who want the lease that was asked for. */
+    void failThoseOf(Attempt asked, IllegalStateException why);
+
+    /** The grant is over at the store, or must be taken to be. */
+    void lost(Grant gone, LockLostException loss);
+}

@@ -1,0 +1,21 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import org.jspecify.annotations.Nullable;
+
+/** The claims of a client that the store may know of. Safe for use from any thread. */
+interface Claims {
+
+    /** Whether no flow of this client waits for a claim or has its grant. */
+    boolean isLeft(Claim claim);
+
+    /** Ends a claim at the store, however often that has to be said. */
+    void withdraw(Claim claim);
+
+    /** A claim is over that the store has not heard of, or knows no more. */
+    void forget(Claim claim);
+
+    /** Why the store will push nothing, for as long as it refuses to. */
+    @Nullable
+    Throwable refusal();
+}

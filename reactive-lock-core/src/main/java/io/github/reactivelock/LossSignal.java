@@ -1,0 +1,87 @@
+package io.github.reactivelock;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Who hears that a hold was lost: the work that runs under it, and those who asked ({@link LockHandle#lost()}). Both are
+ * nobody most of the time. Safe for use from any thread.
+ */
+final class LossSignal {
+
+    /** What goes on under a hold. */
+    interface Work {
+        /** Must end, because the lock is gone. Called on the work scheduler. */
+        void lost(LockLostException loss);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(LossSignal.class);
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<LossSignal, List> WORKS =
+            AtomicReferenceFieldUpdater.newUpdater(LossSignal.class, List.class, "works");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<LossSignal, Sinks.One> SINK =
+            AtomicReferenceFieldUpdater.newUpdater(LossSignal.class, Sinks.One.class, "sink");
+
+    /** The outermost first. */
+    volatile List<Work> works = List.of();
+
+    private volatile Sinks.@Nullable One<LockLostException> sink;
+
+    void add(Work work) {
+        List<Work> now;
+        List<Work> more;
+        do {
+            now = works;
+            more = now.isEmpty()
+                    ? List.of(work)
+                    : Stream.concat(now.stream(), Stream.of(work)).toList();
+        } while (!WORKS.compareAndSet(this, now, more));
+    }
+
+    void remove(Work work) {
+        List<Work> now;
+        List<Work> fewer;
+        do {
+            now = works;
+            fewer = now.size() == 1 && now.get(0) == work
+                    ? List.of()
+                    : now.stream().filter(other -> other != work).toList();
+        } while (!WORKS.compareAndSet(this, now, fewer));
+    }
+
+    /** Has a work hear of a loss, now. */
+    static void tell(Work work, LockLostException loss) {
+        try {
+            work.lost(loss);
+        } catch (Throwable e) { // of the work's own cancelling: the lock has to be given up all the same
+            log.error("lock '{}': work that lost its lock could not be cancelled", loss.key(), e);
+        }
+    }
+
+    /** Whether nobody has asked before; then {@link #end} is due if the hold is over. */
+    boolean begin() {
+        return sink == null && SINK.compareAndSet(this, null, Sinks.one());
+    }
+
+    Mono<LockLostException> asMono() {
+        Sinks.One<LockLostException> begun = sink;
+        return begun == null ? Mono.empty() : begun.asMono();
+    }
+
+    /** The hold is over, by a loss or without one. */
+    void end(@Nullable LockLostException loss) {
+        Sinks.One<LockLostException> begun = sink;
+        if (begun != null) {
+            Sinks.EmitResult unused = loss == null ? begun.tryEmitEmpty() : begun.tryEmitValue(loss);
+        }
+    }
+}

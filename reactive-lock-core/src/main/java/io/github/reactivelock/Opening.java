@@ -1,0 +1,107 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * How a connection to the store is opened, for what waits at the {@link Gate}. Everything is touched only inside the gate's
+ * events, but for what is volatile.
+ *
+ * <pre>
+ * state     leaves on
+ * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
+ * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it; ten seconds -> PAUSING
+ * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
+ * </pre>
+ */
+final class Opening {
+
+    /** How long the first connection may take; drivers give it as much. */
+    static final Duration LONGEST = Duration.ofSeconds(10);
+
+    private static final long PAUSE = Duration.ofMillis(100).toNanos();
+
+    private enum State {
+        OPEN,
+        OPENING,
+        PAUSING
+    }
+
+    private final Gate gate;
+    private State state = State.OPEN;
+    /** There was a connection at some time. */
+    volatile boolean wasOpen;
+
+    Opening(Gate gate) {
+        this.gate = gate;
+    }
+
+    boolean isOpen() {
+        return state == State.OPEN;
+    }
+
+    void begin() {
+        state = State.OPENING;
+        gate.ask(
+                () -> gate.backend
+                        .ready()
+                        .thenReturn(true)
+                        .timeout(LONGEST, Mono.just(false), gate.timing.timer()), // it may be lost for good
+                ready -> gate.post(this::opened),
+                failure -> gate.post(() -> failed(failure)));
+    }
+
+    private void opened() {
+        if (gate.backend.isReady()) {
+            state = State.OPEN;
+            gate.opened();
+        } else { // interrupted already, or not open for so long that another try may do better
+            pause();
+        }
+    }
+
+    private void failed(Throwable failure) {
+        if (gate.backend.isReady()) { // by another question than ours
+            opened();
+            return;
+        }
+        gate.refuseAll(failure);
+        pause();
+    }
+
+    /** What comes meanwhile waits for the next try. */
+    private void pause() {
+        state = State.PAUSING;
+        Disposable unused = gate.timing.after(PAUSE, () -> gate.post(this::tryAgain));
+    }
+
+    private void tryAgain() {
+        state = State.OPEN;
+        gate.goOnIfWanted();
+    }
+
+    // ---- who waits for it
+
+    /** For questions that are no claims and no releases, which wait by themselves. */
+    Mono<Void> connected() {
+        long begun = gate.timing.now();
+        return gate.backend
+                .ready()
+                .timeout(
+                        Duration.ofNanos(longestWait(gate.timing.commandTimeout)),
+                        Mono.error(() -> unconnected(gate.timing.now() - begun)),
+                        gate.timing.timer());
+    }
+
+    long longestWait(long bearable) {
+        return wasOpen ? bearable : Math.max(bearable, LONGEST.toNanos());
+    }
+
+    static TimeoutException unconnected(long nanos) {
+        return new TimeoutException("there was no connection to the store for " + TimeUnit.NANOSECONDS.toMillis(nanos)
+                + " ms; look whether it is up and reachable");
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Signal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link Cohort} has at the store, which is its state. Each phase knows what to do about what comes from outside,
+ * inside its key's events; what does not concern it changes nothing.
+ *
+ * <pre>
+ * phase     is           leaves on
+ * idle      IDLE         a flow joins -> trying
+ * trying    an Attempt   granted, grant pushed, a grant of the cohort ahead -> held; granted but stale or too old ->
+ *                        trying (asks again); too old three times -> trying (others wait) or idle; busy, refused -> idle
+ * held      a Hold       release -> held (passed on), trying (others wait) or idle (with the grant given to the
+ *                        cohort behind, or up); loss -> trying or idle
+ * </pre>
+ *
+ * <p>While trying the last waiter that leaves leads to idle, and in every phase close does.
+ */
+interface Phase {
+
+    /** Nothing is at the store. */
+    Phase IDLE = new Phase() {};
+
+    /** Time has passed. */
+    default void tick(long now) {}
+
+    /** The store says that it granted a claim of this cohort. */
+    default void pushed(Signal.Grant grant) {}
+
+    /** The store says that a claim of this cohort may have lost its lock. */
+    default void suspected(Signal.Suspect suspect) {}
+
+    /** The store may have something new to say to a claim that waits. */
+    default void recheck() {}
+
+    /** Signals may have been missed. */
+    default void reconnected() {
+        recheck();
+    }
+
+    /** The store refuses to push anything. */
+    default void signalsRefused() {}
+
+    /** Whether this goes on for whoever is the first that waits now, if anybody is. */
+    default boolean suits(@Nullable LockOptions wanted) {
+        return false;
+    }
+
+    /** Ends what the store may know of it. */
+    default void giveUp() {}
+}

@@ -1,0 +1,107 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.SignalsRefusedException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * The subscription to the store's signals, and who is told of them. It begins with the first acquisition, and anew after
+ * every interruption.
+ */
+final class SignalRouter {
+
+    /** Who may be told. Safe for use from any thread. */
+    interface Claimants {
+
+        /** Nobody, if the claim is not one of this client's. */
+        void tell(String claimId, Consumer<Phase> news);
+
+        /** All that have to do with a key. */
+        void tellThoseOf(String key, Consumer<Phase> news);
+
+        void tellAll(Consumer<Phase> news);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(SignalRouter.class);
+
+    private final Services services;
+    private final double jitter;
+    private final Claimants claimants;
+    private final AtomicBoolean listening = new AtomicBoolean();
+    private final Disposable.Swap signals = Disposables.swap();
+    private volatile boolean connectedBefore;
+    private volatile @Nullable SignalsRefusedException refusal;
+
+    SignalRouter(Services services, double jitter, Claimants claimants) {
+        this.services = services;
+        this.jitter = jitter;
+        this.claimants = claimants;
+    }
+
+    /** Why the store will push nothing, for as long as it refuses to. */
+    @Nullable
+    Throwable refusal() {
+        return refusal;
+    }
+
+    /** Idempotent. */
+    void listen() {
+        if (listening.compareAndSet(false, true)) {
+            signals.update(Flux.defer(services.backend::signals)
+                    .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
+                    .doOnNext(this::heard)
+                    .doOnError(this::interrupted)
+                    .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                            .maxBackoff(Duration.ofSeconds(1))
+                            .jitter(jitter)
+                            .scheduler(services.timing.timer())
+                            .transientErrors(true))
+                    .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
+        }
+    }
+
+    void dispose() {
+        signals.dispose();
+    }
+
+    private void interrupted(Throwable cause) {
+        log.debug("signals of the store were interrupted", cause);
+        if (cause instanceof SignalsRefusedException refused) {
+            refusal = refused;
+            claimants.tellAll(Phase::signalsRefused);
+        }
+    }
+
+    private void heard(Signal signal) {
+        if (signal instanceof Signal.Grant grant) {
+            claimants.tell(grant.claimId(), phase -> phase.pushed(grant));
+        } else if (signal instanceof Signal.Suspect suspect) {
+            claimants.tell(suspect.claimId(), phase -> phase.suspected(suspect));
+        } else if (signal instanceof Signal.RecheckClaim one) {
+            claimants.tell(one.claimId(), Phase::recheck);
+        } else if (signal instanceof Signal.Recheck recheck) {
+            claimants.tellThoseOf(recheck.key(), Phase::recheck);
+        } else {
+            connected();
+        }
+    }
+
+    /** Pushes begin. Those for holds may have been missed only if they had begun before. */
+    private void connected() {
+        boolean again = connectedBefore;
+        connectedBefore = true;
+        refusal = null;
+        claimants.tellAll(again ? Phase::reconnected : Phase::recheck);
+        services.renewals.send();
+    }
+}

@@ -1,0 +1,190 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import reactor.test.subscriber.TestSubscriber;
+
+/** What leaves for the store when there is very much to ask, or when it has fallen silent. */
+class GateLoadTest {
+
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TICK = Duration.ofMillis(250);
+
+    private final Bench bench = new Bench();
+    private final ScriptedBackend store = bench.store;
+    private final LockClient fifo = bench.with(options -> options.withFairness(Fairness.FIFO));
+
+    @CanIgnoreReturnValue
+    private List<TestSubscriber<LockHandle>> flows(int count) {
+        List<TestSubscriber<LockHandle>> flows = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            flows.add(subscribe(fifo.acquire("k")));
+        }
+        return flows;
+    }
+
+    private static long failed(List<TestSubscriber<LockHandle>> flows) {
+        return flows.stream().filter(flow -> flow.isTerminatedError()).count();
+    }
+
+    @Test
+    void onlySoManyClaimsAreUnansweredAndTheOthersLeaveInTheirOrder() {
+        flows(Gate.MOST_UNANSWERED + 100);
+        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED);
+
+        for (int i = 0; i < 60; i++) {
+            store.claim().answer(ScriptedBackend.queued());
+        }
+
+        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED + 60);
+        assertThat(store.ids).doesNotHaveDuplicates().isEqualTo(inOrder(store.ids));
+    }
+
+    @Test
+    void whoeverComesWhileATurnIsOnItsWayOvertakesNobody() throws Exception {
+        flows(Gate.MOST_UNANSWERED);
+        TestSubscriber<LockHandle> first = flows(1).get(0);
+        Cohort cohort = bench.engine.cohortOf(store.claim().claim().id());
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch seen = new CountDownLatch(1);
+        Thread other = new Thread(() -> cohort.post(() -> {
+            busy.countDown();
+            awaitUnchecked(seen);
+        }));
+        other.start();
+        awaitUnchecked(busy);
+
+        store.claim().answer(ScriptedBackend.queued()); // what follows stands in the mailbox of the lock
+        store.claim().answer(ScriptedBackend.queued());
+        TestSubscriber<LockHandle> second = flows(1).get(0);
+        seen.countDown();
+        other.join();
+
+        assertThat(store.ids).hasSize(Gate.MOST_UNANSWERED + 2).isEqualTo(inOrder(store.ids));
+        assertThat(first.isTerminated() || second.isTerminated()).isFalse();
+    }
+
+    private static void awaitUnchecked(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<String> inOrder(List<String> ids) {
+        return ids.stream().sorted((a, b) -> Long.compare(number(a), number(b))).toList();
+    }
+
+    private static long number(String id) {
+        return Long.parseLong(id.substring(id.indexOf('.') + 1), Character.MAX_RADIX);
+    }
+
+    @Test
+    void standingInTheLineOfThisProcessIsNotTheStoresSilence() {
+        List<TestSubscriber<LockHandle>> flows = flows(Gate.MOST_UNANSWERED + 100);
+        List<Asked<ClaimResult>> asked = new ArrayList<>();
+        for (int i = 0; i < Gate.MOST_UNANSWERED; i++) {
+            asked.add(store.claim());
+        }
+        bench.time.advance(COMMAND_TIMEOUT.minus(TICK));
+        asked.forEach(one -> one.answer(ScriptedBackend.queued()));
+        bench.time.advance(COMMAND_TIMEOUT.minus(TICK));
+
+        assertThat(failed(flows)).isZero();
+        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED + 100);
+    }
+
+    @Test
+    void aStoreThatAnswersNobodyIsToldWithTheNumberOfThoseBefore() {
+        List<TestSubscriber<LockHandle>> flows = flows(3 * Gate.MOST_UNANSWERED);
+
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
+
+        assertThat(failed(flows)).isEqualTo(flows.size());
+        assertThat(flows.get(0).expectTerminalError()).hasMessageContaining("did not answer within 2000 ms");
+        assertThat(flows.get(flows.size() - 1).expectTerminalError())
+                .hasMessageContaining("it waited in this process")
+                .hasMessageContaining("questions of which the store answered none");
+    }
+
+    @Test
+    void aSilentStoreGetsAFewQuestionsAndAllOfThemOnceItAnswers() {
+        store.confirmsReleases = false;
+        flows(1_000);
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK)); // they fail, and their releases wait
+        store.ignoreAll();
+
+        for (int second = 0; second < 20; second++) {
+            flows(150);
+            bench.time.advance(Duration.ofSeconds(1));
+        }
+        assertThat(store.log.size()).as("questions in 20 s of silence").isBetween(20, 100);
+        Asked<Boolean> asked = store.release();
+        store.log.clear();
+        List<TestSubscriber<LockHandle>> last = flows(10);
+        asked.answer(false);
+
+        assertThat(store.count("claim")).isGreaterThanOrEqualTo(10);
+        assertThat(store.count("release")).isBetween(900L, 1_300L);
+        assertThat(failed(last)).isZero();
+    }
+
+    @Test
+    void releasesWhoseLeaseIsOverKeepNobodyFromAskingASilentStore() {
+        store.confirmsReleases = false;
+        flows(1_000);
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK)); // they fail, and their releases wait
+        bench.time.advance(LEASE.plus(COMMAND_TIMEOUT).plus(TICK)); // until they are not needed any more
+        store.ignoreAll();
+
+        flows(1);
+        bench.time.advance(Duration.ofSeconds(1));
+
+        assertThat(store.log).hasSize(1);
+        store.claim().answer(ScriptedBackend.queued());
+        assertThat(bench.engine.services.gate.isOpen()).isTrue();
+    }
+
+    @Test
+    void aStoreThatCannotEvenBeAskedIsNotTakenForASilentOne() {
+        store.broken = new NoClassDefFoundError("of the driver");
+        assertThat(failed(flows(2 * Gate.MOST_IN_SILENCE))).isEqualTo(2 * Gate.MOST_IN_SILENCE);
+        bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
+
+        assertThat(failed(flows(10))).isEqualTo(10);
+    }
+
+    @Test
+    void aStoreThatWasIdleIsNotTakenForASilentOne() {
+        bench.hold("k", 1);
+        bench.time.advance(Duration.ofSeconds(60));
+        store.log.clear();
+
+        flows(2 * Gate.MOST_IN_SILENCE);
+
+        assertThat(store.count("claim")).isEqualTo(2 * Gate.MOST_IN_SILENCE);
+    }
+
+    @Test
+    void flowsThatGiveUpMakeRoomForOthers() {
+        List<TestSubscriber<LockHandle>> flows = flows(Gate.MOST_UNANSWERED + 10);
+        store.log.clear();
+
+        flows.subList(0, 10).forEach(TestSubscriber::cancel);
+
+        assertThat(store.count("claim")).isEqualTo(10);
+        assertThat(store.count("release")).isEqualTo(10);
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.publisher.Sinks;
+import reactor.test.subscriber.TestSubscriber;
+
+/** Two things at once, while a flow has a lock. */
+class HoldRaceTest extends Races {
+
+    @Test
+    void aLossMeetsTheCompletionOfTheWork() {
+        int lost = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            Sinks.One<String> work = Sinks.one();
+            TestSubscriber<String> flow = subscribe(client.withLock("k", work.asMono()));
+
+            meet(
+                    round,
+                    () -> work.emitValue("v", Sinks.EmitFailureHandler.FAIL_FAST),
+                    () -> subscribe(other.forceRelease("k")));
+
+            assertThat(flow.getProtocolErrors()).isEmpty();
+            if (flow.isTerminatedComplete()) {
+                assertThat(flow.getReceivedOnNext()).containsExactly("v");
+            } else {
+                lost++;
+                assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+                assertThat(flow.getReceivedOnNext()).isEmpty();
+            }
+            assertNothingIsLeft(round);
+        }
+        assertThat(lost).as("both outcomes occur").isBetween(1, ROUNDS - 1);
+    }
+
+    @Test
+    void aValueThatMeetsACancelIsDiscardedOnce() {
+        AtomicReference<Subscriber<? super String>> work = new AtomicReference<>();
+        Mono<String> held = client.withLock("k", Mono.fromDirect(subscriber -> {
+            subscriber.onSubscribe(Operators.emptySubscription());
+            work.set(subscriber);
+        }));
+        for (int round = 0; round < 20 * ROUNDS; round++) {
+            AtomicInteger discarded = new AtomicInteger();
+            TestSubscriber<String> flow =
+                    subscribe(held.doOnDiscard(String.class, value -> discarded.incrementAndGet()));
+
+            meet(round % 20, () -> work.get().onNext("v"), flow::cancel);
+
+            assertThat(discarded).as("round %s", round).hasValue(1);
+            assertNothingIsLeft(round);
+        }
+    }
+
+    @Test
+    void aReleaseMeetsTheAnswerToARenewal() {
+        for (int round = 0; round < ROUNDS; round++) {
+            LockHandle handle = Bench.held(subscribe(client.acquire("k")));
+            gate.shut();
+            TestSubscriber<Void> renewal = subscribe(handle.renew());
+
+            meet(round, gate::open, () -> subscribe(handle.release()));
+
+            assertThat(renewal.isTerminated()).isTrue();
+            assertThat(handle.isHeld()).isFalse();
+            assertNothingIsLeft(round);
+        }
+    }
+
+    @Test
+    void twoReleasesOfOneHandleMeet() {
+        for (int round = 0; round < ROUNDS; round++) {
+            LockHandle handle = Bench.held(subscribe(client.acquire("k")));
+            List<TestSubscriber<Void>> releases = List.of(TestSubscriber.create(), TestSubscriber.create());
+
+            meet(
+                    round,
+                    () -> handle.release().subscribe(releases.get(0)),
+                    () -> handle.release().subscribe(releases.get(1)));
+
+            assertThat(releases).allMatch(TestSubscriber::isTerminatedComplete);
+            assertNothingIsLeft(round);
+        }
+    }
+
+    @Test
+    void aReentryMeetsTheReleaseOfTheOuterHold() {
+        Mono<LockHandle> owned = client.acquire("k").contextWrite(LockContext.owner("me"));
+        for (int round = 0; round < ROUNDS; round++) {
+            LockHandle outer = Bench.held(subscribe(owned));
+            TestSubscriber<LockHandle> inner = TestSubscriber.create();
+
+            meet(round, () -> subscribe(outer.release()), () -> owned.subscribe(inner));
+
+            assertThat(Bench.held(inner).isHeld()).isTrue();
+            subscribe(Bench.held(inner).release());
+            assertNothingIsLeft(round);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** Backends that do what they should not. */
+class HostileBackendTest {
+
+    /** Throws from every method instead of answering. */
+    private static final class Broken implements LockBackend {
+        @Override
+        public Mono<ClaimResult> claim(Claim claim) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<RenewalResult> renew(List<Claim> held) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Boolean> release(Claim claim) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Flux<Signal> signals() {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<LockInfo> inspect(String key) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Flux<LockEvent> events(String key) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Boolean> forceRelease(String key, long fencingToken) {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public Mono<Void> close() {
+            throw new IllegalStateException("broken");
+        }
+    }
+
+    private final Bench bench = new Bench();
+
+    @Test
+    void aBackendThatThrowsIsUnavailable() {
+        LockClient client = bench.over(new Broken()).build();
+
+        List<TestSubscriber<?>> flows = List.of(
+                subscribe(client.acquire("k")),
+                subscribe(client.withLock("k", Mono.just("v"))),
+                subscribe(client.inspect("k")),
+                subscribe(client.forceRelease("k")),
+                subscribe(client.events("k").next()),
+                subscribe(client.awaitRelease("k")));
+        assertThat(flows)
+                .allSatisfy(flow -> assertThat(flow.expectTerminalError())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("broken"));
+
+        TestSubscriber<Void> closed = subscribe(client.close());
+        bench.time.advance(Duration.ofSeconds(5));
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        bench.time.advance(LEASE);
+        assertThat(bench.time.armedTimers()).isZero();
+    }
+
+    @Test
+    void aBackendThatAnswersWithNothingIsSilent() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.store.claim().answer(null);
+
+        bench.time.advance(Duration.ofMillis(2_250));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+}
