@@ -37,6 +37,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private final String idPrefix;
     private final AtomicLong ids = new AtomicLong();
 
+    private final AtomicBoolean listening = new AtomicBoolean();
     private final SignalRouter signals;
 
     /** Looked at by ticks alone, which follow one another. */
@@ -69,7 +70,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             waiter.fail(new LockClientClosedException(waiter.key));
             return;
         }
-        signals.listen();
+        if (listening.compareAndSet(false, true)) {
+            signals.listen();
+        }
         long now = services.timing.now();
         if (deadline != Timing.NEVER && deadline - now <= 0) {
             waiter.fail(new LockTimeoutException(

@@ -49,7 +49,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     }
 
     /** All locks are held, which may have been too late. */
-    abstract void begin(ContextHolds all);
+    abstract void allHeld(ContextHolds all);
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
@@ -94,24 +94,24 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     @Override
     final void granted(Handle handle) {
-        ContextHolds all = take(handle);
+        ContextHolds all = keep(handle);
         if (all != null) {
-            begin(all);
+            allHeld(all);
         }
     }
 
     @Override
     final void joined(Handle handle) {
-        ContextHolds all = take(handle);
+        ContextHolds all = keep(handle);
         if (all != null && keys.size() == 1) {
-            begin(all);
+            allHeld(all);
         } else if (all != null) { // perhaps inside the event that granted the key before
-            locks.services().userCallbacks.run(() -> begin(all));
+            locks.services().userCallbacks.run(() -> allHeld(all));
         }
     }
 
     /** Keeps a grant, unless it comes too late; all of them if it was the last one. */
-    private @Nullable ContextHolds take(Handle handle) {
+    private @Nullable ContextHolds keep(Handle handle) {
         ContextHolds now = new ContextHolds(handle, held);
         held = now;
         int count = granted + 1;

@@ -111,7 +111,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     // ---- the locks
 
     @Override
-    final void begin(ContextHolds all) {
+    final void allHeld(ContextHolds all) {
         if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
             return;
         }

@@ -3,7 +3,6 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,8 +14,7 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The subscription to the store's signals, and who is told of them. It begins with the first acquisition, and anew after
- * every interruption.
+ * The subscription to the store's signals, begun anew after every interruption, and who is told of them.
  */
 final class SignalRouter {
 
@@ -37,7 +35,6 @@ final class SignalRouter {
     private final Services services;
     private final double jitter;
     private final Claimants claimants;
-    private final AtomicBoolean listening = new AtomicBoolean();
     private final Disposable.Swap signals = Disposables.swap();
     private volatile boolean connectedBefore;
     private volatile @Nullable SignalsRefusedException refusal;
@@ -54,20 +51,18 @@ final class SignalRouter {
         return refusal;
     }
 
-    /** Idempotent. */
+    /** Called once. */
     void listen() {
-        if (listening.compareAndSet(false, true)) {
-            signals.update(Flux.defer(services.backend::signals)
-                    .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
-                    .doOnNext(this::heard)
-                    .doOnError(this::interrupted)
-                    .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                            .maxBackoff(Duration.ofSeconds(1))
-                            .jitter(jitter)
-                            .scheduler(services.timing.timer())
-                            .transientErrors(true))
-                    .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
-        }
+        signals.update(Flux.defer(services.backend::signals)
+                .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
+                .doOnNext(this::heard)
+                .doOnError(this::interrupted)
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                        .maxBackoff(Duration.ofSeconds(1))
+                        .jitter(jitter)
+                        .scheduler(services.timing.timer())
+                        .transientErrors(true))
+                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
 
     void dispose() {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -179,6 +180,7 @@ class ArchitectureTest {
                 .check(MAIN);
     }
 
+    /** Nested types count as one with the type around them. */
     @Test
     void typesThatKnowOneAnotherInACircleAreFew() {
         Map<String, Set<String>> knows = MAIN.stream()
@@ -203,6 +205,18 @@ class ArchitectureTest {
                                 .filter(other -> reaches.get(other).contains(type)))
                         .as("types that know %s and that it knows", type)
                         .hasSizeLessThanOrEqualTo(LARGEST_CIRCLE));
+    }
+
+    @Test
+    void noMethodOfTheEngineIsToldYesOrNo() {
+        assertThat(MAIN.stream()
+                        .filter(type -> type.getPackageName().equals(ROOT))
+                        .flatMap(type -> type.getCodeUnits().stream())
+                        .filter(unit -> !unit.getModifiers().contains(JavaModifier.SYNTHETIC))
+                        .filter(unit -> unit.getRawParameterTypes().stream()
+                                .anyMatch(type -> type.getName().equals("boolean")))
+                        .map(JavaCodeUnit::getFullName))
+                .isEmpty();
     }
 
     private static String outermost(JavaClass type) {

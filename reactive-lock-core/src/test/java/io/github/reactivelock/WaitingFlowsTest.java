@@ -1,0 +1,99 @@
+package io.github.reactivelock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/** Who waits in a cohort, in order, wherever they leave. */
+class WaitingFlowsTest {
+
+    private final Bench bench = new Bench();
+    private final List<Waiter> departed = new ArrayList<>();
+    private final WaitingFlows line = new WaitingFlows(() -> departed.add(null));
+    private final Waiter a = flow(Duration.ofSeconds(30));
+    private final Waiter b = flow(Duration.ofSeconds(30));
+    private final Waiter c = flow(Duration.ofSeconds(5));
+    private final Waiter d = flow(Duration.ofSeconds(30));
+
+    private Waiter flow(Duration lease) {
+        return new Waiter(bench.engine, "k", LockOptions.defaults().withLease(lease), Claim.Mode.QUEUE) {
+            @Override
+            void granted(Handle handle) {}
+
+            @Override
+            void joined(Handle handle) {}
+
+            @Override
+            void failed(RuntimeException failure) {}
+
+            @Override
+            ContextView context() {
+                return Context.empty();
+            }
+        };
+    }
+
+    private List<Waiter> ended() {
+        List<Waiter> ended = new ArrayList<>();
+        line.end(ended::add);
+        return ended;
+    }
+
+    @Test
+    void theyStandInTheOrderInWhichTheyCame() {
+        List.of(a, b, c, d).forEach(line::add);
+
+        assertThat(line.first()).isSameAs(a);
+        assertThat(ended()).containsExactly(a, b, c, d);
+        assertThat(departed).hasSize(4);
+        assertThat(line.first()).isNull();
+        assertThat(line.wanted()).isNull();
+    }
+
+    @Test
+    void eachMayLeaveOnceAndTheOthersKeepTheirOrder() {
+        List.of(a, b, c, d).forEach(line::add);
+
+        assertThat(line.leave(c)).isTrue();
+        assertThat(line.leave(c)).isFalse();
+        assertThat(line.leave(a)).isTrue();
+        assertThat(line.leave(a)).isFalse();
+
+        assertThat(departed).hasSize(2);
+        assertThat(line.first()).isSameAs(b);
+        line.add(a);
+        assertThat(ended()).containsExactly(b, d, a);
+    }
+
+    @Test
+    void aLineThatWasEmptyBeginsAnew() {
+        line.add(a);
+        line.add(b);
+        assertThat(line.leave(b)).isTrue();
+        assertThat(line.leave(a)).isTrue();
+        assertThat(line.first()).isNull();
+
+        line.add(d);
+        line.add(c);
+
+        assertThat(ended()).containsExactly(d, c);
+    }
+
+    @Test
+    void onlyThoseEndWhoWantWhatAClaimAskedFor() {
+        List.of(a, c, b, d).forEach(line::add);
+        List<Waiter> refused = new ArrayList<>();
+
+        line.endThoseOf(bench.engine.claimOf(d), refused::add);
+
+        assertThat(refused).containsExactly(a, b, d);
+        assertThat(departed).hasSize(3);
+        assertThat(ended()).containsExactly(c);
+    }
+}
