@@ -82,7 +82,13 @@ final class Scenarios {
     private static Race sequential(List<String> sides) {
         Load load = new Load(1, 1, Load.Note.LATENCY);
         return new Race(
-                "sequential", "One lock without contention, one at a time", Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
+                "sequential",
+                "One lock without contention, one at a time",
+                Store.REDIS,
+                1,
+                load,
+                Metric.CYCLE_MEDIAN,
+                sides);
     }
 
     private static Race distinct(List<String> sides) {
