@@ -93,16 +93,16 @@ public enum Store {
                         Client.builder().endpoints(address),
                         EtcdBackendOptions.defaults().withCommandTimeout(PATIENCE));
             }
-            case ZOOKEEPER -> ZooKeeperLockBackend.connect(
-                    address, ZooKeeperBackendOptions.defaults().withCommandTimeout(PATIENCE));
+            case ZOOKEEPER ->
+                ZooKeeperLockBackend.connect(
+                        address, ZooKeeperBackendOptions.defaults().withCommandTimeout(PATIENCE));
             case POSTGRESQL, MARIADB, H2 -> database(address);
         };
     }
 
     private static R2dbcLockBackend database(String address) {
         return R2dbcLockBackend.connect(
-                ConnectionFactories.get(address),
-                R2dbcBackendOptions.defaults().withCommandTimeout(PATIENCE));
+                ConnectionFactories.get(address), R2dbcBackendOptions.defaults().withCommandTimeout(PATIENCE));
     }
 
     /** In lower case. */

@@ -181,7 +181,9 @@ final class ClaimRegistry implements Lease.Findings {
     public void vanished(ClaimState standing) {
         turns.tellSuccessor(standing);
         pushes.push(
-                standing.isLost() ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED) : Turns.recheck(standing));
+                standing.isLost()
+                        ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED)
+                        : Turns.recheck(standing));
     }
 
     /** A key of this client that is no claim was deleted. */

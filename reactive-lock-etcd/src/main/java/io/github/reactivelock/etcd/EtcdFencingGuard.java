@@ -49,8 +49,7 @@ public final class EtcdFencingGuard {
     public Mono<TxnResponse> write(String key, long fencingToken, Op... changes) {
         ByteSequence lock = names.lock(key);
         return held(key, fencingToken)
-                .flatMap(held ->
-                        etcd.txn(txn -> txn.If(held).Then(changes).Else(Op.get(lock, Ranges.FIRST))))
+                .flatMap(held -> etcd.txn(txn -> txn.If(held).Then(changes).Else(Op.get(lock, Ranges.FIRST))))
                 .flatMap(answer -> answer.isSucceeded()
                         ? Mono.just(answer)
                         : Mono.error(new StaleTokenException(

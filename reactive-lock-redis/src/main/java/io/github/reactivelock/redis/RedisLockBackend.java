@@ -147,7 +147,8 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Void> raise(Claim claim, long fencingToken) {
-        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken)).then();
+        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken))
+                .then();
     }
 
     @Override

@@ -98,9 +98,7 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
     /** The owner's lease starts anew; of any other claim nothing is brought back. */
     LockState renewed(Claim claim, long now) {
         LockState present = settled(now);
-        return present.isOwnedBy(claim)
-                ? new LockState(present.grants, Place.of(claim, now), present.queue)
-                : present;
+        return present.isOwnedBy(claim) ? new LockState(present.grants, Place.of(claim, now), present.queue) : present;
     }
 
     /** The claim has no place any more; if it was the owner, the next one is served in the same step. */

@@ -54,12 +54,9 @@ final class MapLockBackend implements LockBackend {
         this.map = map;
     }
 
-    // ---- Each verb is one step
-
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return step(claim.key(), (lock, now) -> lock.claimed(claim, now))
-                .map(step -> step.after.answer(claim, POLL));
+        return step(claim.key(), (lock, now) -> lock.claimed(claim, now)).map(step -> step.after.answer(claim, POLL));
     }
 
     @Override
@@ -115,8 +112,6 @@ final class MapLockBackend implements LockBackend {
         return Mono.empty(); // nothing was opened here
     }
 
-    // ---- The atomic step
-
     /** What a step found, as it is once leases that are over are settled, and what it made of that. */
     private record Step(LockState before, LockState after) {}
 
@@ -156,8 +151,6 @@ final class MapLockBackend implements LockBackend {
         return URLEncoder.encode(key, StandardCharsets.UTF_8) + "0";
     }
 
-    // ---- Looking
-
     private Mono<Look> look(String key) {
         return Mono.zip(map.clock(), map.range(name(key, 0), end(key)), Look::new);
     }
@@ -184,7 +177,8 @@ final class MapLockBackend implements LockBackend {
             }
             List<LockEvent> events = new ArrayList<>();
             LockState last = before.state();
-            for (LockState next : versions.tailMap(name(key, before.number() + 1)).values()) {
+            for (LockState next :
+                    versions.tailMap(name(key, before.number() + 1)).values()) {
                 events.addAll(last.eventsUntil(next, key));
                 last = next;
             }
