@@ -113,7 +113,7 @@ final class PgNotifications {
     private Notice unheard() {
         if (warned.compareAndSet(false, true)) {
             log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"
-                    + " transaction: a lock that is given to another process is noticed within 50 ms to a second. Give"
+                    + " transaction: a lock that is given to another process is noticed within 5 ms to a second. Give"
                     + " R2dbcLockBackend an address that leads to PostgreSQL itself, or turn them off"
                     + " (R2dbcBackendOptions.withoutNotifications())");
         }
