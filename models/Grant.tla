@@ -33,14 +33,14 @@ VARIABLES now,          \* the time; clocks run at the same speed
           client        \* what the client knows
 vars == <<now, owner, grants, until, queue, ended, cut, questions, answers, pushes, client>>
 
-Nobody == "nobody"
+None == "none"
 Me == "me"
 Other == "other"
 On(rule) == rule \notin Off
 Max(a, b) == IF a > b THEN a ELSE b
 
 Init ==
-  /\ now = 0 /\ owner = Nobody /\ grants = 0 /\ until = 0 /\ queue = <<>> /\ ended = 0 /\ cut = {}
+  /\ now = 0 /\ owner = None /\ grants = 0 /\ until = 0 /\ queue = <<>> /\ ended = 0 /\ cut = {}
   /\ questions = {} /\ answers = {} /\ pushes = {}
   /\ client = [phase |-> "trying", asked |-> 0, renewed |-> 0,
                ungrantedAt |-> 0,   \* the claim is known not to have had the lock yet
@@ -53,18 +53,18 @@ Init ==
 (* The store. Each question is answered in one atomic step. *)
 
 Owns == owner = Me /\ now < until
-IsFree == owner = Nobody \/ (owner = Me /\ now >= until)
+IsFree == owner = None \/ (owner = Me /\ now >= until)
 Waits == \E i \in 1..Len(queue) : queue[i] = Me
 Without(q, who) == SelectSeq(q, LAMBDA w : w # who)
 
 (* The youngest grant of ours that is over when the owner is another from now on. *)
 EndOfMine == IF owner = Me THEN Max(ended, grants) ELSE ended
 
-(* The lock goes to the first of a queue, and if that is our claim, a push leaves; free if nobody waits. *)
+(* The lock goes to the first of a queue, and if that is our claim, a push leaves; free if none waits. *)
 Serve(q) ==
   /\ ended' = EndOfMine
   /\ IF q = <<>>
-     THEN owner' = Nobody /\ queue' = q /\ UNCHANGED <<grants, until, pushes>>
+     THEN owner' = None /\ queue' = q /\ UNCHANGED <<grants, until, pushes>>
      ELSE /\ owner' = Head(q) /\ queue' = Tail(q) /\ grants' = grants + 1
           /\ until' = IF Head(q) = Me THEN now + Lease ELSE until
           /\ pushes' = IF Head(q) = Me THEN pushes \cup {grants + 1} ELSE pushes
@@ -117,7 +117,7 @@ Force == \* an operator ends our grant before its time
 
 LoseData ==
   /\ Owns /\ Cardinality(cut) < MostCuts
-  /\ cut' = cut \cup {grants} /\ ended' = grants /\ owner' = Nobody /\ queue' = <<>>
+  /\ cut' = cut \cup {grants} /\ ended' = grants /\ owner' = None /\ queue' = <<>>
   /\ UNCHANGED <<now, grants, until, questions, answers, pushes, client>>
 
 -----------------------------------------------------------------------------

@@ -14,13 +14,14 @@
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
           Size,         \* how many nodes there are, those included that are dead for good
-          MostRestarts, MostExpired, MostLost, MostFruitless, MostRounds, MostToken, \* how often, how many
+          MostRestarts, MostExpired, MostLost, MostForced, MostFruitless, MostRounds, MostSent, MostToken, \* how many
           Off           \* rules that are switched off
 VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           waiting,      \* of each node: claims that wait for it
           counter,      \* of each node: the last token it gave, or was told of
           shown,        \* of each node: the token of its owner
           young,        \* of each node: it started so short a time ago that it may have forgotten a vote
+          force,        \* the token that an operator ends by force, and the nodes that have yet to hear of it
           sent,         \* for each claim and node: what is on its way, in order
           phase,        \* of each claim: what it is doing
           votes,        \* of each claim: nodes whose vote counts in its round
@@ -31,7 +32,7 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           confirmed,    \* of each claim: nodes that showed the token
           newest,       \* the token of the last grant, and whether it was above all before
           restarts, expired, lost, fruitless, rounds
-node == <<owner, waiting, counter, shown, young>>
+node == <<owner, waiting, counter, shown, young, force>>
 claim == <<phase, votes, refused, owed, best, awaited, confirmed>>
 count == <<restarts, expired, lost, fruitless, rounds>>
 vars == <<node, sent, claim, newest, count>>
@@ -43,11 +44,12 @@ Largest(f) == CHOOSE m \in {f[n] : n \in Nodes} : \A n \in Nodes : f[n] <= m
 Max(a, b) == IF a > b THEN a ELSE b
 
 (* The nodes that have carried out the question of the round that is under way. *)
-Answered(c) == {n \in Nodes : "vote" \notin {sent[c][n][i] : i \in 1..Len(sent[c][n])}}
+CarriedOut(c, what) == {n \in Nodes : what \notin {sent[c][n][i] : i \in 1..Len(sent[c][n])}}
+Answered(c) == CarriedOut(c, "vote")
 
 Init ==
   /\ owner = [n \in Nodes |-> 0] /\ waiting = [n \in Nodes |-> {}] /\ counter = [n \in Nodes |-> 0]
-  /\ shown = [n \in Nodes |-> 0] /\ young = {}
+  /\ shown = [n \in Nodes |-> 0] /\ young = {} /\ force = [token |-> 0, at |-> {}]
   /\ sent = [c \in Claims |-> [n \in Nodes |-> <<>>]]
   /\ phase = [c \in Claims |-> "resting"]
   /\ votes = [c \in Claims |-> {}] /\ refused = [c \in Claims |-> {}] /\ owed = [c \in Claims |-> {}]
@@ -56,9 +58,7 @@ Init ==
   /\ restarts = 0 /\ expired = 0 /\ lost = 0 /\ fruitless = 0 /\ rounds = [c \in Claims |-> 0]
 
 -----------------------------------------------------------------------------
-(* A node carries out what arrives. *)
-
-(* The vote goes to the oldest of those who want it; nobody has it if none does. *)
+(* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. *)
 Elect(n, wanting) ==
   IF wanting = {}
   THEN owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ UNCHANGED <<counter, shown>>
@@ -92,11 +92,12 @@ Back(c, n) ==
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
   /\ UNCHANGED <<votes, refused, owed, best, confirmed, lost>>
 
-(* The token of the majority: no later one of this node is lower, and its owner shows it. *)
+(* No later token of this node is lower, and its owner shows it. It confirms a vote of this round, if the claim still has it. *)
 Raise(c, n) ==
   /\ counter' = [counter EXCEPT ![n] = Max(@, best[c])]
   /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = best[c]] ELSE shown
-  /\ confirmed' = [confirmed EXCEPT ![c] = @ \cup {n}]
+  /\ confirmed' = IF (owner[n] = c /\ n \in votes[c]) \/ ~On("OwnersConfirm")
+                  THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
   /\ UNCHANGED <<owner, waiting, votes, refused, owed, best, awaited, lost>>
 
 Work(c, n) ==
@@ -105,7 +106,7 @@ Work(c, n) ==
   /\ CASE Head(sent[c][n]) = "vote" -> Vote(c, n)
        [] Head(sent[c][n]) = "back" -> Back(c, n)
        [] OTHER -> Raise(c, n)
-  /\ UNCHANGED <<young, phase, newest, restarts, expired, fruitless, rounds>>
+  /\ UNCHANGED <<young, force, phase, newest, restarts, expired, fruitless, rounds>>
 
 (* A vote that a claim counted at a node which has forgotten it. *)
 ReliesOnForgotten(c, n) == n \in votes[c] /\ owner[n] # c /\ phase[c] \in {"asking", "raising", "held"}
@@ -115,23 +116,32 @@ Restart(n) ==
   /\ restarts' = restarts + 1 /\ young' = young \cup {n}
   /\ owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ shown' = [shown EXCEPT ![n] = 0]
   /\ counter' = [counter EXCEPT ![n] = Largest(counter)]
-  /\ UNCHANGED <<sent, claim, newest, expired, lost, fruitless, rounds>>
+  /\ UNCHANGED <<force, sent, claim, newest, expired, lost, fruitless, rounds>>
 
 Mature(n) ==
   /\ n \in young /\ \A c \in Claims : ~ReliesOnForgotten(c, n)
   /\ young' = young \ {n}
-  /\ UNCHANGED <<owner, waiting, counter, shown, sent, claim, newest, count>>
+  /\ UNCHANGED <<owner, waiting, counter, shown, force, sent, claim, newest, count>>
 
 (* A lease that was given in an earlier round, and not in this one, may end. *)
 Expire(n) ==
   /\ expired < MostExpired /\ owner[n] # 0
   /\ phase[owner[n]] = "resting" \/ (phase[owner[n]] = "asking" /\ n \notin Answered(owner[n]))
   /\ expired' = expired + 1 /\ Elect(n, waiting[n])
-  /\ UNCHANGED <<young, sent, claim, newest, restarts, lost, fruitless, rounds>>
+  /\ UNCHANGED <<young, force, sent, claim, newest, restarts, lost, fruitless, rounds>>
+
+(* An operator ends a grant by its token. Each node, when it hears of it, takes the vote of the claim that shows it there. *)
+Force(c) ==
+  /\ MostForced > 0 /\ force.token = 0 /\ phase[c] = "held"
+  /\ force' = [token |-> best[c], at |-> Nodes]
+  /\ UNCHANGED <<owner, waiting, counter, shown, young, sent, claim, newest, count>>
+
+ForceAt(n) ==
+  /\ n \in force.at /\ force' = [force EXCEPT !.at = @ \ {n}]
+  /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Elect(n, waiting[n]) ELSE UNCHANGED <<owner, waiting, counter, shown>>
+  /\ UNCHANGED <<young, sent, claim, newest, count>>
 
 -----------------------------------------------------------------------------
-(* A claim. *)
-
 ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
 ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in some THEN @[n] \o what ELSE @[n]]]
 
@@ -139,7 +149,7 @@ ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in s
 Forever == MostRounds = 0
 Ask(c) ==
   /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
-  /\ \A n \in Nodes : Len(sent[c][n]) <= 1
+  /\ \A n \in Nodes : Len(sent[c][n]) <= MostSent
   /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<"vote">>)
   /\ votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
   /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
@@ -165,10 +175,15 @@ Hold(c) ==
   /\ Grant(c)
   /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, count>>
 
-(* No majority, and the answers that are still to come are not waited for any longer. *)
+(* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
+Doubt(c) ==
+  /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
+  /\ phase' = [phase EXCEPT ![c] = "resting"]
+  /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, newest, count>>
+
+(* No majority, and the answers that are still to come, if any, would not make one. *)
 Fail(c) ==
-  /\ phase[c] = "asking" /\ ~Majority(votes[c])
-  /\ Answered(c) = Nodes \/ Majority(refused[c])
+  /\ phase[c] = "asking" /\ ~Majority(votes[c] \cup (Nodes \ Answered(c)))
   /\ IF owed[c] # {} /\ On("OwedToOlder")
      THEN \* votes that an older claim waits for go back at once
           /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = owed[c]]
@@ -209,11 +224,12 @@ Release(c) ==
 
 Next ==
   \/ \E c \in Claims : \/ Ask(c) \/ Win(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
+                       \/ Force(c) \/ Doubt(c)
                        \/ \E n \in Nodes : Work(c, n)
-  \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n)
+  \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n) \/ ForceAt(n)
 Spec == Init /\ [][Next]_vars
 
-(* Nothing that can be done is put off for ever, but for what is a fault. *)
+\* Nothing that can be done is put off for ever, but for what is a fault.
 Fair == \A c \in Claims : /\ WF_vars(Ask(c)) /\ WF_vars(Win(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c))
                           /\ WF_vars(GaveBack(c)) /\ WF_vars(Release(c))
                           /\ \A n \in Nodes : WF_vars(Work(c, n)) /\ WF_vars(Mature(n))
@@ -222,7 +238,10 @@ FairSpec == Spec /\ Fair
 -----------------------------------------------------------------------------
 Alike == Permutations(Nodes) \* for the checker: what is true of some nodes is true when they change names
 
-OneHolder == Cardinality({c \in Claims : phase[c] = "held"}) <= 1
+\* One whose grant was ended by force is none; it has yet to hear of it.
+Holders == {c \in Claims : phase[c] = "held" /\ best[c] # force.token}
+OneHolder == Cardinality(Holders) <= 1
+HasMajority == \A c \in Holders : Majority({n \in Nodes : owner[n] = c}) \* where no node forgets
 TokensRise == newest.rose
 EverybodyIsServed == <>(\A c \in Claims : phase[c] = "over")
 =============================================================================

@@ -146,12 +146,13 @@ final class Entry {
     }
 
     /** Shows another token as the owner's, if the claim is the owner. */
-    long show(Claim claim, long token) {
+    boolean show(Claim claim, long token, long now) {
         Place held = owner;
-        if (held != null && held.claim.id().equals(claim.id())) {
-            held.token = token;
+        if (held == null || held.isOver(now) || !held.claim.id().equals(claim.id())) {
+            return false;
         }
-        return token;
+        held.token = token;
+        return true;
     }
 
     LockInfo inspect(String key, long now) {

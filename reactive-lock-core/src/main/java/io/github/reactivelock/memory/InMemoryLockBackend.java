@@ -89,12 +89,8 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Void> raise(Claim claim, long fencingToken) {
-        return whileOpen(() -> {
-                    store.raise(claim, fencingToken);
-                    return true;
-                })
-                .then();
+    public Mono<Boolean> raise(Claim claim, long fencingToken) {
+        return whileOpen(() -> store.raise(claim, fencingToken));
     }
 
     @Override

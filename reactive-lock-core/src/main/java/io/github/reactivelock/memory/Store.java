@@ -51,9 +51,9 @@ final class Store {
         return Duration.ofNanos(clock.getAsLong() - startedAt);
     }
 
-    void raise(Claim claim, long token) {
+    boolean raise(Claim claim, long token) {
         long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
-        long unusedShown = step(claim.key(), entry -> entry.show(claim, token));
+        return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong()));
     }
 
     int size() {

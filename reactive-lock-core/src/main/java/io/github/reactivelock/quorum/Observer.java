@@ -21,13 +21,13 @@ record Observer(Voters nodes) {
                 });
     }
 
-    /** What a majority shows, if one is of one mind. */
+    /** What a majority shows, if one is of one mind. Nodes that number alike what they gave to different owners are not. */
     private @Nullable LockInfo agreed(String key, List<LockInfo> answers) {
-        Map<Long, Integer> counts = new HashMap<>();
+        Map<String, Integer> counts = new HashMap<>();
         for (LockInfo answer : answers) {
-            long token = answer instanceof LockInfo.Held held ? held.fencingToken() : 0;
-            if (nodes.isMajority(counts.merge(token, 1, Integer::sum))) {
-                return token == 0 ? new LockInfo.Free(key) : answer;
+            String grant = answer instanceof LockInfo.Held held ? held.fencingToken() + " " + held.owner() : "";
+            if (nodes.isMajority(counts.merge(grant, 1, Integer::sum))) {
+                return grant.isEmpty() ? new LockInfo.Free(key) : answer;
             }
         }
         return null;

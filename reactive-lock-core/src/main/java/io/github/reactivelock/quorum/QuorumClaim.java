@@ -37,7 +37,7 @@ final class QuorumClaim {
     private final Surroundings surroundings;
     private final long ticket;
     private final Set<Integer> votes = new HashSet<>();
-    private int inVain;
+    private int fruitless;
     private boolean won;
     /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
     private long reliedUpon;
@@ -120,7 +120,7 @@ final class QuorumClaim {
         fencingToken = token;
         won = true;
         reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
-        inVain = 0;
+        fruitless = 0;
         votes.clear();
     }
 
@@ -136,15 +136,15 @@ final class QuorumClaim {
 
     /** A round ended without votes that matter. */
     synchronized void waitOn() {
-        inVain = 0;
+        fruitless = 0;
         votes.clear();
     }
 
-    /** A round ended with too few votes, and nobody older waits for them. They are kept for a while. */
+    /** A round ended with too few votes, and no older claim waits for them. They are kept for a while. */
     synchronized boolean isOutOfPatience(Set<Integer> now) {
         votes.clear();
         votes.addAll(now);
-        return ++inVain % PATIENCE == 0;
+        return ++fruitless % PATIENCE == 0;
     }
 
     /** Whether votes may be given back, not while the engine may rely on them: {@code models/Quorum.tla: MayGiveBack}. */
@@ -168,9 +168,9 @@ final class QuorumClaim {
         return moment(LONGEST_FIRST_MOMENT_MS);
     }
 
-    /** A moment that grows as it is waited for in vain: somebody may have the lock for long, on all nodes but a few. */
+    /** A moment that grows with each fruitless one: another claim may have the lock for long, on all nodes but a few. */
     synchronized Duration growingMoment() {
-        return moment(LONGEST_FIRST_MOMENT_MS << Math.min(inVain, MOST_DOUBLINGS));
+        return moment(LONGEST_FIRST_MOMENT_MS << Math.min(fruitless, MOST_DOUBLINGS));
     }
 
     private Duration moment(int longest) {

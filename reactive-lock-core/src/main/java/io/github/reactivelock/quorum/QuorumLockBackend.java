@@ -31,8 +31,8 @@ import reactor.core.publisher.Mono;
  *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
  *       asks anew. Nodes pass a vote on to the oldest claim they know. A claim has one round at a time, giving back
  *       included, or votes could win that are being given back.
- *   <li><b>Token.</b> The highest of the majority's tokens, written back to a majority before the grant counts. The next
- *       majority shares a node with that one, so its token is higher.
+ *   <li><b>Token.</b> The highest of the majority's tokens, written back before the grant counts to a majority of those whose
+ *       lock it still is. The next such majority shares a node with this one, which has counted on, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
@@ -45,7 +45,7 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Guarantees.</b> Mutual exclusion while clocks run at about the same speed (the engine's margin, 1 % and 2 ms by
  * default, is what they may differ by), also when any minority of nodes dies or restarts empty, and nodes of a majority
- * restart one after the other. With a majority gone nobody gets the lock, and who has it loses it in time.
+ * restart one after the other. With a majority gone no client gets the lock, and who has it loses it in time.
  *
  * <p><b>Not given.</b> Mutual exclusion when clocks of nodes <em>jump</em>. A node that jumps ahead ends its leases
  * early and believes that it has been up for longer. A jump of a minority takes nothing away by itself, as long as the
@@ -182,7 +182,7 @@ public final class QuorumLockBackend implements LockBackend {
 
     private Mono<ClaimResult> decide(Claim claim, QuorumClaim candidacy, Round round) {
         if (round.isGranted()) {
-            return confirm(claim, candidacy, round.highestToken());
+            return confirm(claim, candidacy, round);
         }
         boolean trying = claim.mode() == Claim.Mode.TRY;
         if (round.isUnanswered() || (trying && round.isTooEarly())) {
@@ -232,21 +232,29 @@ public final class QuorumLockBackend implements LockBackend {
                 : Mono.empty();
     }
 
-    /** A majority knows the token before the grant counts, {@code models/Quorum.tla: WriteBack}. */
-    private Mono<ClaimResult> confirm(Claim claim, QuorumClaim candidacy, long highest) {
-        long known = candidacy.fencingToken();
-        // If an answer was lost these may still be the votes of then.
-        Mono<Boolean> written = highest <= known
-                ? Mono.just(true)
-                : nodes.onMajority(node -> node.raise(claim, highest).thenReturn(true));
-        long token = Math.max(highest, known);
-        return written.map(confirmed -> {
-            if (!confirmed) {
-                throw new IllegalStateException("the fencing token could not be written back to a majority of nodes");
-            }
-            candidacy.win(token, claim.lease());
-            return new ClaimResult.Granted(token, claim.lease());
-        });
+    /**
+     * The token is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
+     * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
+     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it.
+     */
+    private Mono<ClaimResult> confirm(Claim claim, QuorumClaim candidacy, Round round) {
+        long token = Math.max(round.highestToken(), candidacy.fencingToken());
+        return nodes.hastenedFor(claim.lease())
+                .askAll(node -> node.raise(claim, token))
+                .filter(answer -> round.counts(answer.node()) && Boolean.TRUE.equals(answer.value()))
+                .take(nodes.majority())
+                .count()
+                .flatMap(confirmed -> {
+                    if (nodes.isMajority(confirmed)) {
+                        candidacy.win(token, claim.lease());
+                        return Mono.just(new ClaimResult.Granted(token, claim.lease()));
+                    }
+                    return claim.mode() == Claim.Mode.QUEUE
+                            ? Mono.just(queued(candidacy.moment(), candidacy))
+                            : Mono.error(
+                                    new IllegalStateException("of the nodes that granted the lock too few confirmed"
+                                            + " it; some fell silent, or an operator released it by force; try again"));
+                });
     }
 
     // ---- renew, release
@@ -290,8 +298,8 @@ public final class QuorumLockBackend implements LockBackend {
      * that missed that shows a token of its own and is left alone. Such nodes are fewer than a majority, so the holder
      * has lost the lock; it gives their votes back, or they run out with its lease.
      *
-     * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose majority is
-     * not written back yet, that claim loses the vote as well, and hears of it by a push, its next renewal or its deadline.
+     * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is not
+     * written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.
      */
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {

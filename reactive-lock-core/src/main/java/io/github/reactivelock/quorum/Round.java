@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of all nodes to one question, and what they come to. A pure count: it asks nobody. Only answers of this
+ * The answers of all nodes to one question, and what they come to. A pure count: it asks no node. Only answers of this
  * round are in it, so a majority never rests on a vote that may have run out since.
  */
 final class Round {
@@ -91,7 +91,7 @@ final class Round {
         return sameServer != null || failures.size() >= majority();
     }
 
-    /** So many nodes have restarted of late, or failed, that nobody can win before they count. */
+    /** So many nodes have restarted of late, or failed, that no claim can win before they count. */
     boolean isTooEarly() {
         return nodes - failures.size() - tooYoung < majority();
     }
@@ -116,6 +116,11 @@ final class Round {
         Set<Integer> all = new HashSet<>(granted);
         all.addAll(grantedTooYoung);
         return all;
+    }
+
+    /** Whether the node's vote is one of those that were counted, and its token one of those that the highest is of. */
+    boolean counts(int node) {
+        return granted.contains(node);
     }
 
     /** The nodes that have given us their vote or may have; the others are sure to have kept it. */

@@ -67,6 +67,10 @@ final class Voters {
         return count > all.size() / 2;
     }
 
+    int majority() {
+        return all.size() / 2 + 1;
+    }
+
     boolean isMajorityReady() {
         return isMajority(all.stream().filter(LockBackend::isReady).count());
     }
@@ -97,7 +101,7 @@ final class Voters {
     }
 
     /**
-     * Asks several nodes at once, and only then lets their answers be heard. Whoever has heard enough cancels, which
+     * Asks several nodes at once, and only then lets their answers be heard. A caller that has heard enough cancels, which
      * stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard
      * of them in another order than the others, would contradict them.
      */

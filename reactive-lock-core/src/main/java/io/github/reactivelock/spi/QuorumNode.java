@@ -22,7 +22,7 @@ public interface QuorumNode extends LockBackend {
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority
-     * @return completes when it is so
+     * @return whether the claim owns the lock here; never empty
      */
-    Mono<Void> raise(Claim claim, long fencingToken);
+    Mono<Boolean> raise(Claim claim, long fencingToken);
 }

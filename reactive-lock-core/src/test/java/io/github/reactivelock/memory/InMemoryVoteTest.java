@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,22 @@ class InMemoryVoteTest {
         now += 1;
 
         assertThat(vote(claim("alive"), 20).result()).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    @Test
+    void raisingTheTokenTellsWhetherTheLockIsTheClaims() {
+        Claim owner = claim("owner");
+        Claim other = claim("other");
+        assertThat(vote(owner, 1).result()).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(vote(other, 2).result()).isInstanceOf(ClaimResult.Queued.class);
+        long token = 7L << LockBackend.PASS_BITS;
+
+        assertThat(node.raise(owner, token).block()).isTrue();
+        assertThat(node.raise(other, token).block()).isFalse();
+        assertThat(node.forceRelease("k", token).block()).isTrue();
+        assertThat(node.raise(owner, token).block()).isFalse();
+        now += LEASE.toNanos();
+        assertThat(node.raise(other, token).block()).as("its lease is over").isFalse();
     }
 
     private Vote vote(Claim claim, long ticket) {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -84,6 +85,53 @@ class QuorumLockBackendTest {
 
         assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE, null, token(5)));
         assertThat(quorum.claim(claim("two")).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE));
+    }
+
+    @Test
+    void aVoteThatWasTakenByForceBeforeItsTokenWasWrittenBackDoesNotCount() {
+        Claim claim = claim("one");
+        nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(7), LEASE));
+        nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(5), LEASE));
+        nodes.get(2).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(1).raise = Mono.just(false); // another grant of this number was ended there
+        nodes.get(2).raise = Mono.just(false);
+
+        assertThat(quorum.claim(claim).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+
+        nodes.get(1).raise = Mono.just(true);
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(7), LEASE));
+    }
+
+    @Test
+    void aTokenThatOnlyOtherNodesThanTheVotersConfirmIsNoGrant() {
+        Claim claim = claim("one");
+        nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(7), LEASE));
+        nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(5), LEASE));
+        nodes.get(2).vote = Mono.never();
+        nodes.get(1).raise = Mono.error(new IllegalStateException("silent"));
+
+        assertThat(quorum.claim(claim).block(LIMIT))
+                .as("node 3 may have given a higher number, which was not counted")
+                .isInstanceOf(ClaimResult.Queued.class);
+    }
+
+    @Test
+    void aClaimThatOnlyTriesIsToldThatTheVotesWentAway() {
+        Claim claim = new Claim("k", "one", "a test", LEASE, Claim.Mode.TRY);
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(7), LEASE)));
+        nodes.get(0).raise = Mono.just(false);
+        nodes.get(1).raise = Mono.just(false);
+
+        assertThatThrownBy(() -> quorum.claim(claim).block(LIMIT)).hasMessageContaining("too few confirmed");
+    }
+
+    @Test
+    void nodesThatNumberAlikeWhatTheyGaveToDifferentOwnersShowNoOwner() {
+        nodes.get(0).info = Mono.just(new LockInfo.Held("k", "one", token(7), LEASE, 0));
+        nodes.get(1).info = Mono.just(new LockInfo.Held("k", "another", token(7), LEASE, 0));
+        nodes.get(2).info = Mono.just(new LockInfo.Free("k"));
+
+        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
     }
 
     @Test
@@ -210,7 +258,9 @@ class QuorumLockBackendTest {
         private final List<Long> raised = new ArrayList<>();
         private Mono<ClaimResult> vote = Mono.never();
         private boolean olderWaits;
+        private Mono<Boolean> raise = Mono.just(true);
         private Mono<Boolean> release = Mono.just(true);
+        private Mono<LockInfo> info = Mono.never();
         private Mono<Boolean> force = Mono.just(false);
         private Mono<RenewalResult> renewal = Mono.just(new RenewalResult(Set.of("one"), Map.of()));
 
@@ -228,8 +278,11 @@ class QuorumLockBackendTest {
         }
 
         @Override
-        public Mono<Void> raise(Claim claim, long fencingToken) {
-            return Mono.fromRunnable(() -> raised.add(fencingToken));
+        public Mono<Boolean> raise(Claim claim, long fencingToken) {
+            return Mono.defer(() -> {
+                raised.add(fencingToken);
+                return raise;
+            });
         }
 
         @Override
@@ -254,7 +307,7 @@ class QuorumLockBackendTest {
 
         @Override
         public Mono<LockInfo> inspect(String key) {
-            return Mono.never();
+            return info;
         }
 
         @Override

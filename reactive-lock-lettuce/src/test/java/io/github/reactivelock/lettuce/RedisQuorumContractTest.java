@@ -1,5 +1,7 @@
 package io.github.reactivelock.lettuce;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -19,12 +21,15 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 class RedisQuorumContractTest extends LockBackendContract {
 
     private static final Duration LONGEST_LEASE = Duration.ofHours(12);
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(20);
     private static List<RedisServer> servers;
 
     @BeforeAll
@@ -62,6 +67,23 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
     }
 
+    @Test
+    void raisingTheTokenTellsWhetherTheLockIsTheClaims() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("raised", "raise-1", "owner", LEASE, Claim.Mode.QUEUE);
+        Claim other = new Claim("raised", "raise-2", "other", LEASE, Claim.Mode.QUEUE);
+        long above = Long.MAX_VALUE >> 2 & -(1L << LockBackend.PASS_BITS);
+        assertThat(node.vote(owner, 1).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(node.vote(other, 2).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+
+        assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
+        assertThat(node.raise(other, above).block(LIMIT)).isFalse();
+        assertThat(node.forceRelease("raised", above).block(LIMIT)).isTrue();
+        assertThat(node.raise(owner, above).block(LIMIT)).isFalse();
+        assertThat(node.release(other).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
     /** A server that has just been started for the test, but may be counted: the contract uses leases of many hours. */
     private record LongUp(QuorumNode node) implements QuorumNode {
         @Override
@@ -72,7 +94,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
-        public Mono<Void> raise(Claim claim, long fencingToken) {
+        public Mono<Boolean> raise(Claim claim, long fencingToken) {
             return node.raise(claim, fencingToken);
         }
 

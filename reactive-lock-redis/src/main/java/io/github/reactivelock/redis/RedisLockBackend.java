@@ -146,9 +146,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
-    public final Mono<Void> raise(Claim claim, long fencingToken) {
-        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken))
-                .then();
+    public final Mono<Boolean> raise(Claim claim, long fencingToken) {
+        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken)).map(RedisReplies::flag);
     }
 
     @Override

@@ -326,9 +326,10 @@ local function answer(verb, k, at)
     if known < tonumber(wanted) then
       call('SET', TOKEN, '+' .. wanted .. mark, 'PX', kept(wanted, now))
     end
-    if id == me then
-      call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
+    if id ~= me then
+      return 0
     end
+    call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
     return 1
   end
 

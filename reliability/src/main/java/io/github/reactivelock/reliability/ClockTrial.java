@@ -78,7 +78,7 @@ final class ClockTrial {
         }
     }
 
-    /** The node that is ahead has nobody's lock any more, and the other four have the holder's. */
+    /** The node that is ahead has given its lock up, and the other four have the holder's. */
     private void aheadInAQuorum(PrintStream out) throws IOException, InterruptedException {
         List<RedisServer> others = Stream.generate(RedisServer::start).limit(4).toList();
         try (ShiftedRedis server = new ShiftedRedis()) {
@@ -92,7 +92,7 @@ final class ClockTrial {
             boolean unused = get(first.release().thenReturn(true));
             LockHandle second = get(Mono.fromFuture(waiting));
             expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump of one node");
-            out.println("clock of one node of five +60 s: the holder kept the lock, nobody else got it");
+            out.println("clock of one node of five +60 s: the holder kept the lock, no other client got it");
             end(second.release(), one, other);
         } finally {
             others.forEach(RedisServer::close);

@@ -47,7 +47,7 @@ public final class H2Process {
         Server serving = server.start();
         System.out.println("serves at " + serving.getPort());
         while (System.in.read() >= 0) {
-            // Nobody has anything more to say to it.
+            // What is said after that means nothing.
         }
         server.stop();
     }

@@ -37,7 +37,7 @@ abstract class Store implements AutoCloseable {
         return 0;
     }
 
-    /** Whether it has carried out a claim on a lock that was free, be it that nobody heard of it. */
+    /** Whether it has carried out a claim on a lock that was free, though its answer may have been lost. */
     boolean hasActed(String key, Lab lab) {
         return !lab.isFree(key);
     }

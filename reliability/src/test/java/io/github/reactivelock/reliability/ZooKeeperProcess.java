@@ -33,7 +33,7 @@ public final class ZooKeeperProcess {
         try (TestingServer server = new TestingServer(spec, true)) {
             System.out.println("serves at " + server.getPort());
             while (System.in.read() >= 0) {
-                // Nobody has anything more to say to it.
+                // What is said after that means nothing.
             }
         }
     }

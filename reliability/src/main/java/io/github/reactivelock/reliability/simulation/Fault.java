@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param machine whose, where it is somebody's
  * @param site whose, where it is a server's
  * @param length for how long, or by how much
- * @param aimed whether it waits for the next grant that leaves a store, and hits whoever gets that
+ * @param aimed whether it waits for the next grant that leaves a store, and hits the machine that gets that
  */
 record Fault(Duration at, Kind kind, int machine, int site, Duration length, boolean aimed) {
 
@@ -53,7 +53,7 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length, boo
                 "%.3f s: %s, %s, site %d, %d ms",
                 at.toNanos() / 1e9,
                 kind,
-                aimed ? "whoever gets the next grant" : "machine " + machine,
+                aimed ? "the machine with the next grant" : "machine " + machine,
                 site,
                 length.toMillis());
     }

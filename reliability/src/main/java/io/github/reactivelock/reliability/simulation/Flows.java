@@ -4,10 +4,12 @@ import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -70,6 +72,11 @@ final class Flows {
                     rest(member);
                 })
                 .subscribe(nothing -> {}, failure -> {
+                    if (plan.faults().isEmpty()
+                            && plan.manner().immediate()
+                            && failure instanceof LockUnavailableException) {
+                        oracle.leak("a store that answers at once is unavailable: " + failure);
+                    }
                     if (world.isLogged()) {
                         world.log(member.machine.name, "failed: " + failure);
                     }
@@ -93,7 +100,7 @@ final class Flows {
         if (world.chance(0.1)) {
             chosen = chosen.withoutRenewal();
         }
-        if (world.chance(0.2)) {
+        if (world.chance(0.2) && !plan.manner().immediate()) {
             chosen = chosen.withWaitTimeout(time(3 * plan.lease().toNanos()));
         }
         if (world.chance(0.1)) {
@@ -117,16 +124,18 @@ final class Flows {
         }
 
         Mono<Void> action() {
+            if (plan.manner().immediate()) {
+                return together(IntStream.range(0, plan.keys())
+                        .mapToObj(i -> "lock-" + i)
+                        .toList());
+            }
             String key = key();
             int kind = random.nextInt(20);
             if (kind == 0) {
                 return client.tryAcquire(key).flatMap(this::workAndRelease);
             }
             if (kind == 1 && plan.keys() > 1) {
-                List<String> keys = List.of("lock-0", "lock-1");
-                wantsTogether.addAll(keys);
-                keys.forEach(wanted -> oracle.wantsWithOthers(wanted, 1));
-                return client.withLock(keys, this::underBoth);
+                return together(List.of("lock-0", "lock-1"));
             }
             waitsFor.add(key);
             oracle.waits(key);
@@ -139,6 +148,12 @@ final class Flows {
             return client.withLock(key, held -> inside(held, work()));
         }
 
+        private Mono<Void> together(List<String> keys) {
+            wantsTogether.addAll(keys);
+            keys.forEach(wanted -> oracle.wantsWithOthers(wanted, 1));
+            return client.withLock(keys, this::underAll);
+        }
+
         void over() {
             waitsFor.forEach(oracle::waitsNoMore);
             waitsFor.clear();
@@ -146,8 +161,14 @@ final class Flows {
             wantsTogether.clear();
         }
 
-        private Mono<Void> underBoth(List<LockHandle> held) {
-            return inside(held.get(0), inside(held.get(1), work()));
+        private Mono<Void> underAll(List<LockHandle> held) {
+            return Mono.defer(() -> {
+                oracle.acquired();
+                List<Oracle.Hold> holds = held.stream()
+                        .map(handle -> oracle.begins(machine, handle.key(), handle))
+                        .toList();
+                return work().doFinally(signal -> holds.forEach(oracle::ends));
+            });
         }
 
         private Mono<Void> work() {
@@ -163,6 +184,7 @@ final class Flows {
                 if (waitsFor.remove(held.key())) {
                     oracle.waitsNoMore(held.key());
                 }
+                oracle.acquired();
                 Oracle.Hold hold = oracle.begins(machine, held.key(), held);
                 return work.doFinally(signal -> oracle.ends(hold));
             });

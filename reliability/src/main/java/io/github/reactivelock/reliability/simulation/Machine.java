@@ -1,7 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Agenda.Event;
 import io.github.reactivelock.reliability.simulation.World.Channel;
-import io.github.reactivelock.reliability.simulation.World.Event;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -137,7 +137,7 @@ final class Machine {
 
         private Disposable on(@Nullable Channel order, Runnable task, long delay) {
             Event event = after(delay + lateness(), order, task);
-            return new Scheduled(event);
+            return new Scheduled(world, event);
         }
 
         private Disposable periodically(@Nullable Channel order, Runnable task, long first, long period) {
@@ -190,10 +190,10 @@ final class Machine {
         }
     }
 
-    private record Scheduled(Event event) implements Disposable {
+    private record Scheduled(World world, Event event) implements Disposable {
         @Override
         public void dispose() {
-            event.callOff();
+            world.callOff(event);
         }
 
         @Override

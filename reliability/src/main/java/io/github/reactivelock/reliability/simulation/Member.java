@@ -55,16 +55,16 @@ final class Member {
             }
 
             @Override
-            public void hears(Claim claim, ClaimResult answer) {
-                if (answer instanceof ClaimResult.Queued queued) {
-                    oracle.told(claim.id(), queued.newestToken());
+            public void asksUnconnected(String question) {
+                if (!plan.store().isQuorum()) { // whose nodes are asked together
+                    oracle.leak(machine.name + " asks without a connection: " + question);
                 }
             }
 
             @Override
-            public void forced(String claimId) {
-                if (plan.store().isQuorum()) {
-                    oracle.forcedClaim(claimId);
+            public void hears(Claim claim, ClaimResult answer) {
+                if (answer instanceof ClaimResult.Queued queued) {
+                    oracle.told(claim.id(), queued.newestToken());
                 }
             }
         };

@@ -30,9 +30,13 @@ final class MemorySite implements Site {
 
     private InMemoryLockBackend begin() {
         InMemoryLockBackend begun = InMemoryLockBackend.create(this::clock);
-        Claim nobody = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
-        begun.raise(nobody, tokenOfNow()).block();
+        raise(begun, tokenOfNow());
         return begun;
+    }
+
+    private static void raise(InMemoryLockBackend raised, long above) {
+        Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
+        var unused = raised.raise(any, above).block();
     }
 
     /** Above every token so far: there are far fewer grants than microseconds. */
@@ -61,8 +65,7 @@ final class MemorySite implements Site {
     public void jump(Duration jump) {
         ahead += jump.toNanos();
         long above = tokenOfNow();
-        store.raise(new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY), above)
-                .block();
+        raise(store, above);
         excusedBelow = above;
     }
 

@@ -30,12 +30,12 @@ final class Oracle {
         private final Machine machine;
         private final String key;
         private final LockHandle handle;
-        private final long number;
+        private final String id;
         /** As the checker of histories reads it. */
         private final List<HistoryEvent> history = new ArrayList<>();
 
         private Hold(Machine machine, String key, LockHandle handle, long number) {
-            this.number = number;
+            this.id = machine.name + "#" + number;
             this.machine = machine;
             this.key = key;
             this.handle = handle;
@@ -53,7 +53,10 @@ final class Oracle {
         }
 
         private void record(Kind kind, long now, long until) {
-            String id = machine.name + "#" + number;
+            int last = history.size() - 1;
+            if (kind == Kind.HELD && history.get(last).kind() == Kind.HELD) { // the latest says it all
+                HistoryEvent unused = history.remove(last);
+            }
             history.add(new HistoryEvent(now, machine.name, kind, key, id, handle.fencingToken(), until));
         }
 
@@ -78,8 +81,6 @@ final class Oracle {
     private final World world;
     private final Map<String, Lock> locks = new HashMap<>();
     private final Set<Long> forced = new HashSet<>();
-    /** Of a quorum, where a node's token may be another's elsewhere. */
-    private final Set<String> forcedClaims = new HashSet<>();
     /** By claim: grants of it with this token, or a lower one, are known to its client to be over. */
     private final Map<String, Long> told = new HashMap<>();
 
@@ -89,6 +90,7 @@ final class Oracle {
     private final List<String> leaks = new ArrayList<>();
     private final List<HistoryEvent> history = new ArrayList<>();
     private final Site site;
+    private long holds;
     private long acquisitions;
 
     /** @param site the one whose losses excuse, or one that never loses anything */
@@ -108,13 +110,7 @@ final class Oracle {
 
     private boolean wasCut(Hold hold) {
         long granted = hold.handle.fencingToken() & MASK;
-        return granted < site.excusedBelow()
-                || forced.contains(granted)
-                || forcedClaims.contains(Simulated.claimOf(hold.handle));
-    }
-
-    void forcedClaim(String claimId) {
-        forcedClaims.add(claimId);
+        return granted < site.excusedBelow() || forced.contains(granted);
     }
 
     /** An answer has arrived. */
@@ -142,12 +138,19 @@ final class Oracle {
         lock.movedAt = world.now();
     }
 
+    /** A flow has what it wanted, be it a lock or many. */
+    void acquired() {
+        acquisitions++;
+    }
+
     /** A flow begins what the lock protects. */
     Hold begins(Machine machine, String key, LockHandle handle) {
-        acquisitions++;
+        holds++;
         Lock lock = lock(key);
-        Hold begun = new Hold(machine, key, handle, acquisitions);
-        world.log(machine.name, "holds " + begun);
+        Hold begun = new Hold(machine, key, handle, holds);
+        if (world.isLogged()) {
+            world.log(machine.name, "holds " + begun);
+        }
         lock.inside.forEach(other -> other.look(world.now()));
         if (handle.isHeld()) {
             begun.record(Kind.INVOKED, world.now(), 0);
@@ -181,15 +184,17 @@ final class Oracle {
             history.addAll(hold.history);
         }
         lock.movedAt = world.now();
-        world.log(hold.machine.name, "leaves " + hold);
+        if (world.isLogged()) {
+            world.log(hold.machine.name, "leaves " + hold);
+        }
     }
 
-    /** Something broke: for a while nobody can be blamed for waiting. */
+    /** Something broke: for a while waiting is no fault. */
     void broke(long until) {
         locks.values().forEach(lock -> lock.movedAt = Math.max(lock.movedAt, until));
     }
 
-    /** Whether somebody waits and nobody is inside, and nothing has moved for so long. */
+    /** Whether flows wait while none is inside, and nothing has moved for so long. */
     void look(long longest) {
         locks.forEach((key, lock) -> {
             lock.inside.forEach(hold -> hold.look(world.now()));
@@ -199,7 +204,7 @@ final class Oracle {
                     && world.now() - lock.movedAt > longest) {
                 wrong(
                         lostWakeups,
-                        lock.waiting + " wait for '" + key + "' and nobody was inside for "
+                        lock.waiting + " wait for '" + key + "' and none was inside for "
                                 + (world.now() - lock.movedAt) / 1_000_000 + " ms");
                 lock.movedAt = world.now();
             }

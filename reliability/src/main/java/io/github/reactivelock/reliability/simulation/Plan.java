@@ -60,8 +60,18 @@ record Plan(
 
     private static final long MILLI = 1_000_000;
 
-    /** Each seed has weights of its own: one has hardly a fault and another little else, of two kinds only. */
+    /** A seed in thirty has a fleet of a rare kind, of which chance would make too few. */
     static Plan of(long seed) {
+        Plan usual = usual(seed);
+        return switch ((int) Math.floorMod(seed, 30)) {
+            case 7, 19 -> usual.withPushesCut();
+            case 13 -> usual.withManyKeys();
+            default -> usual;
+        };
+    }
+
+    /** Each seed has weights of its own: one has hardly a fault and another little else, of two kinds only. */
+    private static Plan usual(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         Store store = store(random.nextInt(40));
         int sites = store.isQuorum() ? 3 + 2 * random.nextInt(2) : 1;
@@ -84,6 +94,38 @@ record Plan(
                 faults(random, store, sites, machines, lease, busy));
     }
 
+    /** Locks are wanted by the thousand, from a store that answers inside the call. */
+    private Plan withManyKeys() {
+        Wire.Manner immediate = new Wire.Manner(MILLI, 0, 0, true, true, true);
+        Duration shortly = Duration.ofMillis(300);
+        return new Plan(seed, Store.MEMORY, 1, 2, 1, 3_000, lease, immediate, MILLI, shortly, List.of());
+    }
+
+    /** Nothing breaks but connections for pushes, so that a grant whose push was lost stands out. */
+    private Plan withPushesCut() {
+        Duration longest = Duration.ofSeconds(15);
+        Wire.Manner steady =
+                new Wire.Manner(manner.latency(), 0, 0, manner.asksAgain(), manner.answersInOrder(), false);
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Fault> cuts = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
+            Duration length = Duration.ofNanos(random.nextLong(50 * MILLI));
+            cuts.add(new Fault(at, Kind.CUT_PUSHES, random.nextInt(machines), 0, length, random.nextBoolean()));
+        }
+        cuts.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                seed, Store.MEMORY, 1, machines, flows, 1, longest, steady, 20 * MILLI, busy, List.copyOf(cuts));
+    }
+
+    /** For how long a lock may stand still after something broke: leases and questions end, and are asked anew. */
+    Duration patience() {
+        boolean isOnlyDeaf = !faults.isEmpty() && faults.stream().allMatch(fault -> fault.kind() == Kind.CUT_PUSHES);
+        return isOnlyDeaf && manner.latest() == 0
+                ? Duration.ofSeconds(2)
+                : lease.multipliedBy(3).plusSeconds(5);
+    }
+
     private static Wire.Manner manner(SplittableRandom random, Store store, Duration lease) {
         long latency = one(random, 100_000, 400_000, 2 * MILLI, 10 * MILLI, Math.min(lease.toNanos() / 20, 50 * MILLI));
         double lateShare = random.nextInt(3) == 0 ? 0.1 : 0.01;
@@ -96,7 +138,8 @@ record Plan(
                 lateShare,
                 store.isQuorum() && inOrder ? Math.min(latest, 60 * MILLI) : latest,
                 asksAgain,
-                inOrder);
+                inOrder,
+                false);
     }
 
     private static List<Fault> faults(

@@ -62,7 +62,8 @@ final class Run {
         to(begun + plan.busy().toNanos());
         flows.end();
         faults.end();
-        long bound = world.now() + patience() + (long) plan.machines() * plan.flows() * (plan.work() + patience() / 4);
+        long patience = 3 * plan.lease().toNanos() + 5 * SECOND;
+        long bound = world.now() + patience + (long) plan.machines() * plan.flows() * (plan.work() + patience / 4);
         while (flows.under() > 0 && world.now() < bound) {
             to(world.now() + LOOK);
         }
@@ -74,11 +75,6 @@ final class Run {
         return oracle.result();
     }
 
-    /** For how long a lock may stand still after something broke: leases and questions end, and are asked anew. */
-    private long patience() {
-        return 3 * plan.lease().toNanos() + 5 * SECOND;
-    }
-
     private void to(long time) {
         while (world.now() < time) {
             long until = Math.min(time, world.now() + LOOK);
@@ -86,7 +82,7 @@ final class Run {
             while (more) {
                 more = world.next(until);
             }
-            oracle.look(patience());
+            oracle.look(plan.patience().toNanos());
         }
     }
 

@@ -5,10 +5,16 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -31,6 +37,12 @@ public final class Simulate implements Callable<Integer> {
 
     @Option(names = "--from", description = "the first seed; drawn by chance if not given")
     private @Nullable Long from;
+
+    @Option(names = "--store", description = "only seeds of this one: ${COMPLETION-CANDIDATES}")
+    private Plan.@Nullable Store store;
+
+    @Option(names = "--threads", description = "how many seeds at a time (default: one for each processor)")
+    private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(
             names = "--planted",
@@ -60,7 +72,7 @@ public final class Simulate implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException, InterruptedException, ExecutionException {
         if (planted) {
             Duration longest = Duration.ofMillis((long) (minutes * 60_000));
             return new Planted(Path.of(System.getProperty("reactivelock.root", "")), out).findAll(longest, only)
@@ -71,24 +83,55 @@ public final class Simulate implements Callable<Integer> {
         return replayed == null ? search() : replay(Plan.of(replayed));
     }
 
-    private int search() {
-        long end = System.nanoTime() + (long) (minutes * 60e9);
+    private int search() throws InterruptedException, ExecutionException {
         long begun = System.nanoTime();
-        long next = from == null ? new SplittableRandom().nextLong(1_000_000_000) : from;
+        long end = begun + (long) (minutes * 60e9);
+        AtomicLong next = new AtomicLong(from == null ? new SplittableRandom().nextLong(1_000_000_000) : from);
         Total total = new Total();
-        while ((System.nanoTime() < end || total.seeds == 0) && !(first && total.wrong() > 0)) {
-            Plan plan = Plan.of(next++);
-            Oracle.Result result = Run.of(plan, null);
-            total.add(result);
-            if (!result.isRight()) {
-                out.println("seed=" + plan.seed() + " " + plan);
-                result.wrong().stream().limit(5).forEach(what -> out.println("  " + what));
+        ExecutorService workers = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<Object>> all = workers.invokeAll(Collections.nCopies(threads, () -> {
+                do {
+                    judge(plan(next), total);
+                } while (System.nanoTime() < end && !(first && total.wrong() > 0));
+                return total;
+            }));
+            for (Future<Object> worker : all) {
+                Object unused = worker.get();
             }
+        } finally {
+            workers.shutdownNow();
         }
         double seconds = (System.nanoTime() - begun) / 1e9;
         out.printf(Locale.ROOT, "%.0f acquisitions a second%n", total.acquisitions / seconds);
         out.println(total);
         return total.wrong() == 0 ? 0 : 1;
+    }
+
+    /** The next seed's, of the kind that is looked at. */
+    private Plan plan(AtomicLong next) {
+        Plan plan = Plan.of(next.getAndIncrement());
+        while (store != null && plan.store() != store) {
+            plan = Plan.of(next.getAndIncrement());
+        }
+        return plan;
+    }
+
+    private void judge(Plan plan, Total total) {
+        Oracle.Result result;
+        try {
+            result = Run.of(plan, null);
+        } catch (RuntimeException | Error e) {
+            out.println("seed=" + plan.seed() + " " + plan);
+            throw e;
+        }
+        total.add(result);
+        if (!result.isRight()) {
+            synchronized (out) {
+                out.println("seed=" + plan.seed() + " " + plan);
+                result.wrong().stream().limit(5).forEach(what -> out.println("  " + what));
+            }
+        }
     }
 
     private int replay(Plan plan) {
@@ -132,7 +175,7 @@ public final class Simulate implements Callable<Integer> {
         private long lostWakeups;
         private long leaks;
 
-        void add(Oracle.Result result) {
+        synchronized void add(Oracle.Result result) {
             seeds++;
             acquisitions += result.acquisitions();
             overlaps += result.overlaps().size();
@@ -141,7 +184,7 @@ public final class Simulate implements Callable<Integer> {
             leaks += result.leaks().size();
         }
 
-        long wrong() {
+        synchronized long wrong() {
             return overlaps + regressions + lostWakeups + leaks;
         }
 

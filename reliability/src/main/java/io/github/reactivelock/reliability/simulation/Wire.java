@@ -9,12 +9,12 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -40,8 +40,15 @@ final class Wire implements QuorumNode {
      * @param latest by how many nanoseconds that is late at most
      * @param asksAgain what a broken connection left without an answer
      * @param answersInOrder as on one connection; else answers overtake one another
+     * @param immediate there is no way: the store answers inside the call, as the one in the process does
      */
-    record Manner(long latency, double lateShare, long latest, boolean asksAgain, boolean answersInOrder) {}
+    record Manner(
+            long latency,
+            double lateShare,
+            long latest,
+            boolean asksAgain,
+            boolean answersInOrder,
+            boolean immediate) {}
 
     /** Looks on. */
     interface Witness {
@@ -49,11 +56,11 @@ final class Wire implements QuorumNode {
         /** A grant leaves a store for a client. */
         void grants();
 
+        /** A client asks although it could know that there is no connection. */
+        void asksUnconnected(String question);
+
         /** A client hears what became of a claim. */
         void hears(Claim claim, ClaimResult answer);
-
-        /** An operator took what a claim had at a store. */
-        void forced(String claimId);
     }
 
     private final World world;
@@ -197,16 +204,18 @@ final class Wire implements QuorumNode {
         var unused = world.at(questions.after(world.now() + way()), step);
     }
 
-    private <T> Mono<T> ask(String name, Function<QuorumNode, Mono<T>> question) {
-        return Mono.create(sink -> new Question<>(name, question, sink).begin());
+    private <T> Mono<T> ask(Supplier<String> name, Function<QuorumNode, Mono<T>> question) {
+        return manner.immediate()
+                ? Mono.defer(() -> question.apply(store()))
+                : Mono.create(sink -> new Question<>(name, question, sink).begin());
     }
 
     private final class Question<T> {
-        private final String name;
+        private final Supplier<String> name;
         private final Function<QuorumNode, Mono<T>> question;
         private final MonoSink<T> asker;
 
-        Question(String name, Function<QuorumNode, Mono<T>> question, MonoSink<T> asker) {
+        Question(Supplier<String> name, Function<QuorumNode, Mono<T>> question, MonoSink<T> asker) {
             this.name = name;
             this.question = question;
             this.asker = asker;
@@ -218,6 +227,9 @@ final class Wire implements QuorumNode {
                 return;
             }
             unanswered.add(this);
+            if (!connected) {
+                witness.asksUnconnected(name.get());
+            }
             if (connected) {
                 send();
             } else if (!manner.asksAgain()) {
@@ -238,17 +250,19 @@ final class Wire implements QuorumNode {
 
         private void arrive(int connection) {
             if (connection != cuts && !world.chance(DELIVERED_ALL_THE_SAME)) {
-                world.log(machine.name, name + " is lost");
+                if (world.isLogged()) {
+                    world.log(machine.name, name.get() + " is lost");
+                }
                 return;
             }
             Disposable unused = question.apply(store()).subscribe(answer -> answer(connection, answer), failure -> {
-                throw new IllegalStateException(name + " failed at the store", failure);
+                throw new IllegalStateException(name.get() + " failed at the store", failure);
             });
         }
 
         private void answer(int connection, T answer) {
             if (world.isLogged()) {
-                world.log(machine.name, name + " -> " + answer);
+                world.log(machine.name, name.get() + " -> " + answer);
             }
             machine.later(wayBack(isGrant(answer)), manner.answersInOrder() ? answers : null, () -> {
                 if (connection == cuts && unanswered.remove(this)) {
@@ -282,9 +296,6 @@ final class Wire implements QuorumNode {
 
     private void push(Signal signal) {
         int connection = pushCuts;
-        if (signal instanceof Signal.Suspect suspect && suspect.reason() == LossReason.FORCED) {
-            witness.forced(suspect.claimId());
-        }
         if (!listening) {
             return;
         }
@@ -305,36 +316,33 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return ask("claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
+        return ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
                 .doOnNext(answer -> witness.hears(claim, answer));
     }
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket) {
-        return ask("vote " + claim.key() + " " + claim.id(), node -> node.vote(claim, ticket));
+        return ask(() -> "vote " + claim.key() + " " + claim.id(), node -> node.vote(claim, ticket));
     }
 
     @Override
-    public Mono<Void> raise(Claim claim, long fencingToken) {
-        return ask(
-                        "raise " + claim.id(),
-                        node -> node.raise(claim, fencingToken).thenReturn(true))
-                .then();
+    public Mono<Boolean> raise(Claim claim, long fencingToken) {
+        return ask(() -> "raise " + claim.id(), node -> node.raise(claim, fencingToken));
     }
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return ask("renew " + held.size(), node -> node.renew(held));
+        return ask(() -> "renew " + held.size(), node -> node.renew(held));
     }
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return ask("release " + claim.key() + " " + claim.id(), node -> node.release(claim));
+        return ask(() -> "release " + claim.key() + " " + claim.id(), node -> node.release(claim));
     }
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return ask("inspect " + key, node -> node.inspect(key));
+        return ask(() -> "inspect " + key, node -> node.inspect(key));
     }
 
     @Override
@@ -344,7 +352,7 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return ask("force " + key + " " + fencingToken, node -> node.forceRelease(key, fencingToken));
+        return ask(() -> "force " + key + " " + fencingToken, node -> node.forceRelease(key, fencingToken));
     }
 
     @Override

@@ -1,32 +1,12 @@
 package io.github.reactivelock.reliability.simulation;
 
-import java.util.PriorityQueue;
+import io.github.reactivelock.reliability.simulation.Agenda.Event;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Time, chance, and the one line of events that everything in a simulation happens in. For one thread. */
 final class World {
-
-    /** Something that happens at a time, unless it is put off or called off before. */
-    static final class Event {
-        private final Runnable task;
-        private long at;
-        private long tie;
-        private boolean off;
-
-        private Event(Runnable task) {
-            this.task = task;
-        }
-
-        void callOff() {
-            off = true;
-        }
-
-        boolean isOff() {
-            return off;
-        }
-    }
 
     /** Keeps what goes through it in order, as a connection or a worker does. */
     static final class Channel {
@@ -40,8 +20,7 @@ final class World {
 
     private static final int MOST_BLOCKED = 5;
 
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>((a, b) -> a.at != b.at ? Long.compare(a.at, b.at) : Long.compare(a.tie, b.tie));
+    private final Agenda agenda = new Agenda();
     private final SplittableRandom random;
     private final @Nullable Consumer<String> log;
     private long now;
@@ -83,25 +62,24 @@ final class World {
 
     /** Gives an event another time, when it is its turn and it cannot be yet. */
     void put(Event event, long time) {
-        event.at = Math.max(time, now);
-        event.tie = random.nextLong();
-        events.add(event);
+        agenda.put(event, Math.max(time, now), random.nextLong());
+    }
+
+    void callOff(Event event) {
+        agenda.callOff(event);
     }
 
     /** False when nothing is left to happen before that time, which has come then. */
     boolean next(long until) {
-        Event first = events.peek();
-        if (first == null || first.at > until) {
+        Event first = agenda.next(until);
+        if (first == null) {
             now = Math.max(now, until);
             return false;
         }
-        events.remove();
-        if (!first.off) {
-            now = first.at;
-            happened++;
-            trace = trace * 31 + now;
-            first.task.run();
-        }
+        now = first.at();
+        happened++;
+        trace = trace * 31 + now;
+        first.happen();
         return true;
     }
 

@@ -88,9 +88,10 @@ record Configuration(String model, String file, String constants, String rule, S
         return new Configuration(model, file, changed, off, broken);
     }
 
-    private Configuration with(@Nullable String assignments) {
+    Configuration with(@Nullable String assignments) {
         String changed = constants;
-        for (String assignment : assignments == null ? new String[0] : assignments.split("; ")) {
+        for (String assignment :
+                assignments == null || assignments.isEmpty() ? new String[0] : assignments.split("; ")) {
             String name = assignment.substring(0, assignment.indexOf(" ="));
             Matcher line = Pattern.compile("(?m)^  " + name + " = .*$").matcher(changed);
             if (!line.find()) {

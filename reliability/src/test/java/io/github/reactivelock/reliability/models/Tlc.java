@@ -31,9 +31,32 @@ final class Tlc {
     private Tlc() {}
 
     static Finding check(Configuration configuration) {
+        return check(configuration, List.of(Configuration.directory().resolve(configuration.model() + ".tla")), "");
+    }
+
+    /** Whether courses that the code took are courses of a model. */
+    static Finding follow(String model, List<String> courses, String... constants) {
+        Path traces = Configuration.directory().resolve("traces");
+        String recorded = "---- MODULE Recorded ----\nEXTENDS Sequences\nCourses == <<\n"
+                + String.join(",\n", courses)
+                + "\n>>\n====\n";
+        String trace = model + "Trace";
+        Configuration configuration =
+                new Configuration(trace, trace, Configuration.text(traces.resolve(trace + ".cfg")), "", "");
+        return check(
+                configuration.with(String.join("; ", constants)),
+                List.of(Configuration.directory().resolve(model + ".tla"), traces.resolve(trace + ".tla")),
+                recorded);
+    }
+
+    private static Finding check(Configuration configuration, List<Path> modules, String recorded) {
         try {
             Path directory = Files.createTempDirectory("reactive-lock-model-");
             try {
+                for (Path module : modules) {
+                    Files.copy(module, directory.resolve(module.getFileName()));
+                }
+                Files.writeString(directory.resolve("Recorded.tla"), recorded);
                 return check(configuration, directory);
             } finally {
                 delete(directory);
@@ -48,7 +71,6 @@ final class Tlc {
 
     private static Finding check(Configuration configuration, Path directory) throws IOException, InterruptedException {
         String module = configuration.model() + ".tla";
-        Files.copy(Configuration.directory().resolve(module), directory.resolve(module));
         Files.writeString(directory.resolve("checked.cfg"), configuration.constants());
         Path printed = directory.resolve("printed.txt");
         Process process = new ProcessBuilder(

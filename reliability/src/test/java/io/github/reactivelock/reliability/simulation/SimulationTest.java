@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A minute of the simulation with seeds that nobody has seen, and what makes a seed worth printing. */
+/** A minute of the simulation with fresh seeds, and what makes a seed worth printing. */
 class SimulationTest {
 
     @Test

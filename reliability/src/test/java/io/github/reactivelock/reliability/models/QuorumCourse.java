@@ -1,0 +1,286 @@
+package io.github.reactivelock.reliability.models;
+
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.quorum.SimulatedQuorum;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockInfo;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/**
+ * Three claims, each of a quorum client of its own, at three stores in the process. What a claim tells a node waits until
+ * chance has the node carry it out. Written down are the steps, in the words of {@code models/Quorum.tla}, and after each
+ * what waits and who has each node's vote.
+ */
+final class QuorumCourse {
+
+    private static final int CLAIMS = 3;
+    private static final int NODES = 3;
+    private static final int STEPS = 120;
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** What a claim told a node. */
+    private record Message(String what, Runnable carriedOut, Runnable lost) {}
+
+    private final Random random;
+    private final long[] clock = {0};
+    private final List<InMemoryLockBackend> stores = Stream.generate(() -> InMemoryLockBackend.create(() -> clock[0]))
+            .limit(NODES)
+            .toList();
+    private final List<Asker> askers = new ArrayList<>();
+    private final List<String> steps = new ArrayList<>();
+    /** What follows is sound and not in the model, so the course ends before it. */
+    private boolean leftTheModel;
+
+    private long forcedToken;
+    private final List<Integer> toForce = new ArrayList<>();
+
+    QuorumCourse(long seed) {
+        this.random = new Random(seed);
+        clock[0] = LEASE.toNanos(); // all of them count
+        for (int claim = 1; claim <= CLAIMS; claim++) {
+            askers.add(new Asker(claim));
+        }
+    }
+
+    void run() {
+        for (int step = 0; step < STEPS && !leftTheModel; step++) {
+            step();
+        }
+    }
+
+    String text() {
+        return "<<" + String.join(",\n", steps) + ">>";
+    }
+
+    private void step() {
+        Asker asker = askers.get(random.nextInt(CLAIMS));
+        int node = random.nextInt(NODES);
+        int what = random.nextInt(20);
+        if (what < 3) {
+            asker.ask();
+        } else if (what == 3) {
+            asker.release();
+        } else if (what < 8 && forcedToken == 0 && asker.phase.equals("held")) {
+            forcedToken = asker.token;
+            toForce.addAll(List.of(0, 1, 2));
+            note("force", asker, 0, 0);
+        } else if (what < 10 && !toForce.isEmpty()) {
+            int at = toForce.remove(random.nextInt(toForce.size()));
+            Boolean unused = stores.get(at).forceRelease("k", forcedToken).block();
+            note("forced", null, at + 1, 0);
+        } else {
+            asker.work(node);
+        }
+    }
+
+    private static boolean hasTwoVotes(String messages) {
+        return messages.indexOf("vote") != messages.lastIndexOf("vote");
+    }
+
+    private void note(String step, Asker by, int node, int lost) {
+        if (leftTheModel) {
+            return;
+        }
+        List<LockInfo> seen = stores.stream()
+                .map(store -> Objects.requireNonNull(store.inspect("k").block()))
+                .toList();
+        steps.add("[step |-> \"" + step + "\", claim |-> " + (by == null ? 0 : by.number) + ", node |-> " + node
+                + ", lost |-> " + lost + ", token |-> " + (by == null ? 0 : by.token >> LockBackend.PASS_BITS)
+                + ", phase |-> \"" + (by == null ? "" : by.phase) + "\""
+                + ", owner |-> "
+                + tuple(seen.stream().map(info -> info instanceof LockInfo.Held held ? held.owner() : "0"))
+                + ", shown |-> "
+                + tuple(seen.stream()
+                        .map(info -> info instanceof LockInfo.Held held
+                                ? "" + (held.fencingToken() >> LockBackend.PASS_BITS)
+                                : "0"))
+                + ", sent |-> " + tuple(askers.stream().map(asker -> tuple(Arrays.stream(asker.shown)))) + "]");
+    }
+
+    private static String tuple(Stream<String> parts) {
+        return parts.collect(Collectors.joining(", ", "<<", ">>"));
+    }
+
+    /** A claim, and the client that makes it. */
+    private final class Asker {
+        private final int number;
+        private final Claim claim;
+        private final QuorumLockBackend quorum;
+        private final List<Deque<Message>> sent = IntStream.range(0, NODES)
+                .<Deque<Message>>mapToObj(node -> new ArrayDeque<>())
+                .toList();
+        /** As the model writes down what was sent. */
+        private final String[] shown = new String[NODES];
+
+        private final Deque<Runnable> seen = new ArrayDeque<>();
+        private String phase = "resting";
+        private long token;
+        /** Of what is being sent to one node after the other. */
+        private String sending = "";
+
+        private boolean released;
+        /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
+        private boolean hasLost;
+
+        Asker(int number) {
+            this.number = number;
+            this.claim = new Claim("k", "claim-" + number, "" + number, LEASE, Claim.Mode.QUEUE);
+            List<QuorumNode> nodes =
+                    IntStream.range(0, NODES).mapToObj(this::wireTo).toList();
+            Arrays.fill(shown, "<<>>");
+            this.quorum = SimulatedQuorum.of(
+                            VirtualTimeScheduler.create(), () -> 1_000L * number, (from, to) -> from, nodes)
+                    .withLongestLease(LEASE);
+        }
+
+        /** Of a node's verbs the quorum uses these three here. */
+        private QuorumNode wireTo(int node) {
+            InMemoryLockBackend store = stores.get(node).connect();
+            return (QuorumNode) Proxy.newProxyInstance(
+                    QuorumNode.class.getClassLoader(), new Class<?>[] {QuorumNode.class}, (proxy, method, args) -> {
+                        switch (method.getName()) {
+                            case "vote":
+                                return send(node, "vote", store.vote((Claim) args[0], (Long) args[1]));
+                            case "raise":
+                                return send(node, "raise", store.raise((Claim) args[0], (Long) args[1]));
+                            case "release":
+                                return send(node, "back", store.release((Claim) args[0]));
+                            case "hashCode":
+                                return 10 * number + node;
+                            case "equals":
+                                return proxy == args[0];
+                            default:
+                                throw new UnsupportedOperationException(method.getName());
+                        }
+                    });
+        }
+
+        private <T> Mono<T> send(int node, String what, Mono<T> question) {
+            return Mono.create((MonoSink<T> sink) -> {
+                sent.get(node)
+                        .add(new Message(
+                                what,
+                                () -> carryOut(question, sink::success),
+                                () -> carryOut(question, unheard -> sink.error(new IllegalStateException("lost")))));
+                seen.add(() -> sends(node, what));
+            });
+        }
+
+        private <T> void carryOut(Mono<T> question, Consumer<T> answered) {
+            Disposable unused = question.subscribe(answered);
+        }
+
+        // ---- what chance has happen
+
+        void ask() {
+            boolean waits = sent.stream().anyMatch(messages -> messages.size() > 1);
+            if (!waits && (phase.equals("resting") || phase.equals("asking"))) {
+                var unused = quorum.claim(claim)
+                        .subscribe(
+                                answer -> seen.add(() -> answered(answer)),
+                                failure -> seen.add(() -> answered(new ClaimResult.Queued(LEASE))));
+                look();
+            }
+        }
+
+        void release() {
+            if (phase.equals("held")) {
+                phase = "over";
+                var unused = quorum.release(claim).subscribe();
+                look();
+            }
+        }
+
+        void work(int node) {
+            Message next = sent.get(node).poll();
+            if (next == null) {
+                return;
+            }
+            boolean isLost = next.what().equals("vote") && phase.equals("asking") && !hasLost && random.nextInt(8) == 0;
+            hasLost |= isLost;
+            (isLost ? next.lost() : next.carriedOut()).run();
+            List<String> left =
+                    new ArrayList<>(List.of(shown[node].replaceAll("[<> ]", "").split(",", -1)));
+            left.remove(0);
+            shown[node] = "<<" + String.join(", ", left) + ">>";
+            note("works", this, node + 1, isLost ? 1 : 0);
+            look();
+        }
+
+        // ---- what follows from it
+
+        private void look() {
+            for (Runnable next = seen.poll(); next != null && !leftTheModel; next = seen.poll()) {
+                next.run();
+            }
+            sent();
+        }
+
+        private void sends(int node, String what) {
+            if (!what.equals(sending)) {
+                sent();
+                sending = what;
+            }
+            String before = shown[node].equals("<<>>") ? "" : shown[node].substring(2, shown[node].length() - 2) + ", ";
+            shown[node] = "<<" + before + "\"" + what + "\">>";
+        }
+
+        /** All nodes, or some of them, have been told the same. */
+        private void sent() {
+            String what = sending;
+            sending = "";
+            if (what.equals("vote")) {
+                // A question that had to wait for its turn asks for what is held, or beside one that is under way.
+                leftTheModel |= phase.equals("held") || Arrays.stream(shown).anyMatch(QuorumCourse::hasTwoVotes);
+                phase = "asking";
+                hasLost = false;
+                note("asks", this, 0, 0);
+            } else if (what.equals("raise")) {
+                phase = "raising";
+                note("wins", this, 0, 0);
+            } else if (what.equals("back")) {
+                boolean isRelease = phase.equals("over");
+                leftTheModel |= released; // of a vote that came after the release, which is given back once more
+                released = isRelease;
+                phase = isRelease ? phase : "giving back";
+                note(isRelease ? "releases" : "fails", this, 0, 0);
+            }
+        }
+
+        private void answered(ClaimResult answer) {
+            sent();
+            if (phase.equals("resting") || phase.equals("held")) {
+                return; // of several questions that shared a round
+            }
+            if (answer instanceof ClaimResult.Granted granted) {
+                token = granted.fencingToken();
+                phase = "held";
+                note("holds", this, 0, 0);
+            } else {
+                String step = phase.equals("giving back") ? "gave back" : phase.equals("raising") ? "doubts" : "fails";
+                phase = "resting";
+                note(step, this, 0, 0);
+            }
+        }
+    }
+}

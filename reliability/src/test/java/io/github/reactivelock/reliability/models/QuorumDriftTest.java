@@ -1,0 +1,31 @@
+package io.github.reactivelock.reliability.models;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Whatever a quorum does, asked by three claims and answered in any order, {@code Quorum.tla} allows. */
+class QuorumDriftTest {
+
+    @Test
+    void the_quorum_takes_the_steps_of_the_model() {
+        List<String> courses = new ArrayList<>();
+        int held = 0;
+        int forced = 0;
+        for (int seed = 0; seed < 300; seed++) {
+            QuorumCourse course = new QuorumCourse(seed);
+            course.run();
+            String steps = course.text();
+            courses.add(steps);
+            held += steps.contains("\"holds\"") ? 1 : 0;
+            forced += steps.contains("\"doubts\"") ? 1 : 0;
+        }
+
+        Tlc.Finding finding = Tlc.follow("Quorum", courses);
+        assertThat(finding.broken()).as(finding.output()).isEmpty();
+        assertThat(held).as("courses with a hold").isGreaterThan(100);
+        assertThat(forced).as("courses in which a vote was taken by force").isPositive();
+    }
+}
