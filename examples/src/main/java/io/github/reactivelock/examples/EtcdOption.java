@@ -18,7 +18,8 @@ public final class EtcdOption {
             names = "--etcd",
             paramLabel = "URL",
             split = ",",
-            description = "the members of your own etcd, with commas between them; if not given, the example starts one")
+            description =
+                    "the members of your own etcd, with commas between them; if not given, the example starts one")
     private @Nullable List<String> endpoints;
 
     @Spec(Spec.Target.MIXEE)

@@ -27,7 +27,9 @@ public final class Verticles implements Callable<Integer> {
     @Mixin
     private final RedisOption redis = new RedisOption();
 
-    @Option(names = "--demo", description = "one round of each kind, then end; without it, rounds continue until Ctrl-C")
+    @Option(
+            names = "--demo",
+            description = "one round of each kind, then end; without it, rounds continue until Ctrl-C")
     private boolean demo;
 
     private Verticles() {}
