@@ -90,7 +90,7 @@ public abstract class RedisAddressContract {
 
     @TestFactory
     Stream<DynamicTest> whoeverConnectsInAWrongWayIsToldSoInOneLine() {
-        int nobody = Loopback.freePort();
+        int unusedPort = Loopback.freePort();
         int sentinelPort = sentinel.sentinels().get(0).port();
         return Stream.of(
                 told("TLS to a plain port", uri("rediss", plain.port()), "does not speak TLS on this port", "redis://"),
@@ -110,9 +110,9 @@ public abstract class RedisAddressContract {
                         cluster.nodes().get(0).uri() + "/1",
                         "a node of a cluster",
                         "database 1"),
-                told("nobody there", "redis://127.0.0.1:" + nobody, "cannot be reached", "is it running there"),
+                told("no server there", "redis://127.0.0.1:" + unusedPort, "cannot be reached", "is it running there"),
                 test(
-                        "a host that nobody knows",
+                        "an unknown host",
                         "nowhere.invalid:6379",
                         () -> server("redis://nowhere.invalid"),
                         "cannot be found",
@@ -132,8 +132,8 @@ public abstract class RedisAddressContract {
                         "strange"),
                 test(
                         "no sentinel there",
-                        address(nobody),
-                        () -> sentinel(nobody, "locks"),
+                        address(unusedPort),
+                        () -> sentinel(unusedPort, "locks"),
                         "cannot be reached",
                         "is it running there"),
                 test(
@@ -144,8 +144,8 @@ public abstract class RedisAddressContract {
                         "as to a single server"),
                 test(
                         "no cluster there",
-                        address(nobody),
-                        () -> cluster("redis://127.0.0.1:" + nobody),
+                        address(unusedPort),
+                        () -> cluster("redis://127.0.0.1:" + unusedPort),
                         "cannot be reached",
                         "is it running there"));
     }

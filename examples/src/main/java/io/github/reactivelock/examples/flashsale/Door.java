@@ -46,7 +46,7 @@ final class Door {
                 .commands()
                 .hset(fleet.names().sale(round), Sale.LEFT, "" + stock)
                 .then(distribute())
-                .then(Mono.firstWithSignal(everybodyServed(), failed))
+                .then(Mono.firstWithSignal(allServed(), failed))
                 .then(Mono.defer(this::count));
     }
 
@@ -64,7 +64,7 @@ final class Door {
         return fleet.tell(instance, lines);
     }
 
-    private Mono<Void> everybodyServed() {
+    private Mono<Void> allServed() {
         int killAt = Math.min(buyers, stock) / 2 + 1;
         return fleet.redis()
                 .take(fleet.names().answers())
