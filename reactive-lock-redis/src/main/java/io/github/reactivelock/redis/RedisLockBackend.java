@@ -147,7 +147,8 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken)).map(RedisReplies::flag);
+        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken))
+                .map(RedisReplies::flag);
     }
 
     @Override

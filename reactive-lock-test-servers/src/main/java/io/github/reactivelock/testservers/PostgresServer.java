@@ -141,8 +141,8 @@ public final class PostgresServer implements AutoCloseable {
         long until = System.nanoTime() + READY_LIMIT.toNanos();
         while (!letsIn()) {
             if (!started.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException("PostgreSQL accepted no login within " + READY_LIMIT + ", see "
-                        + directory + "/postgres.log");
+                throw new IllegalStateException(
+                        "PostgreSQL accepted no login within " + READY_LIMIT + ", see " + directory + "/postgres.log");
             }
             Pause.of(Duration.ofMillis(10));
         }

@@ -63,7 +63,7 @@ record Plan(
     /** A seed in thirty has a fleet of a rare kind, of which chance would make too few. */
     static Plan of(long seed) {
         Plan usual = usual(seed);
-        return switch ((int) Math.floorMod(seed, 30)) {
+        return switch (Math.floorMod(seed, 30)) {
             case 7, 19 -> usual.withPushesCut();
             case 13 -> usual.withManyKeys();
             default -> usual;
