@@ -89,13 +89,17 @@ final class OnceRun {
 
     /** Empty if the caller left before there was a connection. */
     private Mono<Once.Found> taken(AtomicBoolean left) {
-        return database.runAgain(session -> left.get()
-                ? Mono.<Once.Found>empty()
-                : session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
-                        .then(session.alone(session.one(
-                                "once_look",
-                                row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
-                                (Object) name))));
+        return database.runAgain(session -> left.get() ? Mono.empty() : asked(session));
+    }
+
+    /** Asks again if the row that was in the way is gone before it is read. */
+    private Mono<Once.Found> asked(Session session) {
+        return session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
+                .then(session.alone(session.one(
+                        "once_look",
+                        row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
+                        (Object) name)))
+                .repeatWhenEmpty(times -> times);
     }
 
     /** Runs the work under the lease, and keeps what is to be kept of its value. */

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
@@ -187,6 +188,57 @@ class OnceEndTest {
                 "the key is free again",
                 () -> Objects.equals(once.run(key, LONG, Mono.just("it ran")).block(Databases.LIMIT), "it ran"));
         Mono.from(slow.close()).block(Databases.LIMIT);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** The connection's first look at a key comes when no key is there any more. */
+    private static Connection emptied(Connection real, Connection other, AtomicInteger looks) {
+        return (Connection) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(real, arguments);
+                    boolean isLook = method.getName().equals("createStatement")
+                            && arguments[0].toString().startsWith("SELECT run_id")
+                            && looks.getAndIncrement() == 0;
+                    return isLook ? emptied((Statement) answer, other) : answer;
+                });
+    }
+
+    private static Statement emptied(Statement look, Connection other) {
+        return (Statement) Proxy.newProxyInstance(
+                OnceEndTest.class.getClassLoader(), new Class<?>[] {Statement.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("execute")) {
+                        return Flux.from(other.createStatement("DELETE FROM reactive_lock_once")
+                                        .execute())
+                                .concatMap(Result::getRowsUpdated)
+                                .thenMany(Flux.defer(look::execute));
+                    }
+                    Object unused = method.invoke(look, arguments);
+                    return proxy;
+                });
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aKeyThatIsFreedBeforeItIsLookedAtIsAskedForAgain(Databases database) {
+        ConnectionPool pool = database.pool(3);
+        Connection other = Mono.from(database.factory().create()).block(Databases.LIMIT);
+        AtomicInteger looks = new AtomicInteger();
+        String key = UUID.randomUUID().toString();
+        CompletableFuture<Void> inTheWay = new CompletableFuture<>();
+        var running = Once.using(pool, Databases.PATIENT)
+                .run(key, LONG, Mono.never().doOnSubscribe(begun -> inTheWay.complete(null)))
+                .subscribe();
+        inTheWay.orTimeout(Databases.LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+        Once once = Once.using(
+                new Changed(pool, pool.create().map(connection -> emptied(connection, other, looks))),
+                Databases.PATIENT);
+
+        assertThat(once.run(key, LONG, Mono.just("it ran")).block(Databases.LIMIT))
+                .isEqualTo("it ran");
+
+        assertThat(looks).hasValue(2);
+        running.dispose();
+        Mono.from(other.close()).block(Databases.LIMIT);
         pool.disposeLater().block(Databases.LIMIT);
     }
 
