@@ -158,20 +158,15 @@ final class QuorumCourse {
             InMemoryLockBackend store = stores.get(node).connect();
             return (QuorumNode) Proxy.newProxyInstance(
                     QuorumNode.class.getClassLoader(), new Class<?>[] {QuorumNode.class}, (proxy, method, args) -> {
-                        switch (method.getName()) {
-                            case "vote":
-                                return send(node, "vote", store.vote((Claim) args[0], (Long) args[1]));
-                            case "raise":
-                                return send(node, "raise", store.raise((Claim) args[0], (Long) args[1]));
-                            case "release":
-                                return send(node, "back", store.release((Claim) args[0]));
-                            case "hashCode":
-                                return 10 * number + node;
-                            case "equals":
-                                return proxy == args[0];
-                            default:
-                                throw new UnsupportedOperationException(method.getName());
-                        }
+                        Object answer = switch (method.getName()) {
+                            case "vote" -> send(node, "vote", store.vote((Claim) args[0], (Long) args[1]));
+                            case "raise" -> send(node, "raise", store.raise((Claim) args[0], (Long) args[1]));
+                            case "release" -> send(node, "back", store.release((Claim) args[0]));
+                            case "hashCode" -> 10 * number + node;
+                            case "equals" -> proxy == args[0];
+                            default -> throw new UnsupportedOperationException(method.getName());
+                        };
+                        return answer;
                     });
         }
 
