@@ -181,9 +181,11 @@ Doubt(c) ==
   /\ phase' = [phase EXCEPT ![c] = "resting"]
   /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, newest, count>>
 
-(* No majority, and the answers that are still to come, if any, would not make one. *)
+\* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
+\* patience only; where that is left out, a round waits for all nodes.
 Fail(c) ==
   /\ phase[c] = "asking" /\ ~Majority(votes[c] \cup (Nodes \ Answered(c)))
+  /\ MostFruitless > 0 \/ ~Forever \/ Answered(c) = Nodes
   /\ IF owed[c] # {} /\ On("OwedToOlder")
      THEN \* votes that an older claim waits for go back at once
           /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = owed[c]]
