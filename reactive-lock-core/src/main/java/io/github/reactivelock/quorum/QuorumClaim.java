@@ -43,6 +43,7 @@ final class QuorumClaim {
     private long reliedUpon;
 
     private long fencingToken;
+    private boolean withdrawn;
     private boolean asking;
     /** Answers those who asked since the round that is under way began. */
     private Sinks.@Nullable One<ClaimResult> next;
@@ -94,6 +95,15 @@ final class QuorumClaim {
         if (following != null) {
             begin(round, following);
         }
+    }
+
+    /** No question follows: it was released, or it only tried. */
+    synchronized void withdraw() {
+        withdrawn = true;
+    }
+
+    synchronized boolean isWithdrawn() {
+        return withdrawn;
     }
 
     /** Orders it among others that wait; older ones come first. */

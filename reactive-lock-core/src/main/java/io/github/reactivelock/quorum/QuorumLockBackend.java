@@ -151,110 +151,17 @@ public final class QuorumLockBackend implements LockBackend {
                         new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
-            QuorumClaim candidacy = candidacies.computeIfAbsent(claim.id(), id -> new QuorumClaim(surroundings));
-            return candidacy.inTurn(Mono.defer(() -> isWithdrawn(claim, candidacy)
-                    ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
-                    : round(claim, candidacy).flatMap(round -> decide(claim, candidacy, round))));
+            QuorumClaim candidacy = candidacies.compute(
+                    claim.id(),
+                    (id, known) -> known == null || known.isWithdrawn() ? new QuorumClaim(surroundings) : known);
+            return candidacy.inTurn(new Voting(nodes, longestLease, claim, candidacy)
+                    .result()
+                    .doOnTerminate(() -> {
+                        if (candidacy.isWithdrawn()) {
+                            candidacies.remove(claim.id(), candidacy);
+                        }
+                    }));
         });
-    }
-
-    /** Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. */
-    private Mono<Round> round(Claim claim, QuorumClaim candidacy) {
-        Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
-        return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.vote(claim, candidacy.ticket())
-                        .delayUntil(vote -> isWithdrawn(claim, candidacy) ? node.release(claim) : Mono.empty()))
-                .doOnNext(answer -> {
-                    if (answer.value() != null) {
-                        round.add(answer.node(), answer.value());
-                    } else if (answer.failure() != null) {
-                        round.addFailure(answer.node(), answer.failure());
-                    }
-                })
-                .takeUntil(answer -> round.isDecided())
-                .then(Mono.just(round));
-    }
-
-    /** A vote that comes after the release may have been overtaken by it. */
-    private boolean isWithdrawn(Claim claim, QuorumClaim candidacy) {
-        return candidacies.get(claim.id()) != candidacy;
-    }
-
-    private Mono<ClaimResult> decide(Claim claim, QuorumClaim candidacy, Round round) {
-        if (round.isGranted()) {
-            return confirm(claim, candidacy, round);
-        }
-        boolean trying = claim.mode() == Claim.Mode.TRY;
-        if (round.isUnanswered() || (trying && round.isTooEarly())) {
-            return Mono.error(round.failure());
-        }
-        if (trying) {
-            candidacies.remove(claim.id());
-            return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
-        }
-        if (round.isWithoutUs()) {
-            candidacy.lose();
-        }
-        if (!round.isSplit()) {
-            candidacy.waitOn();
-            return Mono.just(queued(round.untilFree(), candidacy));
-        }
-        if (!round.votesOwedToOlder().isEmpty()) {
-            return giveBack(claim, candidacy, round.votesOwedToOlder(), round.votesOwedToOlder())
-                    .thenReturn(queued(candidacy.moment(), candidacy));
-        }
-        ClaimResult later = queued(candidacy.growingMoment(), candidacy);
-        return candidacy.isOutOfPatience(round.votes())
-                ? giveBack(claim, candidacy, round.possibleVotes(), round.votes())
-                        .thenReturn(later)
-                : Mono.just(later);
-    }
-
-    /**
-     * A round that was asked for before the last one's grant was heard may find too few votes, because nodes are silent,
-     * while the engine relies on that grant: such a round proves nothing about it. Otherwise the next majority has a node in common with the one that has the token of this claim's last grant, and goes beyond
-     * it. The counters of single nodes say nothing: one that is ahead may not be part of that majority.
-     */
-    private static ClaimResult queued(Duration recheckAfter, QuorumClaim candidacy) {
-        return new ClaimResult.Queued(recheckAfter, null, candidacy.tokenOfThePast());
-    }
-
-    /**
-     * Releases at several nodes and waits for those that are sure to have something to give back. What is on its way to
-     * the others then is ahead of the next round on the same connections.
-     */
-    private Mono<Void> giveBack(Claim claim, QuorumClaim candidacy, Set<Integer> at, Set<Integer> sure) {
-        return candidacy.mayGiveBack()
-                ? nodes.ask(at, node -> node.release(claim))
-                        .filter(answer -> sure.contains(answer.node()))
-                        .take(sure.size())
-                        .then()
-                : Mono.empty();
-    }
-
-    /**
-     * The token is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
-     * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
-     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it.
-     */
-    private Mono<ClaimResult> confirm(Claim claim, QuorumClaim candidacy, Round round) {
-        long token = Math.max(round.highestToken(), candidacy.fencingToken());
-        return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.raise(claim, token))
-                .filter(answer -> round.counts(answer.node()) && Boolean.TRUE.equals(answer.value()))
-                .take(nodes.majority())
-                .count()
-                .flatMap(confirmed -> {
-                    if (nodes.isMajority(confirmed)) {
-                        candidacy.win(token, claim.lease());
-                        return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-                    }
-                    return claim.mode() == Claim.Mode.QUEUE
-                            ? Mono.just(queued(candidacy.moment(), candidacy))
-                            : Mono.error(
-                                    new IllegalStateException("of the nodes that granted the lock too few confirmed"
-                                            + " it; some fell silent, or an operator released it by force; try again"));
-                });
     }
 
     // ---- renew, release
@@ -283,7 +190,10 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
-            candidacies.remove(claim.id());
+            QuorumClaim candidacy = candidacies.remove(claim.id());
+            if (candidacy != null) {
+                candidacy.withdraw();
+            }
             return nodes.onEnough(node -> node.release(claim), nodes::isClear)
                     .flatMap(answers -> nodes.asMany(answers).map(some -> {
                         long owned = answers.stream().filter(yes -> yes).count();

@@ -6,19 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
-import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.Vote;
-import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -29,7 +22,8 @@ class QuorumLockBackendTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<String> log = new CopyOnWriteArrayList<>();
-    private final List<Node> nodes = List.of(new Node(0), new Node(1), new Node(2));
+    private final List<ScriptedNode> nodes =
+            List.of(new ScriptedNode(0, log), new ScriptedNode(1, log), new ScriptedNode(2, log));
     // A node that does not answer is waited for until long after the test has failed.
     private final QuorumLockBackend quorum = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
             .withLongestLease(LEASE)
@@ -249,80 +243,5 @@ class QuorumLockBackendTest {
 
     private static long token(long number) {
         return number << QuorumNode.PASS_BITS;
-    }
-
-    private final class Node implements QuorumNode {
-
-        private final int number;
-        private final Sinks.Many<Signal> signals = Sinks.many().unicast().onBackpressureBuffer();
-        private final List<Long> raised = new ArrayList<>();
-        private Mono<ClaimResult> vote = Mono.never();
-        private boolean olderWaits;
-        private Mono<Boolean> raise = Mono.just(true);
-        private Mono<Boolean> release = Mono.just(true);
-        private Mono<LockInfo> info = Mono.never();
-        private Mono<Boolean> force = Mono.just(false);
-        private Mono<RenewalResult> renewal = Mono.just(new RenewalResult(Set.of("one"), Map.of()));
-
-        Node(int number) {
-            this.number = number;
-        }
-
-        @Override
-        public Mono<Vote> vote(Claim claim, long ticket) {
-            return Mono.defer(() -> {
-                log.add(number + " votes");
-                return vote.map(result ->
-                        new Vote(result, "server-" + number, Duration.ofDays(1), olderWaits ? 0 : Vote.NOBODY));
-            });
-        }
-
-        @Override
-        public Mono<Boolean> raise(Claim claim, long fencingToken) {
-            return Mono.defer(() -> {
-                raised.add(fencingToken);
-                return raise;
-            });
-        }
-
-        @Override
-        public Mono<ClaimResult> claim(Claim claim) {
-            return Mono.never();
-        }
-
-        @Override
-        public Mono<RenewalResult> renew(List<Claim> held) {
-            return renewal;
-        }
-
-        @Override
-        public Mono<Boolean> release(Claim claim) {
-            return release;
-        }
-
-        @Override
-        public Flux<Signal> signals() {
-            return signals.asFlux();
-        }
-
-        @Override
-        public Mono<LockInfo> inspect(String key) {
-            return info;
-        }
-
-        @Override
-        public Flux<LockEvent> events(String key) {
-            return Flux.never();
-        }
-
-        @Override
-        public Mono<Boolean> forceRelease(String key, long fencingToken) {
-            return force;
-        }
-
-        @Override
-        public Mono<Void> close() {
-            return Mono.empty();
-        }
     }
 }

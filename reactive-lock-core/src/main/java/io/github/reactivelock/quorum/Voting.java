@@ -1,0 +1,125 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import java.util.Set;
+import reactor.core.publisher.Mono;
+
+/** A round of questions for one claim, and what its answers come to: a grant, a place in the queue, or a failure. */
+final class Voting {
+
+    private final Voters nodes;
+    private final Duration longestLease;
+    private final Claim claim;
+    private final QuorumClaim candidacy;
+
+    Voting(Voters nodes, Duration longestLease, Claim claim, QuorumClaim candidacy) {
+        this.nodes = nodes;
+        this.longestLease = longestLease;
+        this.claim = claim;
+        this.candidacy = candidacy;
+    }
+
+    Mono<ClaimResult> result() {
+        return Mono.defer(() -> candidacy.isWithdrawn()
+                ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
+                : round().flatMap(this::decide));
+    }
+
+    /**
+     * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A vote that comes after the
+     * claim was withdrawn is given back, because the release may have overtaken it.
+     */
+    private Mono<Round> round() {
+        Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
+        return nodes.hastenedFor(claim.lease())
+                .askAll(node -> node.vote(claim, candidacy.ticket())
+                        .delayUntil(vote -> candidacy.isWithdrawn() ? node.release(claim) : Mono.empty()))
+                .doOnNext(answer -> {
+                    if (answer.value() != null) {
+                        round.add(answer.node(), answer.value());
+                    } else if (answer.failure() != null) {
+                        round.addFailure(answer.node(), answer.failure());
+                    }
+                })
+                .takeUntil(answer -> round.isDecided())
+                .then(Mono.just(round));
+    }
+
+    private Mono<ClaimResult> decide(Round round) {
+        if (round.isGranted()) {
+            return confirm(round);
+        }
+        boolean trying = claim.mode() == Claim.Mode.TRY;
+        if (round.isUnanswered() || (trying && round.isTooEarly())) {
+            return Mono.error(round.failure());
+        }
+        if (trying) {
+            candidacy.withdraw();
+            return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
+        }
+        if (round.isWithoutUs()) {
+            candidacy.lose();
+        }
+        if (!round.isSplit()) {
+            candidacy.waitOn();
+            return Mono.just(queued(round.untilFree()));
+        }
+        if (!round.votesOwedToOlder().isEmpty()) {
+            return giveBack(round.votesOwedToOlder(), round.votesOwedToOlder()).thenReturn(queued(candidacy.moment()));
+        }
+        ClaimResult later = queued(candidacy.growingMoment());
+        return candidacy.isOutOfPatience(round.votes())
+                ? giveBack(round.possibleVotes(), round.votes()).thenReturn(later)
+                : Mono.just(later);
+    }
+
+    /**
+     * A round that began before the grant of the last one was heard may find too few votes because nodes are silent, while
+     * the engine relies on that grant: such a round proves nothing about it, and names no token. Otherwise the next majority
+     * shares a node with the one that has the token of this claim's last grant, and goes beyond it. The counters of single
+     * nodes say nothing: one that is ahead may not be part of that majority.
+     */
+    private ClaimResult queued(Duration recheckAfter) {
+        return new ClaimResult.Queued(recheckAfter, null, candidacy.tokenOfThePast());
+    }
+
+    /**
+     * Releases at several nodes and waits for those that are sure to have something to give back. What is on its way to
+     * the others then is ahead of the next round on the same connections.
+     */
+    private Mono<Void> giveBack(Set<Integer> at, Set<Integer> sure) {
+        return candidacy.mayGiveBack()
+                ? nodes.ask(at, node -> node.release(claim))
+                        .filter(answer -> sure.contains(answer.node()))
+                        .take(sure.size())
+                        .then()
+                : Mono.empty();
+    }
+
+    /**
+     * The token is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
+     * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
+     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it.
+     */
+    private Mono<ClaimResult> confirm(Round round) {
+        long token = Math.max(round.highestToken(), candidacy.fencingToken());
+        return nodes.hastenedFor(claim.lease())
+                .askAll(node -> node.raise(claim, token))
+                .filter(answer -> round.counts(answer.node()) && Boolean.TRUE.equals(answer.value()))
+                .take(nodes.majority())
+                .count()
+                .flatMap(confirmed -> {
+                    if (nodes.isMajority(confirmed)) {
+                        candidacy.win(token, claim.lease());
+                        return Mono.just(new ClaimResult.Granted(token, claim.lease()));
+                    }
+                    return claim.mode() == Claim.Mode.QUEUE
+                            ? Mono.just(queued(candidacy.moment()))
+                            : Mono.error(
+                                    new IllegalStateException("of the nodes that granted the lock too few confirmed"
+                                            + " it; some fell silent, or an operator released it by force; try again"));
+                });
+    }
+}
