@@ -4,8 +4,8 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.Result;
-import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -26,6 +26,15 @@ public final class Sql {
                 .initialSize(0)
                 .maxSize(CONNECTIONS)
                 .build());
+    }
+
+    /**
+     * Where its connections come from.
+     *
+     * @return the pool of this database
+     */
+    public ConnectionFactory pool() {
+        return pool;
     }
 
     /**
@@ -65,23 +74,5 @@ public final class Sql {
         return Flux.from(connection.createStatement(statement).execute())
                 .concatMap(Result::getRowsUpdated)
                 .then();
-    }
-
-    /**
-     * Runs work in a transaction.
-     *
-     * @param work given the connection
-     * @return cold; completes after the commit, and fails as the work did after the rollback
-     */
-    public Mono<Void> transaction(Function<Connection, Mono<Void>> work) {
-        return Mono.usingWhen(
-                pool.create()
-                        .flatMap(connection ->
-                                Mono.from(connection.beginTransaction()).thenReturn(connection)),
-                connection -> work.apply(connection),
-                connection -> Mono.from(connection.commitTransaction()).then(Mono.from(connection.close())),
-                (connection, error) ->
-                        Mono.from(connection.rollbackTransaction()).then(Mono.from(connection.close())),
-                connection -> Mono.from(connection.rollbackTransaction()).then(Mono.from(connection.close())));
     }
 }

@@ -13,7 +13,6 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.function.Function;
 import org.apache.curator.framework.CuratorFramework;
 import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.transaction.reactive.TransactionalOperator;
@@ -71,10 +70,6 @@ public abstract class SnippetNames {
     protected abstract Mono<Void> ship(Parcel parcel);
 
     protected abstract Mono<Void> write(Order order);
-
-    protected abstract Mono<Void> write(Connection connection);
-
-    protected abstract <T> Mono<T> inTransaction(Function<Connection, Mono<T>> work);
 
     protected abstract Mono<Long> spend(Connection connection, long amount);
 

@@ -7,6 +7,7 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -123,6 +124,22 @@ final class Database {
                                 R2dbcFailure.leavesConnectionWhole(error) ? giveBack(connection) : discard(connection),
                         this::discard)
                 .as(work -> sql.dialect.apart(work).singleOrEmpty());
+    }
+
+    /** The work begins a transaction, which is committed when it completes. Else the connection is not fit for anybody else. */
+    <T> Mono<T> inTransaction(Mono<Connection> borrowed, Function<Connection, Mono<T>> work) {
+        return Mono.usingWhen(
+                        borrowed,
+                        connection -> work.apply(connection)
+                                .materialize()
+                                .flatMap(outcome -> outcome.isOnError()
+                                        ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
+                                        : Mono.from(connection.commitTransaction())
+                                                .then(Mono.justOrEmpty(outcome.get()))),
+                        Database::giveBack,
+                        (connection, error) -> discard(connection),
+                        this::discard)
+                .as(transaction -> sql.dialect.apart(transaction).singleOrEmpty());
     }
 
     /** A connection that comes after its command was given up goes back at once. */

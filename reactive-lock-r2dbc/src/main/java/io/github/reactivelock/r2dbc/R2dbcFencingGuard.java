@@ -2,67 +2,62 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.state.StaleTokenException;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets the database itself refuse a write by a holder whose lock has passed on. Called at the beginning of the
- * transaction that writes, it remembers the newest fencing token of the resource and fails if that is newer than the
- * writer's; the remembered token counts when the transaction commits, and until then others who write wait.
+ * Lets the database itself refuse a write by a holder whose lock has passed on. A guarded write is one transaction, which
+ * begins with remembering the newest fencing token of the resource and fails if that is newer than the writer's. The
+ * remembered token counts when the transaction commits, and until then others who write wait:
  *
  * <pre>{@code
- * lock.withLock("account:7", held -> inTransaction(connection ->
- *     guard.check(connection, "account:7", held.fencingToken()).then(write(connection))));
+ * lock.withLock("account:7", held ->
+ *     guard.write("account:7", held.fencingToken(), connection -> book(connection)));
  * }</pre>
  *
- * <p>It helps only if every writer of the resource asks. The tokens are kept in a table of this library, or in a column of
- * the row that is written, which costs nothing to read and is gone with the row.
+ * <p>In a transaction of your own, {@link #check} does the same over its connection.
+ *
+ * <p>It helps only if every writer of the resource asks. The tokens are kept in the table {@code reactive_lock_fence} of this
+ * library, one row for each resource, which is never removed; or {@link #inColumn in a column} of the row that is written,
+ * which costs nothing to read and is gone with the row. The locks themselves may be in another store.
  *
  * <p>It holds at every isolation level, whatever the transaction read before: the token is read as it was committed last,
  * not as the transaction's snapshot has it. At {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL and H2 end a
  * transaction whose snapshot is older than the token by a conflict of their own, SQL state {@code 40001}; nothing was
  * written then, and the transaction may be run again. <b>What the write is computed from should be read after the check</b>,
  * because MariaDB and MySQL, at {@code REPEATABLE READ}, go on reading from the snapshot of the first read.
+ *
+ * <p>It needs no closing, and works for as long as the backend that made it is open. Safe for use from any thread.
  */
-public final class FencingGuard {
+public final class R2dbcFencingGuard {
 
     private static final String NAME = "[A-Za-z_][A-Za-z0-9_$]{0,62}";
 
     /** A column of the user's; none for the table of this library. */
     private record Column(String table, String key, String token) {}
 
+    private final Database database;
     private final @Nullable Column column;
     /** Read when the guard is made, because it asks on the driver's event loop. */
-    private final Map<Dialect, Sql> statements = new EnumMap<>(Dialect.class);
+    private final Map<Dialect, Sql> statements;
 
-    private FencingGuard(String prefix, @Nullable Column column) {
-        this.column = column;
+    R2dbcFencingGuard(Database database) {
+        this(database, null, new EnumMap<>(Dialect.class));
         for (Dialect dialect : Dialect.values()) {
-            statements.put(dialect, new Sql(dialect, prefix));
+            statements.put(dialect, new Sql(dialect, database.sql.prefix));
         }
     }
 
-    /**
-     * Keeps tokens in the table {@code reactive_lock_fence}, one row for each resource, which is never removed.
-     *
-     * @return a guard for any resource that has a name
-     */
-    public static FencingGuard inOwnTable() {
-        return inOwnTable(R2dbcBackendOptions.defaults());
-    }
-
-    /**
-     * Keeps tokens in the table of this library, one row for each resource, which is never removed.
-     *
-     * @param options for the name of the table
-     * @return a guard for any resource that has a name
-     */
-    public static FencingGuard inOwnTable(R2dbcBackendOptions options) {
-        return new FencingGuard(options.prefix(), null);
+    private R2dbcFencingGuard(Database database, @Nullable Column column, Map<Dialect, Sql> statements) {
+        this.database = database;
+        this.column = column;
+        this.statements = statements;
     }
 
     /**
@@ -73,7 +68,7 @@ public final class FencingGuard {
      * @param tokenColumn the column of the token
      * @return a guard for the rows of that table
      */
-    public static FencingGuard inColumn(String table, String keyColumn, String tokenColumn) {
+    public R2dbcFencingGuard inColumn(String table, String keyColumn, String tokenColumn) {
         if (!table.matches("(" + NAME + "\\.)?" + NAME)) {
             throw new IllegalArgumentException("not the name of a table: '" + table + "'");
         }
@@ -82,7 +77,42 @@ public final class FencingGuard {
                 throw new IllegalArgumentException("not the name of a column: '" + name + "'");
             }
         }
-        return new FencingGuard(R2dbcBackendOptions.defaults().prefix(), new Column(table, keyColumn, tokenColumn));
+        return new R2dbcFencingGuard(database, new Column(table, keyColumn, tokenColumn), statements);
+    }
+
+    /**
+     * Writes in a transaction of its own, over a connection of the backend's pool, at {@code READ COMMITTED}. It is committed
+     * when the change completes, and rolled back when it fails or is cancelled. Cold; each subscription is a write of its own,
+     * and waits for as long as another transaction that writes the same resource has not ended.
+     *
+     * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
+     * @param fencingToken the token of the hold that allows the write
+     * @param change given the connection, on which it neither ends the transaction nor closes anything
+     * @param <T> the value's type
+     * @return the change's outcome, after the commit; fails as {@link #check} does, with the change's own error, or with an
+     *     {@link IllegalStateException} in a transaction of Spring over the same pool
+     */
+    public <T> Mono<T> write(Object resource, long fencingToken, Function<Connection, Mono<T>> change) {
+        requireToken(resource, fencingToken);
+        Mono<T> written = database.inTransaction(
+                database.borrow(),
+                connection -> Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+                        .then(check(connection, resource, fencingToken))
+                        .then(Mono.defer(() -> change.apply(connection))));
+        return Mono.deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
+                ? Mono.error(
+                        new IllegalStateException("resource '" + resource + "': this runs in a transaction of Spring,"
+                                + " and write would begin another one beside it, on a second connection. Call check(connection,"
+                                + " resource, fencingToken) over the transaction's own: databaseClient.inConnection(connection ->"
+                                + " guard.check(connection, resource, fencingToken))"))
+                : written);
+    }
+
+    private static void requireToken(Object resource, long fencingToken) {
+        Objects.requireNonNull(resource, "resource");
+        if (fencingToken <= 0) {
+            throw new IllegalArgumentException("not a fencing token: " + fencingToken);
+        }
     }
 
     /**
@@ -98,10 +128,7 @@ public final class FencingGuard {
      *     transaction should be rolled back then
      */
     public Mono<Void> check(Connection connection, Object resource, long fencingToken) {
-        Objects.requireNonNull(resource, "resource");
-        if (fencingToken <= 0) {
-            throw new IllegalArgumentException("not a fencing token: " + fencingToken);
-        }
+        requireToken(resource, fencingToken);
         return Mono.defer(() -> {
                     if (connection.isAutoCommit()) {
                         return Mono.error(

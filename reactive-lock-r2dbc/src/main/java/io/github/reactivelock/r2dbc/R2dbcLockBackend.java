@@ -163,6 +163,16 @@ public final class R2dbcLockBackend implements LockBackend {
                 .then();
     }
 
+    /**
+     * A guard that has the database refuse writes of earlier holders, in tables with the prefix of this backend. Opens
+     * nothing; a process without locks makes one from a backend over its pool.
+     *
+     * @return a guard over the connections of this backend
+     */
+    public R2dbcFencingGuard fencingGuard() {
+        return new R2dbcFencingGuard(database);
+    }
+
     @Override
     public boolean isReady() {
         return firstAnswer.came();

@@ -9,7 +9,6 @@ import io.r2dbc.spi.R2dbcRollbackException;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -112,19 +111,9 @@ public final class RowLocks {
      */
     public <T> Mono<T> withRowLock(String key, Function<Connection, Mono<T>> work) {
         byte[] name = checked(key);
-        Mono<T> locked = Mono.usingWhen(
-                        connected(key),
-                        connection -> locked(key, name, connection)
-                                .then(Mono.defer(() -> work.apply(connection)))
-                                .materialize()
-                                .flatMap(outcome -> outcome.isOnError()
-                                        ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
-                                        : Mono.from(connection.commitTransaction())
-                                                .then(Mono.justOrEmpty(outcome.get()))),
-                        Database::giveBack,
-                        (connection, error) -> undone(connection),
-                        connection -> undone(connection))
-                .as(work2 -> sql.dialect.apart(work2).singleOrEmpty());
+        Mono<T> locked = connections.inTransaction(
+                connected(key),
+                connection -> locked(key, name, connection).then(Mono.defer(() -> work.apply(connection))));
         return Mono.deferContextual(context -> {
             if (Surroundings.isInTransaction(context, connections.factory)) {
                 return Mono.error(
@@ -274,10 +263,5 @@ public final class RowLocks {
     private R2dbcTimeoutException notFree(String key) {
         return new R2dbcTimeoutException("row lock '" + key + "' was not free within " + waitTimeout.toMillis()
                 + " ms; its holder's transaction goes on, this one should be rolled back");
-    }
-
-    /** A statement may still wait for the lock, so the connection is not fit for anybody else. */
-    private Mono<Void> undone(Connection connection) {
-        return connections.discard(connection);
     }
 }

@@ -46,6 +46,11 @@ class ArchitectureTest {
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
                 .containsExactlyInAnyOrder(
-                        "AdvisoryLocks", "FencingGuard", "Once", "R2dbcLockBackend", "R2dbcBackendOptions", "RowLocks");
+                        "AdvisoryLocks",
+                        "Once",
+                        "R2dbcFencingGuard",
+                        "R2dbcLockBackend",
+                        "R2dbcBackendOptions",
+                        "RowLocks");
     }
 }

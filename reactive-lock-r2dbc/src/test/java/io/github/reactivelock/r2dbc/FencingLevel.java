@@ -13,8 +13,9 @@ record FencingLevel(Databases database, String level, boolean inColumn, boolean 
                 .then(Mono.from(connection.beginTransaction()));
     }
 
-    FencingGuard guard() {
-        return inColumn ? FencingGuard.inColumn("account", "id", "fence") : FencingGuard.inOwnTable();
+    R2dbcFencingGuard guard() {
+        R2dbcFencingGuard guard = R2dbcLockBackend.using(database.factory()).fencingGuard();
+        return inColumn ? guard.inColumn("account", "id", "fence") : guard;
     }
 
     boolean endsOldSnapshots() {

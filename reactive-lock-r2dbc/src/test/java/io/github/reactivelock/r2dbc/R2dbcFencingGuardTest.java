@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class FencingGuardTest {
+class R2dbcFencingGuardTest {
 
     private List<Databases> databases;
 
@@ -54,22 +54,14 @@ class FencingGuardTest {
         return databases;
     }
 
-    private static Mono<Void> inTransaction(Databases database, Function<Connection, Mono<?>> work) {
-        return Mono.usingWhen(
-                        database.factory().create(),
-                        connection -> Mono.from(connection.beginTransaction())
-                                .then(Mono.defer(() -> work.apply(connection)))
-                                .then(Mono.from(connection.commitTransaction())),
-                        Connection::close)
-                .subscribeOn(Schedulers.boundedElastic());
+    private static R2dbcFencingGuard guard(Databases database) {
+        return R2dbcLockBackend.using(database.factory()).fencingGuard();
     }
 
-    private static Mono<Void> write(Databases database, FencingGuard guard, Object resource, long token, long balance) {
-        return inTransaction(
-                database,
-                connection -> guard.check(connection, resource, token)
-                        .then(Databases.number(
-                                connection, "UPDATE account SET balance = " + balance + " WHERE id = 7")));
+    private static Mono<Void> write(R2dbcFencingGuard guard, Object resource, long token, long balance) {
+        String change = "UPDATE account SET balance = " + balance + " WHERE id = 7";
+        return guard.write(resource, token, connection -> Databases.number(connection, change))
+                .then();
     }
 
     /** The cases of every guard, on one of the databases. */
@@ -83,8 +75,7 @@ class FencingGuardTest {
 
         @Override
         protected Mono<Void> write(String key, long fencingToken) {
-            FencingGuard guard = FencingGuard.inOwnTable();
-            return inTransaction(databases.get(database), connection -> guard.check(connection, key, fencingToken));
+            return guard(databases.get(database)).write(key, fencingToken, connection -> Mono.empty());
         }
     }
 
@@ -119,16 +110,16 @@ class FencingGuardTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void aHolderWhoseLeaseEndedIsRefused(Databases database) {
-        FencingGuard guard = FencingGuard.inOwnTable();
+        R2dbcFencingGuard guard = guard(database);
         LockClient lock = LockClient.create(database.backend());
         LockOptions brief =
                 LockOptions.defaults().withLease(Duration.ofMillis(300)).withoutRenewal();
         LockHandle stale = lock.with(brief).acquire("account:7").block(Databases.LIMIT);
         LockHandle next = lock.acquire("account:7").block(Databases.LIMIT);
-        write(database, guard, "account:7", next.fencingToken(), 100).block(Databases.LIMIT);
+        write(guard, "account:7", next.fencingToken(), 100).block(Databases.LIMIT);
 
-        assertThatThrownBy(() -> write(database, guard, "account:7", stale.fencingToken(), 5)
-                        .block(Databases.LIMIT))
+        assertThatThrownBy(
+                        () -> write(guard, "account:7", stale.fencingToken(), 5).block(Databases.LIMIT))
                 .isInstanceOfSatisfying(
                         StaleTokenException.class,
                         refused -> assertThat(refused.newestSeen()).isEqualTo(next.fencingToken()));
@@ -140,35 +131,43 @@ class FencingGuardTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void aColumnOfTheUsersTableRemembersTheToken(Databases database) {
-        FencingGuard guard = FencingGuard.inColumn("account", "id", "fence");
-        write(database, guard, 7L, 20, 20).block(Databases.LIMIT);
-        write(database, guard, 7L, 20, 21).block(Databases.LIMIT);
+        R2dbcFencingGuard guard = guard(database).inColumn("account", "id", "fence");
+        write(guard, 7L, 20, 20).block(Databases.LIMIT);
+        write(guard, 7L, 20, 21).block(Databases.LIMIT);
 
-        assertThatThrownBy(() -> write(database, guard, 7L, 19, 19).block(Databases.LIMIT))
+        assertThatThrownBy(() -> write(guard, 7L, 19, 19).block(Databases.LIMIT))
                 .isInstanceOf(StaleTokenException.class)
                 .hasMessageContaining("20");
 
         assertThat(database.select("SELECT balance FROM account WHERE id = 7")).isEqualTo(21);
-        assertThatThrownBy(() -> write(database, guard, 99L, 19, 19).block(Databases.LIMIT))
+        assertThatThrownBy(() -> write(guard, 99L, 19, 19).block(Databases.LIMIT))
                 .hasMessageContaining("no row");
     }
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aTokenThatWasRolledBackIsForgotten(Databases database) {
-        FencingGuard guard = FencingGuard.inOwnTable();
-        Mono<Void> failing = inTransaction(
-                database,
-                connection -> guard.check(connection, "rolled back", 50).then(Mono.error(new ArithmeticException())));
-        assertThatThrownBy(() -> failing.block(Databases.LIMIT)).isInstanceOf(ArithmeticException.class);
+    void aWriteIsOneTransactionWithItsCheck(Databases database) {
+        R2dbcFencingGuard guard = guard(database);
+        String resource = UUID.randomUUID().toString();
+        long account = (long) nextAccount(database);
+        Function<Connection, Mono<Long>> change = connection ->
+                Databases.number(connection, "UPDATE account SET balance = balance + 1 WHERE id = " + account);
+        Function<Connection, Mono<Long>> failing =
+                connection -> change.apply(connection).then(Mono.error(new ArithmeticException()));
 
-        write(database, guard, "rolled back", 40, 1).block(Databases.LIMIT);
+        on(guard.write(resource, 20, change));
+        assertThatThrownBy(() -> on(guard.write(resource, 30, failing))).isInstanceOf(ArithmeticException.class);
+        assertThatThrownBy(() -> on(guard.write(resource, 19, change))).isInstanceOf(StaleTokenException.class);
+        on(guard.write(resource, 21, change));
+
+        assertThat(database.select("SELECT balance FROM account WHERE id = " + account))
+                .isEqualTo(2);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void withoutATransactionItRefusesToCheck(Databases database) {
-        FencingGuard guard = FencingGuard.inOwnTable();
+        R2dbcFencingGuard guard = guard(database);
         Mono<Void> unprotected = Mono.usingWhen(
                         database.factory().create(), connection -> guard.check(connection, "x", 1), Connection::close)
                 .subscribeOn(Schedulers.boundedElastic());
@@ -189,17 +188,17 @@ class FencingGuardTest {
     @MethodSource("levels")
     void aTransactionThatReadBeforeTheNewerHolderWroteIsRefused(FencingLevel level) {
         Databases database = level.database();
-        FencingGuard guard = level.guard();
+        R2dbcFencingGuard guard = level.guard();
         Object resource =
                 level.inColumn() ? nextAccount(database) : UUID.randomUUID().toString();
         if (!level.isNew()) {
-            write(database, guard, resource, 10, 0).block(Databases.LIMIT);
+            write(guard, resource, 10, 0).block(Databases.LIMIT);
         }
         Connection stale = connection(database);
         on(level.begin(stale));
         assertThat(on(Databases.number(stale, "SELECT balance FROM account WHERE id = 8")))
                 .isZero();
-        write(database, guard, resource, 20, 100).block(Databases.LIMIT);
+        write(guard, resource, 20, 100).block(Databases.LIMIT);
 
         assertThatThrownBy(() -> on(guard.check(stale, resource, 19)))
                 .satisfies(error -> assertThat(error instanceof StaleTokenException
@@ -215,11 +214,11 @@ class FencingGuardTest {
     @MethodSource("levels")
     void theNewestHolderWritesAtEveryLevel(FencingLevel level) {
         Databases database = level.database();
-        FencingGuard guard = level.guard();
+        R2dbcFencingGuard guard = level.guard();
         Object resource =
                 level.inColumn() ? nextAccount(database) : UUID.randomUUID().toString();
         if (!level.isNew()) {
-            write(database, guard, resource, 10, 0).block(Databases.LIMIT);
+            write(guard, resource, 10, 0).block(Databases.LIMIT);
         }
         for (long token : new long[] {20, 20, 21}) {
             Connection newest = connection(database);
@@ -229,7 +228,7 @@ class FencingGuardTest {
             on(Mono.from(newest.commitTransaction()));
             on(Mono.from(newest.close()));
         }
-        assertThatThrownBy(() -> write(database, guard, resource, 19, 0).block(Databases.LIMIT))
+        assertThatThrownBy(() -> write(guard, resource, 19, 0).block(Databases.LIMIT))
                 .isInstanceOf(StaleTokenException.class);
     }
 
@@ -261,8 +260,7 @@ class FencingGuardTest {
         postgres.execute("CREATE TRIGGER drops BEFORE INSERT ON reactive_lock_fence FOR EACH ROW"
                 + " EXECUTE FUNCTION drop_it()");
 
-        assertThatThrownBy(() -> write(postgres, FencingGuard.inOwnTable(), "untold", 20, 1)
-                        .block(Databases.LIMIT))
+        assertThatThrownBy(() -> write(guard(postgres), "untold", 20, 1).block(Databases.LIMIT))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("was not kept");
         postgres.execute("DROP TRIGGER drops ON reactive_lock_fence");
@@ -285,7 +283,7 @@ class FencingGuardTest {
                 });
         on(Mono.from(real.beginTransaction()));
 
-        on(FencingGuard.inOwnTable().check(hidden, UUID.randomUUID().toString(), 5));
+        on(guard(database).check(hidden, UUID.randomUUID().toString(), 5));
 
         on(Mono.from(real.commitTransaction()));
         on(Mono.from(real.close()));

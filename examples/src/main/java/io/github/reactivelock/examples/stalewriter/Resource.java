@@ -3,7 +3,8 @@ package io.github.reactivelock.examples.stalewriter;
 import io.github.reactivelock.examples.Sql;
 import io.github.reactivelock.examples.Store;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
-import io.github.reactivelock.r2dbc.FencingGuard;
+import io.github.reactivelock.r2dbc.R2dbcFencingGuard;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import reactor.core.publisher.Mono;
@@ -32,10 +33,11 @@ interface Resource {
     final class Row implements Resource {
 
         private final Sql sql;
-        private final FencingGuard guard = FencingGuard.inColumn("register", "id", "token");
+        private final R2dbcFencingGuard guard;
 
         Row(Sql sql) {
             this.sql = sql;
+            this.guard = R2dbcLockBackend.using(sql.pool()).fencingGuard().inColumn("register", "id", "token");
         }
 
         @Override
@@ -58,8 +60,10 @@ interface Resource {
 
         @Override
         public Mono<Void> writeGuarded(long value, long fencingToken) {
-            return sql.transaction(connection -> guard.check(connection, 1L, fencingToken)
-                    .then(Sql.change(connection, "UPDATE register SET amount = " + value + " WHERE id = 1")));
+            return guard.write(
+                    1L,
+                    fencingToken,
+                    connection -> Sql.change(connection, "UPDATE register SET amount = " + value + " WHERE id = 1"));
         }
     }
 
