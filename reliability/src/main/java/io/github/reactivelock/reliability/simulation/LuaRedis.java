@@ -97,7 +97,7 @@ final class LuaRedis {
         }
         try {
             return data.command(words);
-        } catch (RedisData.Refused e) {
+        } catch (RedisKeys.Refused e) {
             return new Failure("" + e.getMessage());
         }
     }

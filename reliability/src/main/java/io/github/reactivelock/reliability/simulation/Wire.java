@@ -9,28 +9,18 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 /**
  * The way from a machine to a site, as drivers have it: two connections, one for questions and their answers and one
  * for pushes, each in order and neither in step with the other. What leaves is on its way for a while in either
- * direction. A connection that is cut loses what is under way, half of it before it arrives and half of it on the way
- * back; some of it is carried out afterwards. What had no answer then fails, or is asked again on the next connection.
+ * direction.
  */
 final class Wire implements QuorumNode {
-
-    private static final double DELIVERED_ALL_THE_SAME = 0.5;
 
     /**
      * How a driver and its network behave.
@@ -66,27 +56,12 @@ final class Wire implements QuorumNode {
     private final World world;
     private final Machine machine;
     private final Site site;
-    private final Manner manner;
     private final Witness witness;
-    private final Set<Question<?>> unanswered = new LinkedHashSet<>();
-    private final List<MonoSink<Void>> awaiting = new ArrayList<>();
-    private final Channel leaving = new Channel();
-    private final Channel questions = new Channel();
-    private final Channel answers = new Channel();
+    private final Way way;
+    private final Questions questions;
     private final Channel pushes = new Channel();
-    private boolean connected = true;
     private boolean listening = true;
-    /** How often each connection was cut. */
-    private int cuts;
-
     private int pushCuts;
-    /** Nothing arrives before, in either direction. */
-    private long silentUntil;
-
-    private long pushesSilentUntil;
-    /** By how much the next thing that leaves the store is late. */
-    private long nextIsLate;
-
     private int generation;
     private @Nullable QuorumNode store;
     private @Nullable FluxSink<Signal> signals;
@@ -96,98 +71,9 @@ final class Wire implements QuorumNode {
         this.world = world;
         this.machine = machine;
         this.site = site;
-        this.manner = manner;
         this.witness = witness;
-    }
-
-    // ---- what breaks
-
-    void cut(long nanos) {
-        cuts++;
-        connected = false;
-        if (!manner.asksAgain()) {
-            List<Question<?>> lost = List.copyOf(unanswered);
-            unanswered.clear();
-            lost.forEach(question -> machine.later(0, answers, question::fail));
-        }
-        int cut = cuts;
-        machine.later(nanos, null, () -> {
-            if (cuts == cut) {
-                connect();
-            }
-        });
-    }
-
-    private void connect() {
-        connected = true;
-        List.copyOf(unanswered).forEach(Question::send);
-        List<MonoSink<Void>> told = List.copyOf(awaiting);
-        awaiting.clear();
-        told.forEach(MonoSink::success);
-    }
-
-    void cutPushes(long nanos) {
-        pushCuts++;
-        listening = false;
-        int cut = pushCuts;
-        machine.later(nanos, null, () -> {
-            if (pushCuts == cut) {
-                listening = true;
-                atSite(() -> push(new Signal.Reconnected()));
-            }
-        });
-    }
-
-    /** Neither an end of a connection nor an answer: what is under way arrives when it is over. */
-    void beSilent(long nanos) {
-        silentUntil = Math.max(silentUntil, world.now() + nanos);
-    }
-
-    /** Pushes alone are held up. */
-    void pushLate(long nanos) {
-        pushesSilentUntil = Math.max(pushesSilentUntil, world.now() + nanos);
-    }
-
-    /** As the grant that is just leaving. */
-    void nextIsLate(long nanos) {
-        nextIsLate = nanos;
-    }
-
-    // ---- questions
-
-    @Override
-    public boolean isReady() {
-        return connected && !closed;
-    }
-
-    @Override
-    public Mono<Void> ready() {
-        return Mono.create(sink -> {
-            if (connected) {
-                sink.success();
-            } else {
-                awaiting.add(sink);
-                var unused = sink.onDispose(() -> awaiting.remove(sink));
-            }
-        });
-    }
-
-    /** For how long something is on its way. */
-    private long way() {
-        long latency = manner.latency() / 2 + world.shortTime(2 * manner.latency());
-        if (world.chance(manner.lateShare())) {
-            latency += world.shortTime(manner.latest());
-        }
-        return Math.max(0, silentUntil - world.now()) + latency;
-    }
-
-    private long wayBack(boolean grant) {
-        if (grant) {
-            witness.grants();
-        }
-        long late = nextIsLate;
-        nextIsLate = 0;
-        return late + way();
+        this.way = new Way(world, manner, witness);
+        this.questions = new Questions(world, machine, manner, witness, way, this::store);
     }
 
     private QuorumNode store() {
@@ -200,85 +86,47 @@ final class Wire implements QuorumNode {
         return known;
     }
 
-    private void atSite(Runnable step) {
-        var unused = world.at(questions.after(world.now() + way()), step);
+    // ---- what breaks
+
+    void cut(long nanos) {
+        questions.cut(nanos);
     }
 
-    private <T> Mono<T> ask(Supplier<String> name, Function<QuorumNode, Mono<T>> question) {
-        return manner.immediate()
-                ? Mono.defer(() -> question.apply(store()))
-                : Mono.create(sink -> new Question<>(name, question, sink).begin());
+    void cutPushes(long nanos) {
+        pushCuts++;
+        listening = false;
+        int cut = pushCuts;
+        machine.later(nanos, null, () -> {
+            if (pushCuts == cut) {
+                listening = true;
+                questions.atSite(() -> push(new Signal.Reconnected()));
+            }
+        });
     }
 
-    private final class Question<T> {
-        private final Supplier<String> name;
-        private final Function<QuorumNode, Mono<T>> question;
-        private final MonoSink<T> asker;
+    /** Neither an end of a connection nor an answer: what is under way arrives when it is over. */
+    void beSilent(long nanos) {
+        way.beSilent(nanos);
+    }
 
-        Question(Supplier<String> name, Function<QuorumNode, Mono<T>> question, MonoSink<T> asker) {
-            this.name = name;
-            this.question = question;
-            this.asker = asker;
-        }
+    /** Pushes alone are held up. */
+    void pushLate(long nanos) {
+        way.pushLate(nanos);
+    }
 
-        void begin() {
-            if (closed) {
-                asker.error(new IllegalStateException("the wire is closed"));
-                return;
-            }
-            unanswered.add(this);
-            if (!connected) {
-                witness.asksUnconnected(name.get());
-            }
-            if (connected) {
-                send();
-            } else if (!manner.asksAgain()) {
-                unanswered.remove(this);
-                machine.later(0, answers, this::fail);
-            }
-        }
+    /** As the grant that is just leaving. */
+    void nextIsLate(long nanos) {
+        way.nextIsLate(nanos);
+    }
 
-        /** It was decided to ask; between that and the asking the process may be paused. */
-        void send() {
-            int connection = cuts;
-            machine.later(0, leaving, () -> {
-                if (connection == cuts) {
-                    atSite(() -> arrive(connection));
-                }
-            });
-        }
+    @Override
+    public boolean isReady() {
+        return questions.isOpen();
+    }
 
-        private void arrive(int connection) {
-            if (connection != cuts && !world.chance(DELIVERED_ALL_THE_SAME)) {
-                if (world.isLogged()) {
-                    world.log(machine.name, name.get() + " is lost");
-                }
-                return;
-            }
-            Disposable unused = question.apply(store()).subscribe(answer -> answer(connection, answer), failure -> {
-                throw new IllegalStateException(name.get() + " failed at the store", failure);
-            });
-        }
-
-        private void answer(int connection, T answer) {
-            if (world.isLogged()) {
-                world.log(machine.name, name.get() + " -> " + answer);
-            }
-            machine.later(wayBack(isGrant(answer)), manner.answersInOrder() ? answers : null, () -> {
-                if (connection == cuts && unanswered.remove(this)) {
-                    asker.success(answer);
-                }
-            });
-        }
-
-        private boolean isGrant(T answer) {
-            return answer instanceof ClaimResult.Granted
-                    || (answer instanceof Vote vote && vote.result() instanceof ClaimResult.Granted);
-        }
-
-        void fail() {
-            asker.error(new IllegalStateException("the connection broke"));
-        }
+    @Override
+    public Mono<Void> ready() {
+        return questions.ready();
     }
 
     // ---- pushes
@@ -287,7 +135,7 @@ final class Wire implements QuorumNode {
     public Flux<Signal> signals() {
         return Flux.create(sink -> {
             signals = sink;
-            atSite(() -> {
+            questions.atSite(() -> {
                 QuorumNode unused = store();
                 push(new Signal.Reconnected());
             });
@@ -302,9 +150,7 @@ final class Wire implements QuorumNode {
         if (world.isLogged()) {
             world.log(machine.name, "push " + signal);
         }
-        long way = wayBack(signal instanceof Signal.Grant);
-        long late = Math.max(0, pushesSilentUntil - world.now());
-        machine.later(late + way, pushes, () -> {
+        machine.later(way.backPushed(signal), pushes, () -> {
             FluxSink<Signal> heard = signals;
             if (connection == pushCuts && listening && heard != null) {
                 var unusedSink = heard.next(signal);
@@ -316,33 +162,34 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
+        return questions
+                .ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
                 .doOnNext(answer -> witness.hears(claim, answer));
     }
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket) {
-        return ask(() -> "vote " + claim.key() + " " + claim.id(), node -> node.vote(claim, ticket));
+        return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> node.vote(claim, ticket));
     }
 
     @Override
     public Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return ask(() -> "raise " + claim.id(), node -> node.raise(claim, fencingToken));
+        return questions.ask(() -> "raise " + claim.id(), node -> node.raise(claim, fencingToken));
     }
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return ask(() -> "renew " + held.size(), node -> node.renew(held));
+        return questions.ask(() -> "renew " + held.size(), node -> node.renew(held));
     }
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return ask(() -> "release " + claim.key() + " " + claim.id(), node -> node.release(claim));
+        return questions.ask(() -> "release " + claim.key() + " " + claim.id(), node -> node.release(claim));
     }
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return ask(() -> "inspect " + key, node -> node.inspect(key));
+        return questions.ask(() -> "inspect " + key, node -> node.inspect(key));
     }
 
     @Override
@@ -352,11 +199,14 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return ask(() -> "force " + key + " " + fencingToken, node -> node.forceRelease(key, fencingToken));
+        return questions.ask(() -> "force " + key + " " + fencingToken, node -> node.forceRelease(key, fencingToken));
     }
 
     @Override
     public Mono<Void> close() {
-        return Mono.fromRunnable(() -> closed = true);
+        return Mono.fromRunnable(() -> {
+            closed = true;
+            questions.close();
+        });
     }
 }
