@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
@@ -20,8 +21,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * Locks in an {@link OrderedMap}.
@@ -49,6 +52,7 @@ final class MapLockBackend implements LockBackend {
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final OrderedMap<LockState> map;
+    private final Map<String, Sinks.Empty<Void>> lastSteps = new ConcurrentHashMap<>();
 
     MapLockBackend(OrderedMap<LockState> map) {
         this.map = map;
@@ -70,7 +74,7 @@ final class MapLockBackend implements LockBackend {
                 .map(step -> step.before.isInForce(fencingToken));
     }
 
-    /** As many steps as claims: this store has no command for several locks. */
+    /** This store has no command for several locks. */
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         Set<String> renewed = ConcurrentHashMap.newKeySet();
@@ -117,14 +121,32 @@ final class MapLockBackend implements LockBackend {
 
     /** The rule makes the next state of the present one and the time; the same one if there is nothing to change. */
     private Mono<Step> step(String key, BiFunction<LockState, Long, LockState> rule) {
-        return look(key)
-                .flatMap(look -> {
-                    Step step = new Step(look.state().settled(look.now), rule.apply(look.state(), look.now));
-                    return step.after.equals(look.state())
-                            ? Mono.just(step)
-                            : put(key, look.number() + 1, step.after).map(put -> step);
-                })
-                .repeatWhenEmpty(again -> again); // another writer was first
+        return inTurn(
+                key,
+                look(key)
+                        .flatMap(look -> {
+                            Step step = new Step(look.state().settled(look.now), rule.apply(look.state(), look.now));
+                            return step.after.equals(look.state())
+                                    ? Mono.just(step)
+                                    : put(key, look.number() + 1, step.after).map(put -> step);
+                        })
+                        .repeatWhenEmpty(again -> again)); // another client was first
+    }
+
+    /** The steps of one client follow one another, because a crowd of them would be in each other's way. A cancelled one goes on. */
+    private Mono<Step> inTurn(String key, Mono<Step> step) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> end = Sinks.empty();
+            Sinks.Empty<Void> before = lastSteps.put(key, end);
+            Mono<Step> turn = (before == null ? step : before.asMono().then(step))
+                    .doFinally(signal -> {
+                        lastSteps.remove(key, end);
+                        end.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+                    })
+                    .cache();
+            Disposable unused = FireAndForget.run("a step", turn);
+            return turn;
+        });
     }
 
     /**
