@@ -132,7 +132,7 @@ final class Flows {
             String key = key();
             int kind = random.nextInt(20);
             if (kind == 0) {
-                return client.tryAcquire(key).flatMap(this::workAndRelease);
+                return ifFree(key);
             }
             if (kind == 1 && plan.keys() > 1) {
                 return together(List.of("lock-0", "lock-1"));
@@ -146,6 +146,16 @@ final class Flows {
                 return client.withLock(key, held -> inside(held, client.withLock(key, work())));
             }
             return client.withLock(key, held -> inside(held, work()));
+        }
+
+        private Mono<Void> ifFree(String key) {
+            return switch (random.nextInt(3)) {
+                case 0 -> client.tryAcquire(key).flatMap(this::workAndRelease);
+                case 1 -> client.tryWithLock(key, held -> inside(held, work()), Mono.empty());
+                default ->
+                    client.tryWithLock(
+                            plan.keys() > 1 ? List.of("lock-0", "lock-1") : List.of(key), this::underAll, Mono.empty());
+            };
         }
 
         private Mono<Void> together(List<String> keys) {
@@ -173,10 +183,14 @@ final class Flows {
 
         private Mono<Void> work() {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
-            return world.chance(BLOCKING_SHARE)
-                    ? work.doOnCancel(
-                            () -> world.block(world.shortTime(2 * plan.lease().toNanos())))
-                    : work;
+            return world.chance(BLOCKING_SHARE) ? work.doOnCancel(this::block) : work;
+        }
+
+        /** A lock is kept until the cancel of its work has returned, though the work may have ended meanwhile. */
+        private void block() {
+            long length = world.shortTime(2 * plan.lease().toNanos());
+            oracle.broke(world.now() + length);
+            world.block(length);
         }
 
         private Mono<Void> inside(LockHandle held, Mono<Void> work) {
