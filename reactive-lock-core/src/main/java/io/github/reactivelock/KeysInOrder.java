@@ -25,6 +25,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     /** The first lock is held, and others are waited for; GRANTED is followed by this or by the work. */
     static final int TAKING = OWN;
+    /** A later lock is taken, and those that are held are being released; OVER or this is followed by INSTEAD. */
+    static final int YIELDING = OWN + 1;
+    /** Something else than the work is run, without a lock. */
+    static final int INSTEAD = OWN + 2;
+    /** From here on states are the work's. */
+    static final int MORE = OWN + 3;
 
     private final List<String> keys;
     private final long deadline;
@@ -40,8 +46,8 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private volatile int granted;
     private volatile Waiter waiting = this;
 
-    KeysInOrder(Locks locks, List<String> keys, LockOptions options, @Nullable ContextHolds outer) {
-        super(locks, keys.get(0), options, Claim.Mode.QUEUE);
+    KeysInOrder(Locks locks, List<String> keys, LockOptions options, Claim.Mode mode, @Nullable ContextHolds outer) {
+        super(locks, keys.get(0), options, mode);
         this.keys = keys;
         this.deadline = locks.services().timing.deadline(options);
         this.outer = outer;
@@ -53,6 +59,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
+
+    /** One of the locks is taken, and nothing is held; called once, if the flow has not ended otherwise. */
+    abstract void runInstead();
 
     /** False once the flow has ended, or has all locks. */
     private boolean isAcquiring() {
@@ -137,6 +146,27 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
+    @Override
+    final void busy() {
+        if (move(OVER, INSTEAD)) {
+            runInstead();
+        }
+    }
+
+    private void busyLater() {
+        if (move(TAKING, YIELDING)) {
+            leaveAll(outcome -> {
+                if (isLastAnswer() && move(YIELDING, INSTEAD)) {
+                    runInstead();
+                }
+            });
+        }
+    }
+
+    final boolean hasRunInstead() {
+        return state == INSTEAD && move(INSTEAD, DONE);
+    }
+
     private void failedLater(RuntimeException failure) {
         if (move(TAKING, DONE)) {
             giveBack();
@@ -181,7 +211,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private final class LaterKey extends Waiter {
 
         LaterKey(String key) {
-            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, Claim.Mode.QUEUE);
+            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode);
             boolean unused = begin();
         }
 
@@ -203,6 +233,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         @Override
         void failed(RuntimeException failure) {
             KeysInOrder.this.failedLater(failure);
+        }
+
+        @Override
+        void busy() {
+            KeysInOrder.this.busyLater();
         }
 
         @Override

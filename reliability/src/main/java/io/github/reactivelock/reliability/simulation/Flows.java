@@ -132,7 +132,7 @@ final class Flows {
             String key = key();
             int kind = random.nextInt(20);
             if (kind == 0) {
-                return client.tryAcquire(key).flatMap(this::workAndRelease);
+                return ifFree(key);
             }
             if (kind == 1 && plan.keys() > 1) {
                 return together(List.of("lock-0", "lock-1"));
@@ -146,6 +146,16 @@ final class Flows {
                 return client.withLock(key, held -> inside(held, client.withLock(key, work(List.of(key)))));
             }
             return client.withLock(key, held -> inside(held, work(List.of(key))));
+        }
+
+        private Mono<Void> ifFree(String key) {
+            return switch (random.nextInt(3)) {
+                case 0 -> client.tryAcquire(key).flatMap(this::workAndRelease);
+                case 1 -> client.tryWithLock(key, held -> inside(held, work(List.of(key))), Mono.empty());
+                default ->
+                    client.tryWithLock(
+                            plan.keys() > 1 ? List.of("lock-0", "lock-1") : List.of(key), this::underAll, Mono.empty());
+            };
         }
 
         private Mono<Void> together(List<String> keys) {
@@ -167,7 +177,8 @@ final class Flows {
                 List<Oracle.Hold> holds = held.stream()
                         .map(handle -> oracle.begins(machine, handle.key(), handle))
                         .toList();
-                return work(List.copyOf(wantsTogether)).doFinally(signal -> holds.forEach(oracle::ends));
+                return work(held.stream().map(LockHandle::key).toList())
+                        .doFinally(signal -> holds.forEach(oracle::ends));
             });
         }
 
