@@ -18,8 +18,8 @@ final class Attempt implements Phase, Gate.Question {
     private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
-    private final ClaimOwner owner;
-    private final Services services;
+    final ClaimOwner owner;
+    final Services services;
     private final long lease;
     private final long patience;
     private final Evidence evidence;
@@ -123,10 +123,7 @@ final class Attempt implements Phase, Gate.Question {
         askedAt = sentAt;
         leftAt = sentAt;
         services.gate.left();
-        services.gate.ask(
-                () -> services.backend.claim(claim),
-                answer -> owner.post(() -> answered(question, sentAt, answer)),
-                failure -> owner.post(() -> refused(question, failure)));
+        services.gate.ask(new ClaimQuestion(this, question, sentAt));
     }
 
     /** Of the question that is away, if one is. */
@@ -190,7 +187,7 @@ final class Attempt implements Phase, Gate.Question {
         return services.gate.standstill(askedAt, bearable);
     }
 
-    private void answered(int question, long sentAt, ClaimResult answer) {
+    void answered(int question, long sentAt, ClaimResult answer) {
         if (away == question) {
             away = 0;
             services.gate.settled();
@@ -280,7 +277,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
-    private void refused(int question, Throwable failure) {
+    void refused(int question, Throwable failure) {
         if (!owner.isIn(this) || !asking || question != evidence.questions()) {
             return;
         }

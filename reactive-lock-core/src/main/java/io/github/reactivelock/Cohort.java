@@ -70,16 +70,19 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
 
     @Override
     public void join(Waiter waiter) {
-        post(() -> {
-            if (!waiter.isWaiting()) {
-                keyContext.depart();
-                return;
-            }
-            waiting.add(waiter);
-            if (phase == Phase.IDLE) {
-                claim();
-            }
-        });
+        post(waiter);
+    }
+
+    @Override
+    public void joined(Waiter waiter) {
+        if (!waiter.isWaiting()) {
+            keyContext.depart();
+            return;
+        }
+        waiting.add(waiter);
+        if (phase == Phase.IDLE) {
+            claim();
+        }
     }
 
     @Override

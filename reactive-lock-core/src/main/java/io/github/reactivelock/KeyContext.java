@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
@@ -20,15 +21,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
     private static final long SHORT = 50_000;
 
+    private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> COHORT =
+            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "cohort");
+
     private final Engine engine;
     final Services services;
 
-    /** Flows that keep this line in the engine's table; guarded by the table, as is the next. */
+    /** Flows that keep this line in the engine's table; guarded by the table. */
     int members;
 
-    /** Where flows with {@link Fairness#COHORT} stand together. */
-    @Nullable
-    Cohort cohort;
+    private volatile @Nullable Cohort cohort;
 
     /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
     @Nullable
@@ -51,6 +53,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
         return this;
     }
 
+    /** Where flows with {@link Fairness#COHORT} stand together. */
+    Cohort together() {
+        Cohort made = cohort;
+        if (made == null) {
+            boolean unused = COHORT.compareAndSet(this, null, new Cohort(engine, this));
+            return together();
+        }
+        return made;
+    }
+
     @Override
     public void stay() {
         engine.stay(this);
@@ -69,10 +81,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
             next.granted(new Handle(hold));
         } else {
-            deliver(() -> {
-                hold.tellAcquired(next.since());
-                next.granted(new Handle(hold));
-            });
+            hold.flow = next;
+            deliver(hold);
         }
     }
 

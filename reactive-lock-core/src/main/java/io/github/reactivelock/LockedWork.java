@@ -52,6 +52,8 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
+    /** What the work ended with, for when the releases have answered. */
+    private @Nullable Throwable workFailure;
 
     LockedWork(
             Locks locks,
@@ -212,17 +214,16 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
-            leaveAll(outcome -> {
-                if (isLastAnswer()) {
-                    finish(failure);
-                }
-            });
+            workFailure = failure;
+            leaveAll();
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
-    private void finish(@Nullable Throwable failure) {
+    @Override
+    final void allLeft() {
+        Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();
         } else if (failure != null) {

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
@@ -81,9 +82,7 @@ final class PendingRelease implements Gate.Question {
         int number = left();
         if (number != OVER) {
             owner.services().gate.left();
-            Services services = owner.services();
-            services.gate.ask(
-                    () -> services.backend.release(claim), this::confirmed, failure -> failed(number, failure));
+            owner.services().gate.ask(new Try(number));
         }
     }
 
@@ -201,6 +200,36 @@ final class PendingRelease implements Gate.Question {
         }
         if (told != null) {
             told.unanswered(failure);
+        }
+    }
+
+    /** One of the questions. */
+    private final class Try extends StoreAnswer<Boolean> {
+
+        private final int number;
+
+        Try(int number) {
+            this.number = number;
+        }
+
+        @Override
+        Gate gate() {
+            return owner.services().gate;
+        }
+
+        @Override
+        Mono<Boolean> question() {
+            return owner.services().backend.release(claim);
+        }
+
+        @Override
+        void answered(Boolean owned) {
+            confirmed(owned);
+        }
+
+        @Override
+        void failed(Throwable failure) {
+            PendingRelease.this.failed(number, failure);
         }
     }
 
