@@ -20,8 +20,6 @@ final class Attempt implements Phase, Gate.Question {
     final Claim claim;
     final ClaimOwner owner;
     final Services services;
-    private final long lease;
-    private final long patience;
     private final Evidence evidence;
     private boolean queued;
     private boolean asking;
@@ -45,11 +43,13 @@ final class Attempt implements Phase, Gate.Question {
         this.owner = owner;
         this.services = services;
         this.claim = claim;
-        this.lease = claim.lease().toNanos();
-        this.patience = services.timing.patience(lease);
         long now = services.timing.now();
         this.evidence = new Evidence(now);
         this.askAgainAt = now; // a tick asks for the first time if nothing else does
+    }
+
+    private long lease() {
+        return claim.lease().toNanos();
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
@@ -167,7 +167,9 @@ final class Attempt implements Phase, Gate.Question {
 
     @Override
     public void tick(long now) {
-        Throwable failure = asking ? tooLongUnanswered(now, queued ? patience : services.timing.commandTimeout) : null;
+        Throwable failure = asking
+                ? tooLongUnanswered(now, queued ? services.timing.patience(lease()) : services.timing.commandTimeout)
+                : null;
         if (failure != null) {
             refused(evidence.questions(), failure);
         }
@@ -257,7 +259,7 @@ final class Attempt implements Phase, Gate.Question {
             owner.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();
-        long third = lease / 3;
+        long third = lease() / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
         askAgainAt = now + pause;
         if (askAgain) {
@@ -284,8 +286,8 @@ final class Attempt implements Phase, Gate.Question {
         asking = false;
         settle();
         long now = services.timing.now();
-        if (queued && now - evidence.ungrantedAt() < lease) {
-            askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
+        if (queued && now - evidence.ungrantedAt() < lease()) {
+            askAgainAt = askedAt + Math.min(lease() / 10, LONGEST_PAUSE);
         } else {
             owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }

@@ -169,7 +169,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     void withdraw(Claim claim, PendingRelease.@Nullable Outcome outcome) {
         PendingRelease begun = new PendingRelease(this, claim, outcome);
         PendingRelease current = withdrawals.merge(
-                claim.id(), begun, (pending, fresh) -> outcome == null && pending.again() ? pending : fresh);
+                claim.id(), begun, (pending, fresh) -> fresh.isAwaited() || !pending.again() ? fresh : pending);
         claims.remove(claim.id()); // only now, or a close in between would find nothing left to do
         if (current == begun) {
             begun.ask();
@@ -191,8 +191,12 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     private void tick() {
-        claims.values().forEach(Cohort::tick);
         long now = services.timing.now();
+        for (Cohort cohort : claims.values()) {
+            if (cohort.isDue(now)) {
+                cohort.tick();
+            }
+        }
         if (now - relaxedAt >= RELAXATION) {
             relaxedAt = now;
             services.timing.relax(this::shortestLease);

@@ -2,7 +2,6 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
@@ -169,6 +168,11 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     @Override
+    public boolean isDue(long now) {
+        return grant.isDue(now, options);
+    }
+
+    @Override
     public void suspected(Signal.Suspect suspect) {
         if (grant.claim.id().equals(suspect.claimId())) {
             grant.suspect(suspect.reason());
@@ -200,8 +204,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void run() {
         Waiter next = flow;
         if (next == null) {
-            Duration lasted = grant.services.timing.since(since);
-            grant.services.userCallbacks.tell(l -> l.released(key(), fencingToken, lasted));
+            grant.services.userCallbacks.released(key(), fencingToken, grant.services.timing.now() - since);
             released.accept(null);
         } else {
             flow = null;
@@ -229,8 +232,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     void tellAcquired(long waitedSince) {
-        Duration waited = Duration.ofNanos(since - waitedSince);
-        grant.services.userCallbacks.tell(l -> l.acquired(key(), fencingToken, waited));
+        grant.services.userCallbacks.acquired(key(), fencingToken, since - waitedSince);
     }
 
     /** Whatever its lease says. */

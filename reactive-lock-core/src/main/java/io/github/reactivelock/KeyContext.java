@@ -1,7 +1,7 @@
 package io.github.reactivelock;
 
+import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -129,8 +129,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     private final class Delivery implements Runnable {
 
         private final Runnable first;
-        /** None until a flow gives the lock back on this thread, which most do elsewhere. */
-        private volatile @Nullable Queue<Runnable> left;
+        /** None until a flow gives the lock back on this thread, which most do elsewhere. The timer takes from it too. */
+        private @Nullable Queue<Runnable> left;
 
         private @Nullable Thread thread;
         private @Nullable Disposable rescue;
@@ -146,13 +146,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             if (thread != Thread.currentThread() || services.timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
-            Queue<Runnable> behind = left;
-            if (behind == null) {
-                behind = new ConcurrentLinkedQueue<>();
-                left = behind;
+            if (put(task)) {
                 rescue = services.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
-            behind.add(task);
             if (rescued || services.timing.isDisposed()) { // nobody looks after what is added now
                 leaveToOthers();
             }
@@ -191,9 +187,18 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             leaveToOthers();
         }
 
-        private @Nullable Runnable next() {
-            Queue<Runnable> behind = left;
-            return behind == null ? null : behind.poll();
+        /** True the first time. */
+        private synchronized boolean put(Runnable task) {
+            boolean first = left == null;
+            if (left == null) {
+                left = new ArrayDeque<>();
+            }
+            left.add(task);
+            return first;
+        }
+
+        private synchronized @Nullable Runnable next() {
+            return left == null ? null : left.poll();
         }
 
         private void leaveToOthers() {

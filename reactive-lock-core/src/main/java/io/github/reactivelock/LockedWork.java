@@ -120,7 +120,11 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         context = all.in(context);
         if (!isLost() && state == STARTING) {
             try {
-                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+                if (ThreadLocals.arePropagated()) {
+                    ThreadLocals.of(context, () -> subscribeUnder(all));
+                } else {
+                    subscribeUnder(all);
+                }
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
             }
@@ -128,6 +132,10 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
+    }
+
+    private void subscribeUnder(ContextHolds all) {
+        work.apply(all).subscribe(this);
     }
 
     /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */

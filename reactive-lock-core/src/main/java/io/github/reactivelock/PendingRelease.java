@@ -35,6 +35,10 @@ final class PendingRelease implements Gate.Question {
     }
 
     private static final int OVER = 0;
+    /** Nanoseconds before the second try; it doubles. */
+    private static final long SHORTEST_PAUSE = 50_000_000;
+
+    private static final long LONGEST_PAUSE = 1_000_000_000;
 
     private final Owner owner;
     final Claim claim;
@@ -46,7 +50,6 @@ final class PendingRelease implements Gate.Question {
     /** It waits for its turn to leave. */
     private boolean inLine;
 
-    private long backoff;
     private boolean again;
     private boolean over;
 
@@ -55,7 +58,11 @@ final class PendingRelease implements Gate.Question {
         this.claim = claim;
         this.until = owner.services().timing.now() + claim.lease().toNanos();
         this.outcome = outcome;
-        this.backoff = 50_000_000;
+    }
+
+    /** Whether somebody waits for how the first try goes; asked before that. */
+    boolean isAwaited() {
+        return outcome != null;
     }
 
     void ask() {
@@ -188,8 +195,7 @@ final class PendingRelease implements Gate.Question {
             asking = false;
             told = outcome;
             outcome = null;
-            pause = backoff;
-            backoff = Math.min(backoff * 2, 1_000_000_000);
+            pause = Math.min(SHORTEST_PAUSE << Math.min(attempt - 1, 10), LONGEST_PAUSE);
             last = owner.services().timing.now() + pause - until >= 0;
             over = last;
         }

@@ -7,6 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of would
@@ -24,7 +25,8 @@ final class WorkScheduler implements Scheduler {
     }
 
     static Scheduler of(Scheduler given) {
-        return given == WorkThreads.SCHEDULER ? given : new WorkScheduler(given);
+        boolean refusesNothing = given == WorkThreads.SCHEDULER || given == Schedulers.immediate();
+        return refusesNothing ? given : new WorkScheduler(given);
     }
 
     @Override
