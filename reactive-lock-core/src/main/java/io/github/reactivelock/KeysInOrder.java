@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
  */
-abstract class KeysInOrder extends Waiter implements LossSignal.Work {
+abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@Nullable LockException> {
 
     private static final AtomicIntegerFieldUpdater<KeysInOrder> ADVANCING =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "advancing");
@@ -56,6 +56,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     /** All locks are held, which may have been too late. */
     abstract void allHeld(ContextHolds all);
+
+    /** The releases have answered. */
+    abstract void allLeft();
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
@@ -193,18 +196,21 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
-    /** All that were granted; each release is told of, see {@link #isLastAnswer}. */
-    final void leaveAll(Consumer<@Nullable LockException> answered) {
+    /** All that were granted; {@link #allLeft} follows the last answer. */
+    final void leaveAll() {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().hold.exit(this);
-            each.handle().leave(answered);
+            each.handle().leave(this);
         }
     }
 
-    /** Called once for each answer. */
-    final boolean isLastAnswer() {
-        return UNANSWERED.decrementAndGet(this) == 0;
+    /** One of the releases was answered. */
+    @Override
+    public final void accept(@Nullable LockException outcome) {
+        if (UNANSWERED.decrementAndGet(this) == 0) {
+            allLeft();
+        }
     }
 
     /** The wait for a key after the first, which has this flow's own waiter. */

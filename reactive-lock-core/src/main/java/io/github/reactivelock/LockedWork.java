@@ -59,6 +59,8 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
+    /** What the work ended with, for when the releases have answered. */
+    private @Nullable Throwable workFailure;
 
     LockedWork(
             Locks locks,
@@ -134,7 +136,11 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         context = all.in(context);
         if (!isLost() && state == STARTING) {
             try {
-                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+                if (ThreadLocals.arePropagated()) {
+                    ThreadLocals.of(context, () -> subscribeUnder(all));
+                } else {
+                    subscribeUnder(all);
+                }
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
             }
@@ -142,6 +148,10 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
+    }
+
+    private void subscribeUnder(ContextHolds all) {
+        work.apply(all).subscribe(this);
     }
 
     /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */
@@ -241,17 +251,16 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
-            leaveAll(outcome -> {
-                if (isLastAnswer()) {
-                    finish(failure);
-                }
-            });
+            workFailure = failure;
+            leaveAll();
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
-    private void finish(@Nullable Throwable failure) {
+    @Override
+    final void allLeft() {
+        Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();
         } else if (failure != null) {
