@@ -2,7 +2,6 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
@@ -17,22 +16,6 @@ import reactor.core.publisher.Mono;
  */
 final class Hold implements Phase, PendingRelease.Outcome {
 
-    /** Who gave the lock to this flow and gets it back. Called inside its key's events, but for {@link #post}. */
-    interface Owner {
-        void post(Runnable event);
-
-        /** False once the hold is over. */
-        boolean isIn(Phase asked);
-
-        /** All of its handles have left. */
-        void released(Hold released);
-
-        void lose(Hold ended, LockLostException loss);
-
-        /** Tells a flow that its release is done; on any thread. */
-        void conclude(Runnable end);
-    }
-
     private static final int HELD = 0;
     private static final int RELEASING = 1;
     private static final int LOST = 2;
@@ -41,7 +24,7 @@ final class Hold implements Phase, PendingRelease.Outcome {
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
 
-    final Owner owner;
+    final HoldOwner owner;
     final Grant grant;
     final long fencingToken;
     final LockOptions options;
@@ -60,11 +43,15 @@ final class Hold implements Phase, PendingRelease.Outcome {
     @Nullable
     String contextOwner;
 
-    Hold(Owner owner, Grant grant, LockOptions options) {
+    /** None where there is no listener. */
+    private final @Nullable HoldNews news;
+
+    Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
         this.owner = owner;
         this.grant = grant;
         this.fencingToken = grant.currentToken();
         this.options = options;
+        this.news = HoldNews.of(heard, fencingToken);
         this.since = grant.services.timing.now();
     }
 
@@ -162,7 +149,17 @@ final class Hold implements Phase, PendingRelease.Outcome {
 
     @Override
     public void tick(long now) {
+        if (news != null) {
+            news.look(grant); // first, because the tick may end the hold
+        }
         grant.tick(now, options);
+    }
+
+    @Override
+    public void renewalFailed(String claimId, Throwable cause) {
+        if (news != null && grant.claim.id().equals(claimId)) {
+            news.renewalFailed(grant, cause);
+        }
     }
 
     @Override
@@ -190,8 +187,9 @@ final class Hold implements Phase, PendingRelease.Outcome {
     @Override
     public void released() {
         owner.conclude(() -> {
-            Duration lasted = grant.services.timing.since(since);
-            grant.services.userCallbacks.tell(l -> l.released(key(), fencingToken, lasted));
+            if (news != null) {
+                news.released(grant.services.timing.since(since));
+            }
             released.accept(null);
         });
     }
@@ -199,14 +197,21 @@ final class Hold implements Phase, PendingRelease.Outcome {
     @Override
     public void wasOver() {
         LockLostException gone = lossFor(LossReason.EXPIRED);
-        grant.services.userCallbacks.lost(gone);
+        tellLost(gone);
         grant.services.userCallbacks.run(() -> released.accept(gone));
     }
 
     @Override
     public void unanswered(Throwable failure) {
         String action = "released (it is tried again until its lease is over)";
-        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), released);
+        LockUnavailableException unanswered = new LockUnavailableException(key(), action, failure);
+        grant.services.userCallbacks.warn(unanswered);
+        grant.services.userCallbacks.run(() -> {
+            if (news != null) {
+                news.releaseFailed(unanswered);
+            }
+            released.accept(unanswered);
+        });
     }
 
     void wasLost() {
@@ -214,9 +219,11 @@ final class Hold implements Phase, PendingRelease.Outcome {
         grant.services.userCallbacks.run(() -> released.accept(known));
     }
 
-    void tellAcquired(long waitedSince) {
-        Duration waited = Duration.ofNanos(since - waitedSince);
-        grant.services.userCallbacks.tell(l -> l.acquired(key(), fencingToken, waited));
+    void tellLost(LockLostException lost) {
+        grant.services.userCallbacks.warn(lost);
+        if (news != null) {
+            news.changed(new HoldState.Lost(lost));
+        }
     }
 
     /** Whatever its lease says. */

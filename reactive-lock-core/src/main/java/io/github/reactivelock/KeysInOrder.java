@@ -190,6 +190,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
             return KeysInOrder.this.wantsMore();
         }
 
+        /** Perhaps inside the event that granted the key before. */
+        @Override
+        void tellNews(HeardRequest request) {
+            request.tellLater();
+        }
+
         @Override
         void granted(Handle handle) {
             KeysInOrder.this.granted(handle);

@@ -42,6 +42,11 @@ abstract class Mailbox {
         } while (handled != 0);
     }
 
+    /** An event that waits for the next one that is posted. */
+    final void put(Runnable event) {
+        events.offer(event);
+    }
+
     private void handle(Runnable event) {
         try {
             event.run();
