@@ -63,6 +63,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     public void cancel() {
         if (STATE.getAndSet(this, DONE) == WAITING) {
             leaveLine();
+            tellCancelled();
         }
     }
 

@@ -1,15 +1,19 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events, but
- * for {@link #post} and {@link #tick}.
+ * for {@link #post}, {@link #tell} and {@link #tick}.
  */
 interface ClaimOwner {
 
     /** Has something done inside an event, on whichever thread. */
     void post(Runnable event);
+
+    /** Tells what it has at the store then, in an event of its own. */
+    void tell(Consumer<Phase> news);
 
     /** Looks at the time, in an event of its own. */
     void tick();

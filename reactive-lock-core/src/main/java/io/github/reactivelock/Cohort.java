@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Leaving an attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is
  * withdrawn too.
  */
-class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
+class Cohort implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;
@@ -48,8 +48,8 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
         keyContext.post(event);
     }
 
-    /** The store has said something. */
-    void tell(Consumer<Phase> news) {
+    @Override
+    public void tell(Consumer<Phase> news) {
         post(() -> news.accept(phase));
     }
 
@@ -194,7 +194,7 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
             claim();
             return;
         }
-        Hold delivered = new Hold(this, grant, next.options);
+        Hold delivered = new Hold(this, grant, next.options, next.heard);
         phase = delivered;
         delivered.endAtItsLongest();
         engine.owned.adopt(delivered, next.context());
@@ -272,7 +272,7 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
         over(gone);
         gone.tellCallers(loss);
-        engine.services.userCallbacks.lost(loss);
+        ended.tellLost(loss);
         claim();
     }
 

@@ -18,6 +18,8 @@ import reactor.core.Disposable;
  */
 final class Grant implements Renewals.Due {
 
+    private static final HoldState SAFE = new HoldState.Safe();
+
     final Claim claim;
     final long fencingToken;
     /** Changes when the lock goes on to flows that have a claim of their own. */
@@ -81,6 +83,12 @@ final class Grant implements Renewals.Due {
 
     long remaining() {
         return deadline - services.timing.nowForCertain();
+    }
+
+    /** What may soon end it, if something may: a renewal that failed, or half of the lease unconfirmed. */
+    HoldState state() {
+        boolean isConfirmed = failure == null && services.timing.now() - confirmedAt < lease / 2;
+        return isConfirmed ? SAFE : new HoldState.AtRisk(Duration.ofNanos(Math.max(0, remaining())), failure);
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
@@ -270,6 +278,7 @@ final class Grant implements Renewals.Due {
     private void renewalFailed(Throwable cause) {
         renewing = false;
         failure = cause;
+        owner.tell(phase -> phase.renewalFailed(claim.id(), cause));
         tellCallers(new LockUnavailableException(claim.key(), "renewed", cause));
     }
 

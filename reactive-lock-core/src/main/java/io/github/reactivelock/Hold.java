@@ -16,22 +16,6 @@ import reactor.core.publisher.Mono;
  */
 final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
-    /** Who gave the lock to this flow and gets it back. Called inside its key's events, but for {@link #post}. */
-    interface Owner {
-        void post(Runnable event);
-
-        /** False once the hold is over. */
-        boolean isIn(Phase asked);
-
-        /** All of its handles have left. */
-        void released(Hold released);
-
-        void lose(Hold ended, LockLostException loss);
-
-        /** Tells a flow that its release is done; on any thread. */
-        void conclude(Runnable end);
-    }
-
     private static final int HELD = 0;
     private static final int RELEASING = 1;
     private static final int LOST = 2;
@@ -40,7 +24,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
 
-    final Owner owner;
+    final HoldOwner owner;
     final Grant grant;
     final long fencingToken;
     final LockOptions options;
@@ -62,11 +46,15 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     @Nullable
     String contextOwner;
 
-    Hold(Owner owner, Grant grant, LockOptions options) {
+    /** None where there is no listener. */
+    private final @Nullable HoldNews news;
+
+    Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
         this.owner = owner;
         this.grant = grant;
         this.fencingToken = grant.currentToken();
         this.options = options;
+        this.news = HoldNews.of(heard, fencingToken);
         this.since = grant.services.timing.now();
     }
 
@@ -164,12 +152,22 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     @Override
     public void tick(long now) {
+        if (news != null) {
+            news.look(grant); // first, because the tick may end the hold
+        }
         grant.tick(now, options);
     }
 
     @Override
+    public void renewalFailed(String claimId, Throwable cause) {
+        if (news != null && grant.claim.id().equals(claimId)) {
+            news.renewalFailed(grant, cause);
+        }
+    }
+
+    @Override
     public boolean isDue(long now) {
-        return grant.isDue(now, options);
+        return grant.isDue(now, options) || (news != null && news.isDue(grant));
     }
 
     @Override
@@ -204,11 +202,15 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void run() {
         Waiter next = flow;
         if (next == null) {
-            grant.services.userCallbacks.released(key(), fencingToken, grant.services.timing.now() - since);
+            if (news != null) {
+                news.released(grant.services.timing.since(since));
+            }
             released.accept(null);
         } else {
             flow = null;
-            tellAcquired(next.since());
+            if (next.heard != null) {
+                next.heard.tell();
+            }
             next.granted(new Handle(this));
         }
     }
@@ -216,14 +218,21 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     @Override
     public void wasOver() {
         LockLostException gone = lossFor(LossReason.EXPIRED);
-        grant.services.userCallbacks.lost(gone);
+        tellLost(gone);
         grant.services.userCallbacks.run(() -> released.accept(gone));
     }
 
     @Override
     public void unanswered(Throwable failure) {
         String action = "released (it is tried again until its lease is over)";
-        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), released);
+        LockUnavailableException unanswered = new LockUnavailableException(key(), action, failure);
+        grant.services.userCallbacks.warn(unanswered);
+        grant.services.userCallbacks.run(() -> {
+            if (news != null) {
+                news.releaseFailed(unanswered);
+            }
+            released.accept(unanswered);
+        });
     }
 
     void wasLost() {
@@ -231,8 +240,11 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         grant.services.userCallbacks.run(() -> released.accept(known));
     }
 
-    void tellAcquired(long waitedSince) {
-        grant.services.userCallbacks.acquired(key(), fencingToken, since - waitedSince);
+    void tellLost(LockLostException lost) {
+        grant.services.userCallbacks.warn(lost);
+        if (news != null) {
+            news.changed(new HoldState.Lost(lost));
+        }
     }
 
     /** Whatever its lease says. */

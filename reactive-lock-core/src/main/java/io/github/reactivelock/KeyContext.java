@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -77,8 +78,14 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
 
     /** What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler. */
     void deliver(Waiter next, Hold hold) {
+        HeardRequest heard = next.heard;
+        if (heard != null) {
+            heard.acquired(hold.fencingToken, Duration.ofNanos(hold.since - next.since()));
+        }
         if (next.wantsMore()) {
-            services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
+            if (heard != null) {
+                heard.tellLater();
+            }
             next.granted(new Handle(hold));
         } else {
             hold.flow = next;

@@ -57,7 +57,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
     /** All locks are held, which may have been too late. */
     abstract void allHeld(ContextHolds all);
 
-    /** The releases have answered. */
+    /** The releases have answered, and the flow does not go on with something else. */
     abstract void allLeft();
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
@@ -158,11 +158,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
 
     private void busyLater() {
         if (move(TAKING, YIELDING)) {
-            leaveAll(outcome -> {
-                if (isLastAnswer() && move(YIELDING, INSTEAD)) {
-                    runInstead();
-                }
-            });
+            leaveAll();
         }
     }
 
@@ -209,7 +205,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
     @Override
     public final void accept(@Nullable LockException outcome) {
         if (UNANSWERED.decrementAndGet(this) == 0) {
-            allLeft();
+            if (move(YIELDING, INSTEAD)) {
+                runInstead();
+            } else {
+                allLeft();
+            }
         }
     }
 
@@ -224,6 +224,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
         @Override
         boolean wantsMore() {
             return KeysInOrder.this.wantsMore();
+        }
+
+        /** Perhaps inside the event that granted the key before. */
+        @Override
+        void tellNews(HeardRequest request) {
+            request.tellLater();
         }
 
         @Override

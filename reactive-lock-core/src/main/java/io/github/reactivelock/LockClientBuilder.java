@@ -13,8 +13,8 @@ public final class LockClientBuilder {
 
     private final LockBackend backend;
     LockOptions options = LockOptions.defaults();
-    private String name =
-            "pid-" + ProcessHandle.current().pid() + "/" + RandomId.next().substring(0, 8);
+    private String name = HostName.get() + "/pid-" + ProcessHandle.current().pid() + "/"
+            + RandomId.next().substring(0, 8);
     private Duration commandTimeout = Duration.ofSeconds(2);
     private int maxPasses = 1_000;
     private Duration maxPassing = Duration.ofMillis(50);
@@ -26,7 +26,7 @@ public final class LockClientBuilder {
 
     private LongSupplier nanoClock = System::nanoTime;
     private LongSupplier wallClock = System::currentTimeMillis;
-    private LockListener listener = new LockListener() {};
+    private @Nullable LockListener listener;
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
@@ -50,7 +50,8 @@ public final class LockClientBuilder {
     /**
      * The client's name, which people see as a lock's owner unless {@link LockOptions#owner()} gives another.
      *
-     * @param name as for {@link LockOptions#withOwner}; process id and a random part if not called
+     * @param name as for {@link LockOptions#withOwner}; host, process id and a random part if not called, as in
+     *     {@code shop-3/pid-4711/x8Kq2LmT}
      * @return this builder
      */
     public LockClientBuilder name(String name) {

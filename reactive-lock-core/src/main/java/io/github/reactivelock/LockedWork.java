@@ -123,6 +123,9 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
             }
         } else if (isAcquiring(before)) {
             stopAcquiring();
+            if (before == WAITING) {
+                tellCancelled();
+            }
         }
     }
 

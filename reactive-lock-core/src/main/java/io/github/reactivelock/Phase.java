@@ -37,6 +37,9 @@ interface Phase {
     /** The store says that a claim of this cohort may have lost its lock. */
     default void suspected(Signal.Suspect suspect) {}
 
+    /** A renewal of a claim of this cohort failed; it is tried again. */
+    default void renewalFailed(String claimId, Throwable cause) {}
+
     /** The store may have something new to say to a claim that waits. */
     default void recheck() {}
 

@@ -25,6 +25,6 @@ record Settings(
         @Nullable Scheduler timer,
         LongSupplier nanoClock,
         LongSupplier wallClock,
-        LockListener listener,
+        @Nullable LockListener listener,
         String idPrefix,
         double jitter) {}

@@ -1,6 +1,5 @@
 package io.github.reactivelock;
 
-import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,7 +13,7 @@ final class UserCallbacks {
     private static final Logger log = LoggerFactory.getLogger(UserCallbacks.class);
 
     private final Scheduler work;
-    private final LockListener listener;
+    private final @Nullable LockListener listener;
 
     UserCallbacks(Settings settings) {
         this.work = WorkScheduler.of(settings.work());
@@ -29,34 +28,21 @@ final class UserCallbacks {
         Disposable unused = work.schedule(task);
     }
 
-    /** @param waited nanoseconds, as {@code lasted} below */
-    void acquired(String key, long fencingToken, long waited) {
-        tell(l -> l.acquired(key, fencingToken, Duration.ofNanos(waited)));
-    }
-
-    void released(String key, long fencingToken, long lasted) {
-        tell(l -> l.released(key, fencingToken, Duration.ofNanos(lasted)));
+    boolean hasListener() {
+        return listener != null;
     }
 
     void tell(Consumer<LockListener> news) {
         try {
-            news.accept(listener);
+            if (listener != null) {
+                news.accept(listener);
+            }
         } catch (Throwable e) { // an Error too: the flow behind it would never hear of its lock
             log.warn("a LockListener threw; it is ignored", e);
         }
     }
 
-    /** The store did not answer the first try of a release. */
-    void releaseFailed(LockUnavailableException failure, Consumer<@Nullable LockException> outcome) {
+    void warn(LockException failure) {
         log.warn("{}", failure.getMessage());
-        run(() -> {
-            tell(l -> l.releaseFailed(failure));
-            outcome.accept(failure);
-        });
-    }
-
-    void lost(LockLostException loss) {
-        log.warn("{}", loss.getMessage());
-        run(() -> tell(l -> l.lost(loss)));
     }
 }

@@ -65,6 +65,8 @@ abstract class Waiter implements Runnable {
     private long since;
     private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
+    /** None where there is no listener, or the flow is not in line yet. */
+    volatile @Nullable HeardRequest heard;
 
     /** Its neighbours in the line; touched only by that, {@link WaitingFlows}. */
     @Nullable
@@ -101,6 +103,11 @@ abstract class Waiter implements Runnable {
 
     abstract ContextView context();
 
+    /** Called where {@link #acquire} is. */
+    void tellNews(HeardRequest request) {
+        request.tell();
+    }
+
     /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
     final void acquire(long deadline) {
         Hold outer = locks.reentrant(context(), key);
@@ -112,12 +119,26 @@ abstract class Waiter implements Runnable {
             return;
         }
         if (joined == null) {
+            HeardRequest request = HeardRequest.of(locks.services().userCallbacks, key, options, context());
+            if (request != null) {
+                tellWaiting(request);
+            }
             locks.enqueue(this, deadline);
         } else if (take()) {
             joined(joined);
         } else {
             joined.giveBack();
         }
+    }
+
+    /** A cancel on another thread may have found no request to tell of, or may find it now; one of both tells. */
+    private void tellWaiting(HeardRequest request) {
+        request.waiting();
+        heard = request;
+        if (!isWaiting()) {
+            request.cancelled();
+        }
+        tellNews(request);
     }
 
     /** True once. */
@@ -168,30 +189,52 @@ abstract class Waiter implements Runnable {
 
     private void end(RuntimeException failure) {
         if (stopWaiting(OVER)) {
-            locks.services().userCallbacks.run(() -> failed(failure));
+            tellOver(failure);
         }
     }
 
     final void failBusy() {
         if (stopWaiting(OVER)) {
-            locks.services().userCallbacks.run(this::busy);
+            locks.services().userCallbacks.run(() -> {
+                HeardRequest request = heard;
+                if (request != null) {
+                    request.busy();
+                }
+                busy();
+            });
         }
     }
 
     private void timedOut() {
         if (stopWaiting(OVER)) {
             leaveLine();
-            locks.services()
-                    .userCallbacks
-                    .run(() -> failed(
-                            new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))));
+            tellOver(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO)));
         }
+    }
+
+    private void tellOver(RuntimeException failure) {
+        locks.services().userCallbacks.run(() -> {
+            HeardRequest request = heard;
+            if (request != null) {
+                request.failed(failure);
+            }
+            failed(failure);
+        });
     }
 
     /** Does nothing if the turn has come already and a grant is under way. */
     final void cancelWait() {
         if (stopWaiting(OVER)) {
             leaveLine();
+            tellCancelled();
+        }
+    }
+
+    /** Called by who ended the wait because the flow gave up. */
+    final void tellCancelled() {
+        HeardRequest request = heard;
+        if (request != null) {
+            request.cancelled();
         }
     }
 

@@ -130,11 +130,13 @@ class ArchitectureTest {
     void whatAUserImportsIsThisAndNoMore() {
         assertThat(MAIN.stream()
                         .filter(type -> type.getPackageName().equals(ROOT))
+                        .filter(type -> type.getEnclosingClass().isEmpty())
                         .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                         .map(JavaClass::getSimpleName)
                         .filter(name -> !name.equals("package-info")))
                 .containsExactlyInAnyOrder(
                         "Fairness",
+                        "HoldState",
                         "LockClient",
                         "LockClientBuilder",
                         "LockClientClosedException",
@@ -144,6 +146,7 @@ class ArchitectureTest {
                         "LockListener",
                         "LockLostException",
                         "LockOptions",
+                        "LockRequest",
                         "LockTimeoutException",
                         "LockUnavailableException");
     }

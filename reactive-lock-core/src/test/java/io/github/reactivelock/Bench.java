@@ -120,22 +120,22 @@ final class Bench {
         final List<LockUnavailableException> unreleased = new ArrayList<>();
 
         @Override
-        public void acquired(String key, long fencingToken, Duration waited) {
-            acquired.add(key + " " + fencingToken + " after " + waited);
+        public void acquired(LockRequest request, long fencingToken, Duration waited) {
+            acquired.add(request.key() + " " + fencingToken + " after " + waited);
         }
 
         @Override
-        public void released(String key, long fencingToken, Duration held) {
-            released.add(key + " " + fencingToken + " after " + held);
+        public void released(LockRequest request, long fencingToken, Duration held) {
+            released.add(request.key() + " " + fencingToken + " after " + held);
         }
 
         @Override
-        public void lost(LockLostException loss) {
+        public void lost(LockRequest request, LockLostException loss) {
             lost.add(loss);
         }
 
         @Override
-        public void releaseFailed(LockUnavailableException failure) {
+        public void releaseFailed(LockRequest request, LockUnavailableException failure) {
             unreleased.add(failure);
         }
     }

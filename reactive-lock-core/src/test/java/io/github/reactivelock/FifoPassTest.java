@@ -220,7 +220,7 @@ class FifoPassTest {
         Runnable[] inBetween = new Runnable[1];
         Bench closing = new Bench(settings -> settings.listener(new LockListener() {
             @Override
-            public void released(String key, long fencingToken, Duration held) {
+            public void released(LockRequest request, long fencingToken, Duration held) {
                 inBetween[0].run();
             }
         }));

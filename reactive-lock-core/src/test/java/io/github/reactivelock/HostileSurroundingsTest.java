@@ -27,22 +27,22 @@ class HostileSurroundingsTest {
     /** Throws an Error, not an Exception, wherever it can. */
     private static final class Throwing implements LockListener {
         @Override
-        public void acquired(String key, long fencingToken, Duration waited) {
+        public void acquired(LockRequest request, long fencingToken, Duration waited) {
             throw new AssertionError("acquired");
         }
 
         @Override
-        public void released(String key, long fencingToken, Duration held) {
+        public void released(LockRequest request, long fencingToken, Duration held) {
             throw new AssertionError("released");
         }
 
         @Override
-        public void lost(LockLostException loss) {
+        public void lost(LockRequest request, LockLostException loss) {
             throw new AssertionError("lost");
         }
 
         @Override
-        public void releaseFailed(LockUnavailableException failure) {
+        public void releaseFailed(LockRequest request, LockUnavailableException failure) {
             throw new AssertionError("releaseFailed");
         }
     }

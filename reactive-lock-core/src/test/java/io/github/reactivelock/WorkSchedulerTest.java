@@ -102,12 +102,12 @@ class WorkSchedulerTest {
     private void lockIsGrantedWhileTheSchedulerRefuses() {
         Bench bench = new Bench(settings -> settings.workScheduler(scheduler).listener(new LockListener() {
             @Override
-            public void acquired(String key, long fencingToken, Duration waited) {
+            public void acquired(LockRequest request, long fencingToken, Duration waited) {
                 note();
             }
 
             @Override
-            public void released(String key, long fencingToken, Duration held) {
+            public void released(LockRequest request, long fencingToken, Duration held) {
                 note();
             }
         }));

@@ -6,6 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -225,22 +226,22 @@ abstract class FailureCases extends Cases {
         }
 
         @Override
-        public void acquired(String key, long fencingToken, Duration waited) {
+        public void acquired(LockRequest request, long fencingToken, Duration waited) {
             fail();
         }
 
         @Override
-        public void released(String key, long fencingToken, Duration held) {
+        public void released(LockRequest request, long fencingToken, Duration held) {
             fail();
         }
 
         @Override
-        public void lost(LockLostException loss) {
+        public void lost(LockRequest request, LockLostException loss) {
             fail();
         }
 
         @Override
-        public void releaseFailed(LockUnavailableException failure) {
+        public void releaseFailed(LockRequest request, LockUnavailableException failure) {
             fail();
         }
     }

@@ -158,6 +158,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Listeners extends ListenerCases {
+        Listeners() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Surroundings extends SurroundingsCases {
         Surroundings() {
             super(LockBackendContract.this);

@@ -1,0 +1,18 @@
+package io.github.reactivelock;
+
+/** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */
+interface HoldOwner {
+
+    void post(Runnable event);
+
+    /** False once the hold is over. */
+    boolean isIn(Phase asked);
+
+    /** All of its handles have left. */
+    void released(Hold released);
+
+    void lose(Hold ended, LockLostException loss);
+
+    /** Tells a flow that its release is done; on any thread. */
+    void conclude(Runnable end);
+}
