@@ -92,11 +92,12 @@ Back(c, n) ==
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
   /\ UNCHANGED <<votes, refused, owed, best, confirmed, lost>>
 
-(* No later token of this node is lower, and its owner shows it. It confirms a vote of this round, if the claim still has it. *)
+(* No later token of this node is lower, and its owner shows it, unless the claim was granted anew here since, with a higher
+   one. It confirms a vote of this round, if the claim still has it. *)
 Raise(c, n) ==
   /\ counter' = [counter EXCEPT ![n] = Max(@, best[c])]
-  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = best[c]] ELSE shown
-  /\ confirmed' = IF (owner[n] = c /\ n \in votes[c]) \/ ~On("OwnersConfirm")
+  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, best[c])] ELSE shown
+  /\ confirmed' = IF (owner[n] = c /\ shown[n] <= best[c] /\ n \in votes[c]) \/ ~On("OwnersConfirm")
                   THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
   /\ UNCHANGED <<owner, waiting, votes, refused, owed, best, awaited, lost>>
 

@@ -151,10 +151,13 @@ final class Entry {
         return true;
     }
 
-    /** Shows another token as the owner's, if the claim is the owner. */
+    /** Shows another token as the owner's, if the claim is the owner and was not granted anew since, with a higher one. */
     boolean show(Claim claim, long token, long now) {
         Place held = owner;
         if (held == null || held.isOver(now) || !held.claim.id().equals(claim.id())) {
+            return false;
+        }
+        if (held.token > token) {
             return false;
         }
         held.token = token;

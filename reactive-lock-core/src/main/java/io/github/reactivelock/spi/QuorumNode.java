@@ -18,11 +18,12 @@ public interface QuorumNode extends LockBackend {
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
-     * owner's if the claim owns the lock here, even if the node's own was higher: all nodes name a grant alike.
+     * owner's if the claim owns the lock here. If the node's own is higher, the claim was granted anew since, or this node
+     * was not one of those that were counted: the node keeps its own and says false.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority
-     * @return whether the claim owns the lock here; never empty
+     * @return whether the claim owns the lock here, under that token; never empty
      */
     Mono<Boolean> raise(Claim claim, long fencingToken);
 }

@@ -59,6 +59,23 @@ class InMemoryVoteTest {
         assertThat(node.raise(other, token).block()).as("its lease is over").isFalse();
     }
 
+    @Test
+    void aTokenThatIsWrittenBackLateDoesNotLowerThatOfANewerVote() {
+        Claim owner = claim("owner");
+        long before = grantedTo(owner);
+        assertThat(node.forceRelease("k", before).block()).isTrue();
+        long anew = grantedTo(owner);
+
+        assertThat(node.raise(owner, before).block()).as("of the vote before").isFalse();
+
+        assertThat(anew).isGreaterThan(before);
+        assertThat(grantedTo(owner)).isEqualTo(anew);
+    }
+
+    private long grantedTo(Claim claim) {
+        return ((ClaimResult.Granted) vote(claim, 1).result()).fencingToken();
+    }
+
     private Vote vote(Claim claim, long ticket) {
         Vote vote = node.vote(claim, ticket).block();
         assertThat(vote).isNotNull();

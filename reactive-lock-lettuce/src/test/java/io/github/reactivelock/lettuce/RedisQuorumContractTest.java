@@ -17,6 +17,7 @@ import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -82,6 +83,29 @@ class RedisQuorumContractTest extends LockBackendContract {
         assertThat(node.raise(owner, above).block(LIMIT)).isFalse();
         assertThat(node.release(other).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
+    }
+
+    @Test
+    void aTokenThatIsWrittenBackLateDoesNotLowerThatOfANewerVote() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("late", "late-1", "owner", LEASE, Claim.Mode.QUEUE);
+        long before = grantedTo(node, owner);
+        assertThat(node.forceRelease("late", before).block(LIMIT)).isTrue();
+        long anew = grantedTo(node, owner);
+
+        assertThat(node.raise(owner, before).block(LIMIT))
+                .as("of the vote before")
+                .isFalse();
+
+        assertThat(anew).isGreaterThan(before);
+        assertThat(grantedTo(node, owner)).isEqualTo(anew);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    private static long grantedTo(QuorumNode node, Claim claim) {
+        Vote vote = Objects.requireNonNull(node.vote(claim, 1).block(LIMIT));
+        return ((ClaimResult.Granted) vote.result()).fencingToken();
     }
 
     /** A server that has just been started for the test, but may be counted: the contract uses leases of many hours. */

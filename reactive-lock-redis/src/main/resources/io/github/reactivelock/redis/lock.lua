@@ -326,7 +326,7 @@ local function answer(verb, k, at)
     if known < tonumber(wanted) then
       call('SET', TOKEN, '+' .. wanted .. mark, 'PX', kept(wanted, now))
     end
-    if id ~= me then
+    if id ~= me or tonumber(token) > tonumber(wanted) then
       return 0
     end
     call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')

@@ -12,6 +12,9 @@ import reactor.core.scheduler.Scheduler;
 @NullMarked
 public final class SimulatedQuorum {
 
+    /** A clock of nanoseconds may begin anywhere; a wall clock is not more than 37 years from 1970. */
+    private static final long MOST = 1L << 60;
+
     private SimulatedQuorum() {}
 
     /**
@@ -26,7 +29,8 @@ public final class SimulatedQuorum {
     public static QuorumLockBackend of(
             Scheduler timer, LongSupplier nanoClock, IntBinaryOperator chance, List<QuorumNode> nodes) {
         return QuorumLockBackend.of(
-                new Surroundings(timer, nanoClock, () -> Instant.ofEpochSecond(0, nanoClock.getAsLong()), chance),
+                new Surroundings(
+                        timer, nanoClock, () -> Instant.ofEpochSecond(0, nanoClock.getAsLong() % MOST), chance),
                 nodes.toArray(QuorumNode[]::new));
     }
 }

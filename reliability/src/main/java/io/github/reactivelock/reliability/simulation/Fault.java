@@ -10,9 +10,22 @@ import java.time.Duration;
  * @param machine whose, where it is somebody's
  * @param site whose, where it is a server's
  * @param length for how long, or by how much
- * @param aimed whether it waits for the next grant that leaves a store, and hits the machine that gets that
+ * @param aim what it waits for to leave a store then; it hits the machine for which that is
  */
-record Fault(Duration at, Kind kind, int machine, int site, Duration length, boolean aimed) {
+record Fault(Duration at, Kind kind, int machine, int site, Duration length, Moment aim) {
+
+    /** What leaves a store. */
+    enum Moment {
+        /** Nothing is waited for. */
+        ANY,
+        GRANT,
+        /** The answer to a claim that waits. */
+        QUEUED,
+        /** The answer to a renewal. */
+        RENEWAL,
+        /** The answer to a release. */
+        RELEASE
+    }
 
     enum Kind {
         /** A process stands still. */
@@ -53,7 +66,7 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length, boo
                 "%.3f s: %s, %s, site %d, %d ms",
                 at.toNanos() / 1e9,
                 kind,
-                aimed ? "the machine with the next grant" : "machine " + machine,
+                aim == Moment.ANY ? "machine " + machine : "the machine with the next " + aim,
                 site,
                 length.toMillis());
     }

@@ -1,12 +1,15 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.state.LockInfo;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import reactor.core.publisher.Mono;
 
-/** What breaks, when its time comes or, if it is aimed, when the next grant after that leaves a store. */
+/** What breaks, when its time comes or, if it is aimed, when what it waits for leaves a store after that. */
 final class Faults {
 
     private static final long SECOND = 1_000_000_000;
@@ -17,7 +20,7 @@ final class Faults {
     private final List<Site> sites;
     private final List<Member> members;
     private final Member operator;
-    private final Deque<Fault> aimed = new ArrayDeque<>();
+    private final Map<Moment, Deque<Fault>> aimed = new EnumMap<>(Moment.class);
 
     Faults(World world, Plan plan, Oracle oracle, List<Site> sites, List<Member> members, Member operator) {
         this.world = world;
@@ -26,15 +29,16 @@ final class Faults {
         this.sites = sites;
         this.members = members;
         this.operator = operator;
-        members.forEach(member -> member.onGrant(site -> granted(member, site)));
+        members.forEach(member -> member.onMoment((moment, site) -> leaves(moment, member, site)));
     }
 
     void begin() {
         long begun = world.now();
         for (Fault fault : plan.faults()) {
             var unused = world.at(begun + fault.atNanos(), () -> {
-                if (fault.aimed()) {
-                    aimed.add(fault);
+                if (fault.aim() != Moment.ANY) {
+                    aimed.computeIfAbsent(fault.aim(), unusedMoment -> new ArrayDeque<>())
+                            .add(fault);
                 } else {
                     happens(fault, members.get(fault.machine()), fault.site());
                 }
@@ -47,8 +51,9 @@ final class Faults {
         aimed.clear();
     }
 
-    private void granted(Member member, int site) {
-        Fault next = aimed.poll();
+    private void leaves(Moment moment, Member member, int site) {
+        Deque<Fault> waiting = aimed.get(moment);
+        Fault next = waiting == null ? null : waiting.poll();
         if (next != null) {
             happens(next, member, site);
         }

@@ -4,12 +4,13 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.quorum.SimulatedQuorum;
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.List;
-import java.util.function.IntConsumer;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import reactor.core.scheduler.Scheduler;
 
@@ -22,7 +23,7 @@ final class Member {
     private final Plan plan;
     private final List<Site> sites;
     private final Oracle oracle;
-    private IntConsumer onGrant = site -> {};
+    private BiConsumer<Moment, Integer> onMoment = (moment, site) -> {};
     private List<Wire> wires = List.of();
     private LockClient client;
     private int incarnation;
@@ -50,8 +51,8 @@ final class Member {
     private Wire wireTo(int site) {
         Wire.Witness witness = new Wire.Witness() {
             @Override
-            public void grants() {
-                onGrant.accept(site);
+            public void leaves(Moment moment) {
+                onMoment.accept(moment, site);
             }
 
             @Override
@@ -65,15 +66,17 @@ final class Member {
             public void hears(Claim claim, ClaimResult answer) {
                 if (answer instanceof ClaimResult.Queued queued) {
                     oracle.told(claim.id(), queued.newestToken());
+                } else if (answer instanceof ClaimResult.Granted granted) {
+                    oracle.told(claim.id(), granted.fencingToken() - 1);
                 }
             }
         };
         return new Wire(world, machine, sites.get(site), plan.manner(), witness);
     }
 
-    /** Takes the number of the site whenever a grant leaves there for this one. */
-    void onGrant(IntConsumer told) {
-        onGrant = told;
+    /** Takes what leaves a site for this one, and the number of the site. */
+    void onMoment(BiConsumer<Moment, Integer> told) {
+        onMoment = told;
     }
 
     private LockBackend backend() {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.reliability.simulation.Fault.Kind;
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,6 +60,7 @@ record Plan(
     }
 
     private static final long MILLI = 1_000_000;
+    private static final long BURSTS_APART = 10;
 
     /** A seed in thirty has a fleet of a rare kind, of which chance would make too few. */
     static Plan of(long seed) {
@@ -66,6 +68,8 @@ record Plan(
         return switch (Math.floorMod(seed, 30)) {
             case 7, 19 -> usual.withPushesCut();
             case 13 -> usual.withManyKeys();
+            case 1, 4, 10, 16, 22, 25, 28 -> Swarm.of(usual);
+            case 5, 17 -> usual.withShortCuts();
             default -> usual;
         };
     }
@@ -111,15 +115,46 @@ record Plan(
         for (int i = 0; i < 60; i++) {
             Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
             Duration length = Duration.ofNanos(random.nextLong(50 * MILLI));
-            cuts.add(new Fault(at, Kind.CUT_PUSHES, random.nextInt(machines), 0, length, random.nextBoolean()));
+            Moment aim = random.nextBoolean() ? Moment.GRANT : Moment.ANY;
+            cuts.add(new Fault(at, Kind.CUT_PUSHES, random.nextInt(machines), 0, length, aim));
         }
         cuts.sort(Comparator.comparing(Fault::at));
         return new Plan(
                 seed, Store.MEMORY, 1, machines, flows, 1, longest, steady, 20 * MILLI, busy, List.copyOf(cuts));
     }
 
+    /**
+     * Connections break for a moment, in bursts between which a lock that stands still stands out: nothing that has to be
+     * said again may wait for the end of a lease.
+     */
+    private Plan withShortCuts() {
+        Duration longest = Duration.ofSeconds(15);
+        Wire.Manner known = new Wire.Manner(manner.latency(), 0.1, 60 * MILLI, seed % 2 == 0, true, false);
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Fault> cuts = new ArrayList<>();
+        List<Kind> kinds = List.of(Kind.CUT, Kind.CUT_PUSHES, Kind.CUT_BOTH);
+        Moment[] aims = Moment.values();
+        for (long burst = 1; burst < busy.toSeconds(); burst += BURSTS_APART) {
+            for (int i = 0; i < 4; i++) {
+                Duration at = Duration.ofSeconds(burst).plusNanos(random.nextLong(300 * MILLI));
+                Duration length = Duration.ofNanos(random.nextLong(50 * MILLI));
+                Kind kind = kinds.get(random.nextInt(kinds.size()));
+                cuts.add(new Fault(at, kind, random.nextInt(machines), 0, length, aims[random.nextInt(aims.length)]));
+            }
+        }
+        cuts.sort(Comparator.comparing(Fault::at));
+        return new Plan(seed, Store.MEMORY, 1, machines, flows, 1, longest, known, 20 * MILLI, busy, List.copyOf(cuts));
+    }
+
+    private boolean isInBursts() {
+        return Math.floorMod(seed, 30) == 5 || Math.floorMod(seed, 30) == 17;
+    }
+
     /** For how long a lock may stand still after something broke: leases and questions end, and are asked anew. */
     Duration patience() {
+        if (isInBursts()) {
+            return Duration.ofSeconds(4);
+        }
         boolean isOnlyDeaf = !faults.isEmpty() && faults.stream().allMatch(fault -> fault.kind() == Kind.CUT_PUSHES);
         return isOnlyDeaf && manner.latest() == 0
                 ? Duration.ofSeconds(2)
@@ -132,11 +167,12 @@ record Plan(
         long latest = random.nextInt(3) == 0 ? lease.toNanos() : 60 * MILLI;
         boolean asksAgain = random.nextBoolean();
         boolean inOrder = random.nextBoolean();
-        // In order, one late answer holds up all behind it, and a majority would never answer within a node's timeout.
+        // A late question holds up all behind it, and a majority would never answer within a node's timeout.
+        long latestOfNode = Math.min(lease.toNanos() / 8, (inOrder ? 60 : 250) * MILLI);
         return new Wire.Manner(
                 latency,
                 lateShare,
-                store.isQuorum() && inOrder ? Math.min(latest, 60 * MILLI) : latest,
+                store.isQuorum() ? Math.min(latest, latestOfNode) : latest,
                 asksAgain,
                 inOrder,
                 false);
@@ -157,8 +193,8 @@ record Plan(
             Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
             double share = random.nextDouble() * longest;
             Duration length = Duration.ofNanos((long) (lease.toNanos() * share));
-            boolean hitsGrant = random.nextDouble() < aimed;
-            faults.add(new Fault(at, kind, random.nextInt(machines), random.nextInt(sites), length, hitsGrant));
+            Moment aim = random.nextDouble() < aimed ? Moment.GRANT : Moment.ANY;
+            faults.add(new Fault(at, kind, random.nextInt(machines), random.nextInt(sites), length, aim));
         }
         faults.sort(Comparator.comparing(Fault::at));
         return store.isQuorum() ? apart(faults, lease) : List.copyOf(faults);
@@ -193,7 +229,7 @@ record Plan(
     }
 
     /** A quorum bears the loss of one node's memory at a time, the next one when that node counts again. */
-    private static List<Fault> apart(List<Fault> faults, Duration lease) {
+    static List<Fault> apart(List<Fault> faults, Duration lease) {
         List<Fault> apart = new ArrayList<>();
         Duration free = Duration.ZERO;
         for (Fault fault : faults) {

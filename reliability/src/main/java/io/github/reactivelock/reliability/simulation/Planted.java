@@ -10,19 +10,20 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
  * Puts old defects back, one at a time, and lets the simulation look for them. A file of {@code reliability/planted} says
- * what it is, in lines that begin with {@code #}, then for each place the file ({@code file Name.java}), the lines that are
+ * what it is, in lines that begin with {@code #}, and why it is not found if it is not, then for each place the file ({@code file Name.java}), the lines that are
  * there (behind a minus sign) and those that take their place (behind a plus sign).
  */
 final class Planted {
 
     private static final Path SOURCES = Path.of("reactive-lock-core/src/main/java/io/github/reactivelock");
+
+    private static final String NOT_FOUND = "# Not found:";
 
     private final Path root;
     private final PrintStream out;
@@ -35,7 +36,7 @@ final class Planted {
 
     /** Prints a table; false if one of them was not found that should be. */
     boolean findAll(Duration longest, String only) throws IOException, InterruptedException {
-        out.println("| planted defect | found after | seed | what was seen |");
+        out.println("| planted defect | seeds | processor seconds | what was seen |");
         out.println("|---|---:|---:|---|");
         boolean all = true;
         try (Stream<Path> files = Files.list(root.resolve("reliability/planted"))) {
@@ -51,25 +52,27 @@ final class Planted {
     boolean find(Path file, Duration longest) throws IOException, InterruptedException {
         List<String> lines = Files.readAllLines(file);
         String what = lines.get(0).substring(1).trim();
-        boolean expected = lines.stream().noneMatch(line -> line.startsWith("# Not found"));
+        boolean expected = lines.stream().noneMatch(line -> line.startsWith(NOT_FOUND));
         Path directory = Files.createTempDirectory("reactive-lock-planted-");
         try {
             copy(root.resolve(SOURCES), directory.resolve("source"));
             plant(lines, directory.resolve("source"));
             compile(directory);
-            long begun = System.nanoTime();
             List<String> said = run(directory, longest);
-            double seconds = (System.nanoTime() - begun) / 1e9;
             String seen = first(said, "  ");
-            String seed = first(said, "seed=").split(" ", -1)[0];
+            String seeds = first(said, "seeds=").split(" ", -1)[0];
             boolean found = !seen.isEmpty();
-            String after =
-                    found ? String.format(Locale.ROOT, "%.0f s", seconds) : "not in " + longest.toSeconds() + " s";
-            out.println("| " + what + " | " + after + " | " + (found ? seed : "") + " | " + seen + " |");
+            String spent = first(said, Simulate.PROCESSOR_SECONDS);
+            String about = found ? seen : expected ? "not found" : reason(lines);
+            out.println("| " + what + " | " + (found ? "" : "not in ") + seeds + " | " + spent + " | " + about + " |");
             return found || !expected;
         } finally {
             delete(directory);
         }
+    }
+
+    private static String reason(List<String> lines) {
+        return "not found: " + first(lines, NOT_FOUND).strip();
     }
 
     /** Fails if the defect cannot be planted any more. */
@@ -157,6 +160,8 @@ final class Planted {
                         directory.resolve("classes") + File.pathSeparator + classPath(),
                         Simulate.class.getName(),
                         "--first",
+                        "--threads",
+                        "1",
                         "--from",
                         "1",
                         "--minutes",

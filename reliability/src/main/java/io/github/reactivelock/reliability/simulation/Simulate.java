@@ -56,6 +56,9 @@ public final class Simulate implements Callable<Integer> {
     @Option(names = "--first", description = "end with the first one that goes wrong")
     private boolean first;
 
+    /** Begins the line that says what a search has cost. */
+    static final String PROCESSOR_SECONDS = "processor_seconds=";
+
     private final PrintStream out;
 
     Simulate(PrintStream out) {
@@ -104,8 +107,17 @@ public final class Simulate implements Callable<Integer> {
         }
         double seconds = (System.nanoTime() - begun) / 1e9;
         out.printf(Locale.ROOT, "%.0f acquisitions a second%n", total.acquisitions / seconds);
+        out.printf(Locale.ROOT, PROCESSOR_SECONDS + "%.1f%n", processorSeconds());
         out.println(total);
         return total.wrong() == 0 ? 0 : 1;
+    }
+
+    private static double processorSeconds() {
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .map(spent -> spent.toMillis() / 1e3)
+                .orElse(0.0);
     }
 
     /** The next seed's, of the kind that is looked at. */

@@ -1,6 +1,8 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 
@@ -43,10 +45,11 @@ final class Way {
         return Math.max(0, silentUntil - world.now()) + latency;
     }
 
-    /** The witness may make a grant that is leaving late. */
+    /** The witness may make late what is leaving. */
     long back(Object answer) {
-        if (isGrant(answer)) {
-            witness.grants();
+        Moment moment = moment(answer);
+        if (moment != Moment.ANY) {
+            witness.leaves(moment);
         }
         long late = nextIsLate;
         nextIsLate = 0;
@@ -58,9 +61,17 @@ final class Way {
         return Math.max(0, pushesSilentUntil - world.now()) + way;
     }
 
-    private static boolean isGrant(Object answer) {
-        return answer instanceof Signal.Grant
-                || answer instanceof ClaimResult.Granted
-                || (answer instanceof Vote vote && vote.result() instanceof ClaimResult.Granted);
+    private static Moment moment(Object answer) {
+        Object said = answer instanceof Vote vote ? vote.result() : answer;
+        if (said instanceof Signal.Grant || said instanceof ClaimResult.Granted) {
+            return Moment.GRANT;
+        }
+        if (said instanceof ClaimResult.Queued) {
+            return Moment.QUEUED;
+        }
+        if (said instanceof RenewalResult) {
+            return Moment.RENEWAL;
+        }
+        return said instanceof Boolean ? Moment.RELEASE : Moment.ANY;
     }
 }

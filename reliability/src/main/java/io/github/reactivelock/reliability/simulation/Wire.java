@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.reliability.simulation.World.Channel;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -43,8 +44,8 @@ final class Wire implements QuorumNode {
     /** Looks on. */
     interface Witness {
 
-        /** A grant leaves a store for a client. */
-        void grants();
+        /** Something leaves a store for a client. */
+        void leaves(Moment moment);
 
         /** A client asks although it could know that there is no connection. */
         void asksUnconnected(String question);

@@ -7,6 +7,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,6 +65,22 @@ class SimulationTest {
         for (File file : List.of(files)) {
             planted.tryOut(file.toPath());
         }
+    }
+
+    @Test
+    void theTableOfTheDocumentNamesEveryPlantedDefect() throws IOException {
+        List<String> planted = new ArrayList<>();
+        for (File file : List.of(Path.of("planted").toFile().listFiles())) {
+            planted.add(Files.readAllLines(file.toPath()).get(0).substring(1).strip());
+        }
+        List<String> table = Files.readAllLines(Path.of("../docs/soak.md")).stream()
+                .dropWhile(line -> !line.startsWith("| planted defect |"))
+                .skip(2)
+                .takeWhile(line -> line.startsWith("|"))
+                .map(line -> line.split("\\|", -1)[1].strip())
+                .toList();
+
+        assertThat(table).containsExactlyInAnyOrderElementsOf(planted);
     }
 
     /** Beside which tests that wait for servers go on: it leaves the processor to them. */
