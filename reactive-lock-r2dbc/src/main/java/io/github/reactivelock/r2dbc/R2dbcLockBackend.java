@@ -120,7 +120,6 @@ public final class R2dbcLockBackend implements LockBackend {
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
-                .maxAcquireTime(options.commandTimeout().multipliedBy(10)) // of commands that were given up in line
                 .maxCreateConnectionTime(options.commandTimeout())
                 .allocatorSubscribeOn(
                         Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
