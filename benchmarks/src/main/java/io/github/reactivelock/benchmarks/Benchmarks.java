@@ -114,6 +114,7 @@ final class Benchmarks implements Callable<Integer> {
                             known.stream().noneMatch(shorter -> shorter.name().equals(scenario.name())))
                     .forEach(known::add);
         }
+        List.copyOf(known).forEach(scenario -> known.addAll(scenario.parts()));
         List<String> strange = new ArrayList<>(names);
         strange.removeIf(
                 name -> known.stream().anyMatch(scenario -> scenario.name().equals(name)));

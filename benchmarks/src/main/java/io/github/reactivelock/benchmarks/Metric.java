@@ -7,6 +7,8 @@ enum Metric {
     PER_SECOND("a second", "%,.0f"),
     CYCLE_MEDIAN("acquire + release, median µs", "%,.1f"),
     CYCLE_TAIL("p99 / p50", "%.1f"),
+    CHANGES("hand-overs to another process a second", "%,.0f"),
+    LONGEST_ACQUIRE("longest wait of a flow, ms", "%,.1f"),
     HAND_OVER("hand-over, median µs", "%,.1f"),
     HAND_OVER_TRIPS("in round trips", "%.2f"),
     HAND_OVER_BUSY_TRIPS("of busy clients", "%.2f"),

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -14,9 +15,12 @@ import java.util.List;
  * @param longestGap the longest time without the lock, in nanoseconds
  * @param cpu what the process used of processors meanwhile, in nanoseconds
  * @param moments asked, entered and ended of every acquisition, as far as they were recorded
+ * @param changes how often another process entered than the one before it, as far as that was recorded
  */
 @SuppressWarnings("ArrayRecordComponent") // outcomes are never compared
-record Outcome(long inTime, long total, long longestGap, long cpu, long[] moments) {
+record Outcome(long inTime, long total, long longestGap, long cpu, long[] moments, long changes) {
+
+    private static final int MOMENTS = 3;
 
     static Outcome of(List<Flow> flows, long longestGap, long cpu) {
         int length = flows.stream().mapToInt(flow -> flow.recorded).sum();
@@ -28,7 +32,7 @@ record Outcome(long inTime, long total, long longestGap, long cpu, long[] moment
         }
         long inTime = flows.stream().mapToLong(flow -> flow.inTime).sum();
         long total = flows.stream().mapToLong(flow -> flow.total).sum();
-        return new Outcome(inTime, total, longestGap, cpu, moments);
+        return new Outcome(inTime, total, longestGap, cpu, moments, 0);
     }
 
     /** All processes of one turn together. */
@@ -50,8 +54,28 @@ record Outcome(long inTime, long total, long longestGap, long cpu, long[] moment
                 total,
                 longestGap,
                 cpu,
-                all.stream().flatMapToLong(Arrays::stream).toArray());
+                all.stream().flatMapToLong(Arrays::stream).toArray(),
+                changes(all));
     }
+
+    /** The clock is the same for all processes of a machine. */
+    private static long changes(List<long[]> processes) {
+        List<Entry> entries = new ArrayList<>();
+        for (int process = 0; process < processes.size(); process++) {
+            long[] moments = processes.get(process);
+            for (int i = 0; i < moments.length; i += MOMENTS) {
+                entries.add(new Entry(moments[i + 1], process));
+            }
+        }
+        entries.sort(Comparator.comparingLong(Entry::at));
+        long changes = 0;
+        for (int i = 1; i < entries.size(); i++) {
+            changes += entries.get(i).process() == entries.get(i - 1).process() ? 0 : 1;
+        }
+        return changes;
+    }
+
+    private record Entry(long at, int process) {}
 
     String encode() {
         ByteBuffer bytes = ByteBuffer.allocate(moments.length * Long.BYTES);
@@ -70,6 +94,7 @@ record Outcome(long inTime, long total, long longestGap, long cpu, long[] moment
                 Long.parseLong(parts[1]),
                 Long.parseLong(parts[2]),
                 Long.parseLong(parts[3]),
-                moments);
+                moments,
+                0);
     }
 }

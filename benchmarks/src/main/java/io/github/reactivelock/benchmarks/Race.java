@@ -118,7 +118,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         Outcome outcome = group.run(side, load, time);
         Usage usage = server.usage(side).since(before);
         report.latencies(this, side, outcome);
-        return Round.of(outcome, load, time, usage);
+        return Round.of(outcome, load, clients, time, usage);
     }
 
     /** In microseconds, while the given number of clients only PING, each one at a time. */
@@ -134,9 +134,13 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             List<Double> values = rounds.stream()
                     .map(round -> round.getOrDefault(metric, Double.NaN))
                     .toList();
-            medians.put(metric, metric == Metric.LONGEST_WAIT ? Collections.max(values) : median(values));
+            medians.put(metric, isWorst(metric) ? Collections.max(values) : median(values));
         }
         return medians;
+    }
+
+    private static boolean isWorst(Metric metric) {
+        return metric == Metric.LONGEST_WAIT || metric == Metric.LONGEST_ACQUIRE;
     }
 
     static double ratio(Metric metric, List<Map<Metric, Double>> ours, List<Map<Metric, Double>> theirs) {

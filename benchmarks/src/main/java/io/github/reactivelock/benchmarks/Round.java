@@ -14,7 +14,7 @@ final class Round {
 
     private Round() {}
 
-    static Map<Metric, Double> of(Outcome outcome, Load load, Duration turn, Usage usage) {
+    static Map<Metric, Double> of(Outcome outcome, Load load, int processes, Duration turn, Usage usage) {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         double total = Math.max(1, outcome.total());
         values.put(Metric.PER_SECOND, outcome.inTime() * 1e9 / turn.toNanos());
@@ -34,11 +34,23 @@ final class Round {
             double median = at(cycles, 0.5);
             values.put(Metric.CYCLE_MEDIAN, median / MICRO);
             values.put(Metric.CYCLE_TAIL, at(cycles, 0.99) / median);
+            if (processes > 1 && load.note() == Load.Note.LATENCY) {
+                values.put(Metric.CHANGES, outcome.changes() * 1e9 / turn.toNanos());
+                values.put(Metric.LONGEST_ACQUIRE, longestAcquire(outcome.moments()) / MILLI);
+            }
             if (load.note() == Load.Note.EVENTS) {
                 values.put(Metric.HAND_OVER, at(handOvers(outcome.moments()), 0.5) / MICRO);
             }
         }
         return values;
+    }
+
+    private static double longestAcquire(long[] moments) {
+        long longest = 0;
+        for (int i = 0; i < moments.length; i += MOMENTS) {
+            longest = Math.max(longest, moments[i + 1] - moments[i]);
+        }
+        return longest;
     }
 
     /** Times from the call to the confirmed release, sorted. */

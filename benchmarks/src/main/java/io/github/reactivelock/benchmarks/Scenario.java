@@ -1,10 +1,17 @@
 package io.github.reactivelock.benchmarks;
 
+import java.util.List;
+
 /** Something to measure. */
 interface Scenario {
 
     /** Its name on the command line and in the figures. */
     String name();
+
+    /** What it consists of and can be run by itself. */
+    default List<Scenario> parts() {
+        return List.of();
+    }
 
     /** Measures and reports. */
     void run(Bench bench, Report report);

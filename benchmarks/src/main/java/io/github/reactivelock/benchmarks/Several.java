@@ -6,6 +6,13 @@ import java.util.List;
 record Several(String name, List<Race> races) implements Scenario {
 
     @Override
+    public List<Scenario> parts() {
+        return races.stream()
+                .<Scenario>map(race -> new Several(race.name(), List.of(race)))
+                .toList();
+    }
+
+    @Override
     public void run(Bench bench, Report report) {
         for (Race race : races) {
             bench.disband();

@@ -1,7 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -11,6 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -32,24 +32,28 @@ final class Database {
     final Duration timeout;
     final boolean listens;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile long lentAt = System.nanoTime();
+    private final Deadlines deadlines;
+    private final Borrowing.Line line;
 
     /** Over a pool of the application, which is not closed with this. */
     Database(ConnectionFactory factory, R2dbcBackendOptions options) {
-        this(factory, Mono.empty(), options);
+        this(factory, Borrowing.Line.FOREIGN, Mono.empty(), options);
     }
 
-    private Database(ConnectionFactory factory, Mono<Void> end, R2dbcBackendOptions options) {
+    private Database(ConnectionFactory factory, Borrowing.Line line, Mono<Void> end, R2dbcBackendOptions options) {
+        this.line = line;
         this.factory = Surroundings.outside(factory);
         this.end = end;
         this.timeout = options.commandTimeout();
+        this.deadlines = new Deadlines(timeout);
         this.listens = options.listens();
         this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
     }
 
     /** Over a pool that is closed with this. */
     static Database owning(ConnectionPool pool, R2dbcBackendOptions options) {
-        return new Database(pool, DriverThreads.subscribing(Mono.defer(pool::disposeLater)), options);
+        return new Database(
+                pool, Borrowing.Line.OURS, DriverThreads.subscribing(Mono.defer(pool::disposeLater)), options);
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {
@@ -72,58 +76,32 @@ final class Database {
     }
 
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
-        Turn turn = new Turn(System.nanoTime());
-        Mono<T> first = lent(command, turn);
-        Mono<T> again = first.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
-                .scheduler(DriverThreads.timer())
-                .maxBackoff(LONGEST_PAUSE)
-                .filter(passes)
-                .onRetryExhaustedThrow((attempts, last) -> last.failure()));
-        return first.onErrorResume(
-                        passes,
-                        error -> Mono.delay(FIRST_PAUSE, DriverThreads.timer()).then(again))
-                .timeout(Mono.defer(() -> late(turn)));
+        Deadlines.Turn turn = deadlines.turn();
+        Mono<T> attempt = lent(command, turn);
+        return attempt.onErrorResume(passes, error -> again(attempt, passes)).timeout(turn);
     }
 
-    /** When a command is too late: so long after it had a connection, or after the last one was lent to anybody. */
-    private Mono<Boolean> late(Turn turn) {
-        long left =
-                (turn.begun || lentAt - turn.since < 0 ? turn.since : lentAt) + timeout.toNanos() - System.nanoTime();
-        return left <= 0
-                ? Mono.just(true)
-                : Mono.delay(Duration.ofNanos(left), DriverThreads.timer()).flatMap(passed -> late(turn));
+    private static <T> Mono<T> again(Mono<T> attempt, Predicate<Throwable> passes) {
+        return Mono.delay(FIRST_PAUSE, DriverThreads.timer())
+                .then(attempt.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .filter(passes)
+                        .onRetryExhaustedThrow((attempts, last) -> last.failure())));
     }
 
-    /** A command in the line for connections: standing there is not the database's silence as long as the line moves. */
-    private static final class Turn {
-        private volatile long since;
-        private volatile boolean begun;
-
-        Turn(long since) {
-            this.since = since;
-        }
-
-        void begin() {
-            if (!begun) {
-                since = System.nanoTime();
-                begun = true;
-            }
-        }
-    }
-
-    private <T> Mono<T> lent(Function<Session, Mono<T>> command, Turn turn) {
+    private <T> Mono<T> lent(Function<Session, Mono<T>> command, Deadlines.Turn turn) {
         return Mono.usingWhen(
                         borrow(),
                         connection -> {
                             turn.begin();
-                            lentAt = System.nanoTime();
                             return command.apply(new Session(connection, sql));
                         },
                         Database::giveBack,
                         (connection, error) ->
                                 R2dbcFailure.leavesConnectionWhole(error) ? giveBack(connection) : discard(connection),
                         this::discard)
-                .as(work -> sql.dialect.apart(work).singleOrEmpty());
+                .as(sql.dialect::apart);
     }
 
     /** The work begins a transaction, which is committed when it completes. Else the connection is not fit for anybody else. */
@@ -139,32 +117,19 @@ final class Database {
                         Database::giveBack,
                         (connection, error) -> discard(connection),
                         this::discard)
-                .as(transaction -> sql.dialect.apart(transaction).singleOrEmpty());
+                .as(sql.dialect::apart);
     }
 
     /** A connection that comes after its command was given up goes back at once. */
     Mono<Connection> borrow() {
-        return Mono.deferContextual(context -> Mono.create(sink -> {
-            AtomicBoolean settled = new AtomicBoolean();
-            var unusedSink = sink.onCancel(() -> settled.set(true));
-            var unused = FireAndForget.run(
-                    "opening a connection",
-                    sql.dialect
-                            .handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))))
-                            .flatMap(connection -> {
-                                if (settled.compareAndSet(false, true)) {
-                                    sink.success(connection);
-                                    return Mono.empty();
-                                }
-                                return giveBack(connection);
-                            })
-                            .doOnError(error -> {
-                                if (settled.compareAndSet(false, true)) {
-                                    sink.error(error);
-                                }
-                            })
-                            .contextWrite(context));
-        }));
+        Mono<Connection> opened =
+                sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))));
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Connection> command) {
+                opened.subscribe(new Borrowing(command, line));
+            }
+        };
     }
 
     static Mono<Void> giveBack(Connection connection) {
@@ -180,10 +145,8 @@ final class Database {
                         .then(giveBack(connection))
                 : giveBack(connection);
         Mono<Void> closing = cancelled(connection).then(closed);
-        return sql.dialect
-                .apart(closing.timeout(CLOSING.multipliedBy(3), DriverThreads.timer())
-                        .onErrorComplete())
-                .then();
+        return sql.dialect.apart(
+                closing.timeout(CLOSING.multipliedBy(3), DriverThreads.timer()).onErrorComplete());
     }
 
     /** What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. */
@@ -196,7 +159,6 @@ final class Database {
     }
 
     Mono<Void> close() {
-        return Mono.defer(
-                () -> closed.compareAndSet(false, true) ? sql.dialect.apart(end).then() : Mono.empty());
+        return Mono.defer(() -> closed.compareAndSet(false, true) ? sql.dialect.apart(end) : Mono.empty());
     }
 }

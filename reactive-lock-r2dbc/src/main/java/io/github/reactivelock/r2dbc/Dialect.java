@@ -7,7 +7,6 @@ import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -119,13 +118,12 @@ enum Dialect {
     }
 
     /** H2 runs inside the process and works, and waits, on the subscribing thread, which must be one that may. */
-    <T> Flux<T> apart(Publisher<T> work) {
-        return this == H2 ? Flux.from(work).subscribeOn(DriverThreads.mayBlock()) : Flux.from(work);
+    <T> Mono<T> apart(Mono<T> work) {
+        return this == H2 ? work.subscribeOn(DriverThreads.mayBlock()) : work;
     }
 
     /** A pool hands over on the thread that gave the connection back, which may be the one its next user waits for. */
-    <T> Mono<T> handedOver(Mono<? extends T> connection) {
-        Mono<T> same = connection.map(each -> each);
-        return this == H2 ? same.publishOn(DriverThreads.mayBlock()) : same;
+    <T> Mono<T> handedOver(Mono<T> connection) {
+        return this == H2 ? connection.publishOn(DriverThreads.mayBlock()) : connection;
     }
 }

@@ -1,7 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -11,8 +10,12 @@ import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
  * Lets one command at a time go to the database for each key: a release never overtakes its claim on another connection,
@@ -23,16 +26,13 @@ import reactor.core.publisher.Sinks;
  */
 final class PerKeySequencer {
 
-    /** A command that waits for its turn; {@code claimId} is empty unless it is a claim. */
-    private record Turn(String claimId, Mono<Void> command, Sinks.One<?> answer, long since) {}
-
     private static final class Lane {
-        private final Queue<Turn> releases = new ArrayDeque<>(2);
-        private final Queue<Turn> claims = new ArrayDeque<>(2);
+        private final Queue<Turn<?>> releases = new ArrayDeque<>(2);
+        private final Queue<Turn<?>> claims = new ArrayDeque<>(2);
 
         @Nullable
-        Turn next() {
-            Turn release = releases.poll();
+        Turn<?> next() {
+            Turn<?> release = releases.poll();
             return release == null ? claims.poll() : release;
         }
     }
@@ -45,97 +45,142 @@ final class PerKeySequencer {
     }
 
     <T> Mono<T> inTurn(String key, Mono<T> command) {
-        return Mono.deferContextual(context -> enqueue(key, "", command.contextWrite(context)));
+        return Mono.deferContextual(context -> enqueue(new Turn<>(key, "", command, context)));
     }
 
     <T> Mono<T> claim(Claim claim, Mono<T> command) {
-        return Mono.deferContextual(context -> enqueue(claim.key(), claim.id(), command.contextWrite(context)));
+        return Mono.deferContextual(context -> enqueue(new Turn<>(claim.key(), claim.id(), command, context)));
     }
 
     /** Drops what this claim still waits to ask; says whether there was something. */
     boolean drop(Claim claim) {
-        List<Turn> dropped = taken(claim.key(), turn -> turn.claimId().equals(claim.id()));
-        fail(dropped, new IllegalStateException("the claim was withdrawn before it was made"));
+        List<Turn<?>> dropped = taken(claim.key(), turn -> turn.claimId.equals(claim.id()));
+        dropped.forEach(turn -> turn.fail(new IllegalStateException("the claim was withdrawn before it was made")));
         return !dropped.isEmpty();
     }
 
-    private static void fail(List<Turn> turns, Throwable error) {
-        turns.forEach(turn -> {
-            Sinks.EmitResult unused = turn.answer().tryEmitError(error);
-        });
-    }
-
-    private <T> Mono<T> enqueue(String key, String claimId, Mono<T> command) {
-        Sinks.One<T> answer = Sinks.one();
-        Mono<Void> told = command.doOnSuccess(value -> {
-                    Sinks.EmitResult unused = value == null ? answer.tryEmitEmpty() : answer.tryEmitValue(value);
-                })
-                .doOnError(error -> {
-                    Sinks.EmitResult unused = answer.tryEmitError(error);
-                    long now = System.nanoTime();
-                    fail(taken(key, turn -> !turn.claimId().isEmpty() && now - turn.since() >= bearable), error);
-                })
-                .onErrorComplete()
-                .then();
-        Turn turn = new Turn(claimId, told, answer, System.nanoTime());
-        if (isFirst(key, turn)) {
-            begin(key, turn);
+    private <T> Mono<T> enqueue(Turn<T> turn) {
+        if (isFirst(turn)) {
+            begin(turn);
         }
-        return answer.asMono();
+        return turn.answer.asMono();
     }
 
-    private synchronized boolean isFirst(String key, Turn turn) {
-        Lane lane = lanes.get(key);
+    private synchronized boolean isFirst(Turn<?> turn) {
+        Lane lane = lanes.get(turn.key);
         if (lane == null) {
-            lanes.put(key, new Lane());
+            lanes.put(turn.key, new Lane());
             return true;
         }
-        boolean unused = (turn.claimId().isEmpty() ? lane.releases : lane.claims).add(turn);
+        boolean unused = (turn.claimId.isEmpty() ? lane.releases : lane.claims).add(turn);
         return false;
     }
 
-    private synchronized @Nullable Turn next(String key) {
+    private synchronized @Nullable Turn<?> next(String key) {
         Lane lane = lanes.get(key);
-        Turn next = lane == null ? null : lane.next();
+        Turn<?> next = lane == null ? null : lane.next();
         if (next == null) {
             lanes.remove(key);
         }
         return next;
     }
 
-    private synchronized List<Turn> taken(String key, Predicate<Turn> which) {
+    private synchronized List<Turn<?>> taken(String key, Predicate<Turn<?>> which) {
         Lane lane = lanes.get(key);
-        if (lane == null) {
+        if (lane == null || lane.claims.isEmpty()) {
             return List.of();
         }
-        List<Turn> taken = lane.claims.stream().filter(which).toList();
+        List<Turn<?>> taken = lane.claims.stream().filter(which).toList();
         lane.claims.removeAll(taken);
         return taken;
     }
 
     /** One after the other, and not one inside the other: commands that end at once may be many. */
-    private void begin(String key, @Nullable Turn first) {
-        Turn turn = first;
-        while (turn != null && endsAtOnce(key, turn)) {
-            turn = next(key);
+    private void begin(@Nullable Turn<?> first) {
+        Turn<?> turn = first;
+        while (turn != null && turn.endsAtOnce()) {
+            turn = next(turn.key);
         }
     }
 
-    /** Runs a command and says whether it has ended by now; if not, its end begins the next one. */
-    private boolean endsAtOnce(String key, Turn turn) {
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicBoolean isLeft = new AtomicBoolean(); // by whichever comes first: the end, or the way back from here
-        Runnable end = () -> {
-            if (over.compareAndSet(false, true) && !isLeft.compareAndSet(false, true)) {
-                begin(key, next(key));
-            }
-        };
-        try {
-            var unused = FireAndForget.run("a command", turn.command().doFinally(signal -> end.run()));
-        } catch (Throwable e) { // a fatal one, which is not signalled: the lane would stand still for ever
-            Sinks.EmitResult unused = turn.answer().tryEmitError(e);
-            end.run();
+    /**
+     * A command, which waits for its turn and then runs; {@code claimId} is empty unless it is a claim. Its end, or the way back
+     * from where it began if that comes later, begins the next one.
+     */
+    private final class Turn<T> implements CoreSubscriber<T> {
+
+        private final String key;
+        private final String claimId;
+        private final Mono<T> command;
+        private final Context context;
+        private final Sinks.One<T> answer = Sinks.one();
+        private final long since = System.nanoTime();
+        private final AtomicBoolean isOver = new AtomicBoolean();
+        private final AtomicBoolean isLeft = new AtomicBoolean(); // by whichever comes first: the end, or the way back
+        private @Nullable T value;
+
+        Turn(String key, String claimId, Mono<T> command, ContextView context) {
+            this.key = key;
+            this.claimId = claimId;
+            this.command = command;
+            this.context = Context.of(context);
         }
-        return !isLeft.compareAndSet(false, true);
+
+        /** Runs the command and says whether it has ended by now. */
+        boolean endsAtOnce() {
+            try {
+                command.subscribe(this);
+            } catch (Throwable e) { // a fatal one, which is not signalled: the lane would stand still for ever
+                fail(e);
+                end();
+            }
+            return !isLeft.compareAndSet(false, true);
+        }
+
+        @Override
+        public Context currentContext() {
+            return context;
+        }
+
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            subscription.request(Long.MAX_VALUE);
+        }
+
+        @Override
+        public void onNext(T next) {
+            value = next;
+        }
+
+        @Override
+        public void onComplete() {
+            try {
+                Sinks.EmitResult unused = value == null ? answer.tryEmitEmpty() : answer.tryEmitValue(value);
+            } finally {
+                end();
+            }
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            try {
+                fail(error);
+                long now = System.nanoTime();
+                taken(key, turn -> !turn.claimId.isEmpty() && now - turn.since >= bearable)
+                        .forEach(turn -> turn.fail(error));
+            } finally {
+                end();
+            }
+        }
+
+        void fail(Throwable error) {
+            Sinks.EmitResult unused = answer.tryEmitError(error);
+        }
+
+        private void end() {
+            if (isOver.compareAndSet(false, true) && !isLeft.compareAndSet(false, true)) {
+                begin(next(key));
+            }
+        }
     }
 }

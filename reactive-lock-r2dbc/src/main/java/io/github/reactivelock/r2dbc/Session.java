@@ -25,8 +25,7 @@ record Session(Connection connection, Sql sql) {
 
     /** The first row, read after all of them came, because a result that is cancelled early costs the connection. */
     <T> Mono<T> one(String statement, Function<Row, T> read, Object... parameters) {
-        return all(statement, read, parameters)
-                .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
+        return rows(sql.text(statement), read, parameters).reduce((first, later) -> first);
     }
 
     /** How many rows a statement changed. */
@@ -45,9 +44,12 @@ record Session(Connection connection, Sql sql) {
     }
 
     <T> Mono<List<T>> queried(String text, Function<Row, T> read, Object... parameters) {
+        return rows(text, read, parameters).collectList();
+    }
+
+    private <T> Flux<T> rows(String text, Function<Row, T> read, Object... parameters) {
         return Flux.defer(() -> bound(text, parameters).execute())
-                .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
-                .collectList();
+                .concatMap(result -> result.map((row, metadata) -> read.apply(row)));
     }
 
     /** A statement with one parameter, for each of some values. */

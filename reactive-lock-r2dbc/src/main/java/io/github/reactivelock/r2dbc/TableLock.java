@@ -43,16 +43,7 @@ final class TableLock {
             standing.remove(claim.id());
             return quick(session, claim).switchIfEmpty(asked(session, claim));
         }));
-        Mono<ClaimResult> inTurn = lanes.claim(claim, answer.doOnNext(result -> {
-            if (result instanceof ClaimResult.Queued) {
-                waits.add(claim);
-            } else {
-                waits.remove(claim.id());
-            }
-            if (result instanceof ClaimResult.Busy) {
-                waits.end(claim);
-            }
-        }));
+        Mono<ClaimResult> inTurn = lanes.claim(claim, answer.doOnNext(result -> waits.answered(claim, result)));
         return Mono.defer(() -> {
             standing.add(claim.id());
             return inTurn.doFinally(signal -> standing.remove(claim.id()));
@@ -71,12 +62,13 @@ final class TableLock {
 
     /** The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it. */
     private Mono<ClaimResult> taken(Session session, Claim claim) {
-        if (!session.sql().knowsBoth() || waits.isWaitedFor(claim.key())) {
+        boolean isTry = claim.mode() == Claim.Mode.TRY;
+        if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
             return Mono.empty();
         }
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
-        Mono<Seen> seen = claim.mode() == Claim.Mode.TRY && session.sql().knows("try")
+        Mono<Seen> seen = isTry && session.sql().knows("try")
                 ? session.one(
                         "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
                 : session.one("take", Seen::read, key, claim.id(), claim.owner(), pushes.client(), lease);
@@ -219,8 +211,9 @@ final class TableLock {
 
     private Mono<Boolean> released(Session session, Claim claim) {
         byte[] key = Keys.bytes(claim.key());
-        Mono<Boolean> handed = Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes));
-        Mono<Boolean> freed = session.sql().knows("hand") && waits.isWaitedFor(claim.key())
+        Mono<Boolean> handed =
+                Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes, waits, claim.key()));
+        Mono<Boolean> freed = session.sql().knows("hand") && waits.isContended(claim.key())
                 ? Mono.empty()
                 : session.alone(session.change("release", key, claim.id()))
                         .flatMap(rows -> rows > 0 ? Mono.just(true) : Mono.empty());
@@ -242,7 +235,12 @@ final class TableLock {
         }
 
         /** Tells a claim of this backend; the release was one of an owner. */
-        boolean tell(SignalSink pushes) {
+        boolean tell(SignalSink pushes, WaitingClaims waits, String key) {
+            if (claimId == null) {
+                waits.noteFree(key);
+            } else {
+                waits.noteContended(key);
+            }
             if (claimId != null && client != null && pushes.isFor(client)) {
                 pushes.push(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
             }

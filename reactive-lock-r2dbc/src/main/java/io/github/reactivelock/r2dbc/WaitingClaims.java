@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
@@ -19,7 +20,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The claims of this backend that wait in a queue. Where no push tells that one of them was served, all of
+ * The claims of this backend that wait in a queue, and the keys for which claims lately did. Where no push tells that one of them was served, all of
  * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
  * from any thread.
  */
@@ -31,12 +32,16 @@ final class WaitingClaims {
 
     private static final long LONGEST_PAUSE = 1_000;
     private static final int MOST_KEYS = 500;
+    private static final int MOST_CONTENDED = 1_000;
 
     private final Database database;
     private final SignalSink pushes;
     private final Map<String, String> keys = new ConcurrentHashMap<>();
     /** Claims that the database was asked for, from the first question to the release. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
+
+    /** Keys that another claim had or wanted when they were last asked about. */
+    private final Set<String> contended = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean looking = new AtomicBoolean();
     private final Sinks.Many<Boolean> newcomers = Sinks.many().multicast().directBestEffort();
@@ -66,11 +71,50 @@ final class WaitingClaims {
         return keys.containsValue(key);
     }
 
+    /** Whether the plain statement for a lock that is free, or that no other wants, would most likely be a round trip for nothing. */
+    boolean isContended(String key) {
+        return contended.contains(key) || isWaitedFor(key);
+    }
+
+    /** To forget costs a round trip and nothing else, so all are forgotten when they are many. */
+    void noteContended(String key) {
+        if (contended.size() >= MOST_CONTENDED) {
+            contended.clear();
+        }
+        contended.add(key);
+    }
+
+    void noteFree(String key) {
+        contended.remove(key);
+    }
+
+    /** To be called with each answer to a claim. */
+    void answered(Claim claim, ClaimResult result) {
+        if (result instanceof ClaimResult.Queued) {
+            add(claim);
+            noteContended(claim.key());
+        } else {
+            remove(claim.id());
+        }
+        if (result instanceof ClaimResult.Granted) {
+            noteFree(claim.key());
+        } else if (result instanceof ClaimResult.Busy) {
+            end(claim);
+        }
+    }
+
+    /** A claim that is told of its grant waits no more, so its release need not look for it in the queue. */
+    void signalled(Signal signal) {
+        if (signal instanceof Signal.Grant grant) {
+            remove(grant.claimId());
+        }
+    }
+
     boolean contains(Claim claim) {
         return keys.containsKey(claim.id());
     }
 
-    void add(Claim claim) {
+    private void add(Claim claim) {
         boolean isNew = keys.put(claim.id(), claim.key()) == null;
         if (isNew) {
             lookSoon();

@@ -10,6 +10,7 @@ import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.Result;
 import java.time.Duration;
 import java.util.UUID;
@@ -71,8 +72,9 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return ConnectionFactories.get(url);
     }
 
+    /** Over connections as {@link R2dbcLockBackend#connect(String)} opens them. */
     R2dbcLockBackend backend() {
-        return R2dbcLockBackend.connect(factory(), PATIENT);
+        return R2dbcLockBackend.connect(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(url)), PATIENT);
     }
 
     ConnectionPool pool(int size) {

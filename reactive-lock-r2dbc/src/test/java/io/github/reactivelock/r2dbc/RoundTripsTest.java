@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.TcpProxy;
-import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,8 @@ class RoundTripsTest {
             "ask again in the queue", 1L,
             "leave the queue", 1L,
             "release to a waiter of another client", 2L,
+            "join the queue where there was one", 1L,
+            "release to another client again", 1L,
             "renew 100 holds", 1L);
 
     private static Claim claim(String key, Claim.Mode mode) {
@@ -45,24 +50,34 @@ class RoundTripsTest {
         return answer.block(Databases.LIMIT);
     }
 
+    private static R2dbcLockBackend backend(String url) {
+        return R2dbcLockBackend.connect(
+                R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(url)), Databases.PATIENT);
+    }
+
     private static Map<String, Long> counted(int port, String url) {
         try (TcpProxy proxy = TcpProxy.to(port)) {
             String way = url.replace(":" + port + "/", ":" + proxy.port() + "/");
-            R2dbcLockBackend counted = R2dbcLockBackend.connect(ConnectionFactories.get(way), Databases.PATIENT);
-            R2dbcLockBackend other = R2dbcLockBackend.connect(ConnectionFactories.get(url), Databases.PATIENT);
+            R2dbcLockBackend counted = backend(way);
+            R2dbcLockBackend other = backend(url);
             get(other.createTables());
-            Pair pair = new Pair(counted, other, proxy);
+            Set<String> told = ConcurrentHashMap.newKeySet();
+            var listening = counted.signals()
+                    .ofType(Signal.Grant.class)
+                    .subscribe(grant -> told.add(grant.claimId()), error -> {});
+            Pair pair = new Pair(counted, other, proxy, told);
             Map<String, Long> trips = new LinkedHashMap<>();
             for (int i = 0; i < TIMES; i++) {
                 pair.once(trips, "key " + i);
             }
+            listening.dispose();
             get(counted.close().then(other.close()));
             return trips;
         }
     }
 
     /** The client that is counted, behind the proxy, and another one. */
-    private record Pair(R2dbcLockBackend counted, R2dbcLockBackend other, TcpProxy proxy) {
+    private record Pair(R2dbcLockBackend counted, R2dbcLockBackend other, TcpProxy proxy, Set<String> told) {
 
         /** Of several times the least, because the connection for notifications is checked now and then. */
         private void count(Map<String, Long> trips, String what, Supplier<Mono<?>> command) {
@@ -91,7 +106,14 @@ class RoundTripsTest {
             assertThat(get(counted.claim(given))).isInstanceOf(ClaimResult.Granted.class);
             assertThat(get(other.claim(next))).isInstanceOf(ClaimResult.Queued.class);
             count(trips, "release to a waiter of another client", () -> counted.release(given));
+            Claim again = claim(key);
+            count(trips, "join the queue where there was one", () -> counted.claim(again));
             assertThat(get(other.release(next))).isTrue();
+            Claim last = claim(key);
+            assertThat(get(other.claim(last))).isInstanceOf(ClaimResult.Queued.class);
+            Databases.until("it is told of its grant", () -> told.contains(again.id()));
+            count(trips, "release to another client again", () -> counted.release(again));
+            assertThat(get(other.release(last))).isTrue();
 
             List<Claim> many = IntStream.range(0, 100)
                     .mapToObj(i -> claim(key + " of many " + i))

@@ -1,0 +1,114 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+
+/** Connections that commands wait for and do not want any more. */
+class BorrowingTest {
+
+    private static final R2dbcBackendOptions BRIEF =
+            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(200));
+
+    private final ConnectionFactory h2 = ConnectionFactories.get("r2dbc:h2:mem:///" + UUID.randomUUID());
+
+    private ConnectionPool poolOf(int most) {
+        return new ConnectionPool(ConnectionPoolConfiguration.builder(h2)
+                .initialSize(0)
+                .maxSize(most)
+                .build());
+    }
+
+    private static int standing(ConnectionPool pool) {
+        return pool.getMetrics().orElseThrow().pendingAcquireSize();
+    }
+
+    private static Mono<Long> question(Database database) {
+        return database.run(session -> session.one("clock", row -> LockRow.number(row, "now_is")));
+    }
+
+    @Test
+    void aCommandThatIsGivenUpLeavesTheLineForConnections() {
+        ConnectionPool pool = poolOf(1);
+        Database database = Database.owning(pool, BRIEF);
+        Connection taken = Mono.from(pool.create()).block(Databases.LIMIT);
+
+        List<CompletableFuture<Long>> inLine = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            inLine.add(question(database).toFuture());
+        }
+
+        assertThat(inLine).allSatisfy(each -> assertThat(each).failsWithin(Databases.LIMIT));
+        Databases.until("none stands there any more", () -> standing(pool) == 0);
+        Mono.from(taken.close()).block(Databases.LIMIT);
+        assertThat(question(database).block(Databases.LIMIT)).isPositive();
+        database.close().block(Databases.LIMIT);
+    }
+
+    @Test
+    void aConnectionIsNotLostWhenItsCommandLeavesInThatMoment() {
+        ConnectionPool pool = poolOf(1);
+        Database database = Database.owning(pool, R2dbcBackendOptions.defaults());
+        for (int i = 0; i < 500; i++) {
+            Connection taken = Mono.from(pool.create()).block(Databases.LIMIT);
+            var leaving = question(database).subscribe(now -> {}, error -> {});
+            Databases.until("it stands in line", () -> standing(pool) == 1);
+            CompletableFuture<Void> back =
+                    Mono.from(taken.close()).subscribeOn(Schedulers.parallel()).toFuture();
+
+            leaving.dispose();
+
+            assertThat(back).succeedsWithin(Databases.LIMIT);
+            Databases.until(
+                    "it came back", () -> pool.getMetrics().orElseThrow().acquiredSize() == 0);
+        }
+        assertThat(question(database).block(Databases.LIMIT)).isPositive();
+        database.close().block(Databases.LIMIT);
+    }
+
+    @Test
+    void aForeignFactoryIsNotStoppedAndItsConnectionGoesBack() {
+        Sinks.One<Boolean> opened = Sinks.one();
+        List<Connection> made = new ArrayList<>();
+        ConnectionFactory slow = new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return opened.asMono().then(Mono.from(h2.create())).doOnNext(made::add);
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return h2.getMetadata();
+            }
+        };
+        Database database = new Database(slow, BRIEF);
+        assertThat(question(database).toFuture()).failsWithin(Databases.LIMIT);
+
+        opened.tryEmitValue(true).orThrow();
+
+        Databases.until("it is opened", () -> made.size() == 1);
+        Databases.until("and closed", () -> isClosed(made.get(0)));
+        database.close().block(Databases.LIMIT);
+    }
+
+    private static boolean isClosed(Connection connection) {
+        return Boolean.FALSE.equals(Mono.from(connection.validate(io.r2dbc.spi.ValidationDepth.LOCAL))
+                .onErrorReturn(false)
+                .block(Databases.LIMIT));
+    }
+}
