@@ -6,6 +6,7 @@ import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -131,6 +132,11 @@ class RedisQuorumContractTest extends LockBackendContract {
         @Override
         public Mono<LockInfo> inspect(String key) {
             return node.inspect(key);
+        }
+
+        @Override
+        public Mono<LockPage> list(String prefix, String from) {
+            return node.list(prefix, from);
         }
 
         @Override
