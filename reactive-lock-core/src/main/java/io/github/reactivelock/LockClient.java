@@ -61,8 +61,7 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * This client with other options. It shares everything with this one, so closing either closes both. Options whose
-     * lease the clock margin would use up are refused.
+     * This client with other options; closing either closes both. A lease that the clock margin would use up is refused.
      *
      * @param options for all that is acquired through the result
      * @return a view of this client
@@ -79,9 +78,7 @@ public final class LockClient extends WithLock {
     /**
      * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget. Cancelling
      * before the handle is emitted withdraws the claim, and gives back a grant that crosses it; afterwards cancelling
-     * has no effect.
-     *
-     * <p>The lock is held until you release the handle; {@link LockHandle} says how one can get lost.
+     * has no effect, and {@link LockHandle} says how a handle can get lost.
      *
      * @param key the lock's key
      * @return emits the handle once the lock is held, or one of the four lock errors
@@ -101,12 +98,10 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Waits until the store can be asked: connects, which may take 10 seconds, and asks a question that changes nothing.
-     * For an application that starts, so that its first lock need not wait, and for health checks. Cold; may be subscribed
-     * to at any time.
+     * Waits until the store can be asked: connects, and asks a question that changes nothing. For a start-up, and health.
      *
-     * @return completes when the store has answered; fails with {@link LockUnavailableException}, at the latest after those
-     *     10 seconds and the command timeout
+     * @return completes when the store has answered; fails with {@link LockUnavailableException}, after at most 10 seconds
+     *     and the command timeout
      */
     public Mono<Void> ready() {
         return queries.ready();
@@ -123,7 +118,17 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Watches a lock, by the store's push. Begins with a snapshot, and gives another after every interruption.
+     * Lists the held locks, in parts, with bounded memory. One that comes or goes may be missing, and one may come twice.
+     *
+     * @param prefix what the keys begin with; empty for all
+     * @return held locks in any order; fails with {@link LockUnavailableException}, also if the store cannot list
+     */
+    public Flux<LockInfo.Held> list(String prefix) {
+        return queries.list(Objects.requireNonNull(prefix, "prefix"));
+    }
+
+    /**
+     * Watches a lock, by the store's push. Begins with a snapshot, and has another after every interruption.
      *
      * @param key the lock's key
      * @return events until cancelled; fails with {@link LockUnavailableException}
@@ -133,8 +138,7 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Waits, without acquiring, until the store's grant that is in force at subscription has ended, by release or by
-     * the end of its lease.
+     * Waits, without acquiring, until the store's grant that is in force at subscription has ended, by whatever.
      *
      * @param key the lock's key
      * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}
@@ -148,8 +152,7 @@ public final class LockClient extends WithLock {
      * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock.
      *
      * @param key the lock's key
-     * @return whether the lock was held; false as well if the grant seen has ended by itself meanwhile; fails with
-     *     {@link LockUnavailableException}
+     * @return whether the grant seen was in force until now; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key) {
         return queries.forceRelease(Validation.key(key));
@@ -159,18 +162,16 @@ public final class LockClient extends WithLock {
      * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
-     * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; all flows among which a
-     *     process passed the lock on share one grant
-     * @return whether that grant was in force until now; fails with {@link LockUnavailableException}
+     * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; flows that pass the lock on share one
+     * @return whether it was in force until now; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
         return queries.forceRelease(Validation.key(key), fencingToken);
     }
 
     /**
-     * Ends this client: releases what it holds (work under it is cancelled), fails what waits with
-     * {@link LockClientClosedException}, and closes the backend. Takes at most 5 seconds. Cold, idempotent; cancelling
-     * does not stop it.
+     * Ends this client within 5 seconds: releases what it holds (work under it is cancelled), fails what waits with
+     * {@link LockClientClosedException}, closes the backend. Cold, idempotent; cancelling does not stop it.
      *
      * @return completes when nothing of the client is left
      */

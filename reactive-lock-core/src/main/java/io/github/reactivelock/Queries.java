@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -37,6 +38,17 @@ final class Queries {
 
     Mono<LockInfo> inspect(String key) {
         return question(key, "inspected", () -> services.backend.inspect(key));
+    }
+
+    /** Part after part; the next is asked for when the one before has been taken. */
+    Flux<LockInfo.Held> list(String prefix) {
+        return Flux.defer(() -> {
+            Place place = new Place();
+            return question(prefix + "…", "listed", () -> services.backend.list(prefix, place.next))
+                    .doOnNext(page -> place.next = page.next())
+                    .repeat(() -> !place.next.isEmpty())
+                    .concatMapIterable(LockPage::locks, 1);
+        });
     }
 
     Mono<Boolean> forceRelease(String key) {
@@ -110,6 +122,11 @@ final class Queries {
                             .map(LockEvent.Snapshot::new);
                 })
                 .cast(LockEvent.class);
+    }
+
+    /** How far a list has come. Used by one subscription, one part at a time. */
+    private static final class Place {
+        private volatile String next = "";
     }
 
     /** The grant that an {@code awaitRelease} waits for: the first one it sees. Used by one subscription at a time. */

@@ -7,8 +7,10 @@ import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -37,15 +39,19 @@ final class Entry {
         /** Lower ones are served first; those of equals in the order in which they came. */
         final long ticket;
 
+        /** When the claim came, or as owner, when it was granted. */
+        long since;
+
         InMemoryLockBackend from;
         long until;
         long token;
 
-        Place(Claim claim, long ticket, InMemoryLockBackend from, long until) {
+        Place(Claim claim, long ticket, InMemoryLockBackend from, long since, long until) {
             this.claim = claim;
             this.ticket = ticket;
             this.from = from;
             this.until = until;
+            this.since = since;
         }
 
         boolean isOver(long now) {
@@ -88,7 +94,7 @@ final class Entry {
             Place first = firstAlive(now);
             if (first == null || first == waiting) {
                 queue.remove(claim.id());
-                own(new Place(claim, ticket, from, now), now, teller);
+                own(new Place(claim, ticket, from, now, now), now, teller);
             } else {
                 promote(first, now, teller);
             }
@@ -105,7 +111,7 @@ final class Entry {
         String behind = null;
         if (waiting == null) {
             behind = last();
-            newest = new Place(claim, ticket, from, now + nanos(claim.lease()));
+            newest = new Place(claim, ticket, from, now, now + nanos(claim.lease()));
             if (queue.isEmpty()) {
                 queue = new LinkedHashMap<>(4);
             }
@@ -169,8 +175,22 @@ final class Entry {
         if (held == null || held.isOver(now)) {
             return new LockInfo.Free(key);
         }
-        long alive = queue.values().stream().filter(p -> !p.isOver(now)).count();
-        return new LockInfo.Held(key, held.claim.owner(), held.token, Duration.ofNanos(held.until - now), alive);
+        List<Place> alive = queue.values().stream()
+                .filter(place -> !place.isOver(now))
+                .sorted(Comparator.comparingLong(place -> place.ticket))
+                .toList();
+        List<LockInfo.Waiting> shown = alive.stream()
+                .limit(LockInfo.Held.MOST_SHOWN)
+                .map(place -> new LockInfo.Waiting(place.claim.owner(), Duration.ofNanos(now - place.since)))
+                .toList();
+        return new LockInfo.Held(
+                key,
+                held.claim.owner(),
+                held.token,
+                Duration.ofNanos(held.until - now),
+                alive.size(),
+                Duration.ofNanos(now - held.since),
+                shown);
     }
 
     /** Forgets what has run out, and gives a lock that is free to whoever waits for it. */
@@ -237,6 +257,7 @@ final class Entry {
     private void own(Place next, long now, Teller teller) {
         next.token = tokens.getAsLong();
         next.extend(now);
+        next.since = now;
         owner = next;
         teller.acquired(next.claim, next.token);
     }

@@ -2,6 +2,7 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -110,6 +111,11 @@ public final class InMemoryLockBackend implements QuorumNode {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return Mono.fromCallable(() -> open().inspect(key));
+    }
+
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return whileOpen(() -> store.list(prefix, from));
     }
 
     @Override

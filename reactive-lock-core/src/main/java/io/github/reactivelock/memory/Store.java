@@ -3,6 +3,7 @@ package io.github.reactivelock.memory;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -31,6 +33,8 @@ import reactor.core.publisher.FluxSink;
  * to tell is put in line there, so that subscribers hear of one key in the order of its steps, and told after the step.
  */
 final class Store {
+
+    private static final int PAGE = 500;
 
     private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
     private final AtomicLong counter = new AtomicLong();
@@ -56,6 +60,22 @@ final class Store {
     boolean raise(Claim claim, long token) {
         long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
         return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong()));
+    }
+
+    /** The next held locks in the order of their keys, of which there are never more in hand than a part has. */
+    LockPage list(String prefix, String from) {
+        TreeSet<String> keys = new TreeSet<>();
+        for (String key : entries.keySet()) {
+            if (key.startsWith(prefix) && key.compareTo(from) > 0) {
+                keys.add(key);
+                if (keys.size() > PAGE) {
+                    keys.pollLast();
+                }
+            }
+        }
+        List<LockInfo.Held> held =
+                keys.stream().flatMap(key -> inspect(key).held().stream()).toList();
+        return new LockPage(held, keys.size() < PAGE ? "" : keys.last());
     }
 
     int size() {

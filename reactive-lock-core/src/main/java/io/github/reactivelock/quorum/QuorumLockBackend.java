@@ -3,6 +3,7 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -249,6 +250,12 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return observer.inspect(key);
+    }
+
+    /** Asks the first node that is connected, and no other: a lock that only other nodes show is missing. */
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return observer.list(prefix, from);
     }
 
     @Override

@@ -59,6 +59,18 @@ final class Voters {
         return quarter.compareTo(timeout) < 0 ? withTimeout(quarter) : this;
     }
 
+    QuorumNode node(int number) {
+        return all.get(number);
+    }
+
+    /** The number of a node that is connected, or of the first if none is. */
+    int firstReady() {
+        return everyone.stream()
+                .filter(number -> all.get(number).isReady())
+                .findFirst()
+                .orElse(0);
+    }
+
     int size() {
         return all.size();
     }

@@ -105,6 +105,20 @@ public interface LockBackend {
     Mono<LockInfo> inspect(String key);
 
     /**
+     * Looks at the next few of the locks that are held, one after the other part after part. A lock that is held all the
+     * time is in one part at least, and may be in two; no question makes the server look at more than a few thousand keys
+     * at once, where it can be avoided.
+     *
+     * @param prefix what the keys begin with, as the user wrote them; empty for all
+     * @param from empty for the first part, and {@link LockPage#next} of the part before for every other
+     * @return a part; never empty; unless overridden an error that says that this store cannot list
+     */
+    default Mono<LockPage> list(String prefix, String from) {
+        return Mono.error(() -> new UnsupportedOperationException(
+                getClass().getSimpleName() + " cannot list its locks; ask for single keys with inspect"));
+    }
+
+    /**
      * Watches a lock. The first element, and the first after every interruption, is a {@link LockEvent.Snapshot} taken
      * when the watch was already in force, so that no change is lost between the two. Cancelling ends the watch.
      *

@@ -1,8 +1,11 @@
 package io.github.reactivelock.state;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** A lock as the store shows it at one moment. */
+/** A lock as the store shows it at one moment. What a store does not know is null or left out, and never guessed. */
 public sealed interface LockInfo {
 
     /**
@@ -12,6 +15,31 @@ public sealed interface LockInfo {
      */
     String key();
 
+    /** {@return whether a claim owns the lock} */
+    default boolean isHeld() {
+        return this instanceof Held;
+    }
+
+    /** {@return whether no claim owns the lock} */
+    default boolean isFree() {
+        return !isHeld();
+    }
+
+    /**
+     * Whether a claim of that name owns the lock.
+     *
+     * @param owner as {@link Held#owner()} shows it
+     * @return false if the lock is free or another's
+     */
+    default boolean isHeldBy(String owner) {
+        return this instanceof Held held && held.owner().equals(owner);
+    }
+
+    /** {@return the hold, or empty if the lock is free} */
+    default Optional<Held> held() {
+        return this instanceof Held held ? Optional.of(held) : Optional.empty();
+    }
+
     /**
      * The lock is free.
      *
@@ -20,14 +48,65 @@ public sealed interface LockInfo {
     record Free(String key) implements LockInfo {}
 
     /**
-     * A claim owns the lock. Hand-overs inside the owner's process are not visible here: {@code owner} and
-     * {@code fencingToken} are those of the store's grant.
+     * A claim owns the lock. Hand-overs inside the owner's process are not visible here: {@code owner},
+     * {@code fencingToken} and {@code age} are those of the store's grant.
      *
      * @param key the lock's key
      * @param owner the name the claim gave itself
      * @param fencingToken the token of the grant
      * @param remaining what is left of the lease by the store's clock
      * @param waiters claims in the store's queue; a process that passes the lock on among its own flows counts once
+     * @param age for how long the grant has lasted by the store's clock; null if the store does not know
+     * @param queue the first of those that wait, at most {@link #MOST_SHOWN}, in the order in which they are served; empty
+     *     if the store does not show them
      */
-    record Held(String key, String owner, long fencingToken, Duration remaining, long waiters) implements LockInfo {}
+    record Held(
+            String key,
+            String owner,
+            long fencingToken,
+            Duration remaining,
+            long waiters,
+            @Nullable Duration age,
+            List<Waiting> queue)
+            implements LockInfo {
+
+        /** How many waiting claims are shown at most. */
+        public static final int MOST_SHOWN = 100;
+
+        /**
+         * Copies the list of those that wait.
+         *
+         * @param key the lock's key
+         * @param owner the name the claim gave itself
+         * @param fencingToken the token of the grant
+         * @param remaining what is left of the lease
+         * @param waiters claims in the store's queue
+         * @param age for how long the grant has lasted
+         * @param queue the first of those that wait
+         */
+        public Held {
+            queue = List.copyOf(queue);
+        }
+
+        /**
+         * A hold of a store that knows neither since when it lasts nor who waits.
+         *
+         * @param key the lock's key
+         * @param owner the name the claim gave itself
+         * @param fencingToken the token of the grant
+         * @param remaining what is left of the lease
+         * @param waiters claims in the store's queue
+         */
+        public Held(String key, String owner, long fencingToken, Duration remaining, long waiters) {
+            this(key, owner, fencingToken, remaining, waiters, null, List.of());
+        }
+    }
+
+    /**
+     * A claim that waits.
+     *
+     * @param owner the name the claim gave itself
+     * @param age for how long it has waited by the store's clock; null if the store does not know
+     */
+    record Waiting(String owner, @Nullable Duration age) {}
 }

@@ -87,7 +87,14 @@ class InMemorySignalsTest extends InMemoryFixture {
 
         StepVerifier.create(store.events("k").take(4))
                 .assertNext(event -> assertThat(event)
-                        .isEqualTo(new LockEvent.Snapshot(new LockInfo.Held("k", "me", first, LEASE, 1))))
+                        .isEqualTo(new LockEvent.Snapshot(new LockInfo.Held(
+                                "k",
+                                "me",
+                                first,
+                                LEASE,
+                                1,
+                                Duration.ZERO,
+                                List.of(new LockInfo.Waiting("me", Duration.ZERO))))))
                 .then(() -> release(owner))
                 .expectNext(new LockEvent.Released("k", first))
                 .assertNext(event -> assertThat(event)

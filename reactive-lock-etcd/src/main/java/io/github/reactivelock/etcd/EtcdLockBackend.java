@@ -5,6 +5,7 @@ import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
@@ -195,6 +196,12 @@ public final class EtcdLockBackend implements LockBackend {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return observer.inspect(key);
+    }
+
+    /** In the order of names, five hundred claims at a time. A part ends with the last claim, so a lock may be in two. */
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return observer.list(prefix, from);
     }
 
     @Override

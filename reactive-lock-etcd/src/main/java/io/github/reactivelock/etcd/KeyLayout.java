@@ -1,6 +1,7 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -16,6 +17,27 @@ record KeyLayout(String prefix) {
     /** The range in which all claims of a lock are, and nothing else. */
     ByteSequence lock(String key) {
         return bytes(prefix + "/" + encode(key) + "/");
+    }
+
+    /** Where the names of all locks begin whose keys begin so. */
+    ByteSequence locks(String keyPrefix) {
+        return bytes(prefix + "/" + encode(keyPrefix));
+    }
+
+    /** The end of what begins with such a name. */
+    ByteSequence endOfLocks(String keyPrefix) {
+        return bytes(prefix + "/" + encode(keyPrefix) + "\u007f"); // a name has printable signs of ASCII only
+    }
+
+    /** The user's key in a claim's name, or empty if the name is no claim's. */
+    static String key(ByteSequence name) {
+        String tail = tail(name);
+        int slash = tail.indexOf('/');
+        try {
+            return slash < 0 ? "" : URLDecoder.decode(tail.substring(0, slash), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) { // not ours
+            return "";
+        }
     }
 
     ByteSequence claim(KeySlot place) {

@@ -10,6 +10,7 @@ import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -30,6 +31,7 @@ final class Observer {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final int AT_ONCE = 16;
 
     private final Etcd etcd;
     private final KeyLayout names;
@@ -41,22 +43,50 @@ final class Observer {
 
     Mono<LockInfo> inspect(String key) {
         ByteSequence lock = names.lock(key);
-        return etcd.txn(txn -> txn.Then(Op.get(lock, Ranges.OWNER), Op.get(lock, Ranges.COUNT)))
+        return etcd.txn(txn -> txn.Then(Op.get(lock, Ranges.SHOWN), Op.get(lock, Ranges.COUNT)))
                 .flatMap(answer -> {
-                    List<KeyValue> owner = answer.getGetResponses().get(0).getKvs();
+                    List<KeyValue> line = answer.getGetResponses().get(0).getKvs();
                     long count = answer.getGetResponses().get(1).getCount();
-                    return owner.isEmpty() ? Mono.just(new LockInfo.Free(key)) : held(key, owner.get(0), count - 1);
+                    return line.isEmpty() ? Mono.just(new LockInfo.Free(key)) : held(key, line, count - 1);
                 });
     }
 
-    private Mono<LockInfo> held(String key, KeyValue owner, long waiters) {
+    /** Where the last name was, and then one of a single lock: each is asked about by itself. */
+    Mono<LockPage> list(String prefix, String from) {
+        ByteSequence begin = from.isEmpty() ? names.locks(prefix) : KeyLayout.bytes(from + "\0");
+        return etcd.get(begin, Ranges.names(names.endOfLocks(prefix))).flatMap(answer -> {
+            List<KeyValue> claims = answer.getKvs();
+            String next = claims.size() < Ranges.PART
+                    ? ""
+                    : claims.get(claims.size() - 1).getKey().toString();
+            return Flux.fromStream(claims.stream()
+                            .map(claim -> KeyLayout.key(claim.getKey()))
+                            .filter(key -> !key.isEmpty() && key.startsWith(prefix))
+                            .distinct())
+                    .flatMap(this::inspect, AT_ONCE)
+                    .ofType(LockInfo.Held.class)
+                    .collectList()
+                    .map(held -> new LockPage(held, next));
+        });
+    }
+
+    /** Since when a claim is there is not known: etcd counts its changes and does not date them. */
+    private Mono<LockInfo> held(String key, List<KeyValue> line, long waiters) {
+        KeyValue owner = line.get(0);
+        List<LockInfo.Waiting> queue = line.stream()
+                .skip(1)
+                .limit(LockInfo.Held.MOST_SHOWN)
+                .map(claim -> new LockInfo.Waiting(ClaimValue.of(claim).owner(), null))
+                .toList();
         return etcd.timeToLive(owner.getLease(), LeaseOption.DEFAULT)
                 .map(lease -> new LockInfo.Held(
                         key,
                         ClaimValue.of(owner).owner(),
                         ClaimRegistry.token(owner.getCreateRevision()),
                         Duration.ofSeconds(Math.max(0, lease.getTTL())),
-                        waiters));
+                        waiters,
+                        null,
+                        queue));
     }
 
     Flux<LockEvent> events(String key) {
@@ -65,7 +95,7 @@ final class Observer {
                     answer.getKvs().forEach(line::enter);
                     Mono<LockInfo> now = answer.getKvs().isEmpty()
                             ? Mono.just(new LockInfo.Free(key))
-                            : held(key, answer.getKvs().get(0), answer.getKvs().size() - 1L);
+                            : held(key, answer.getKvs(), answer.getKvs().size() - 1L);
                     WatchOption option = WatchOption.builder()
                             .isPrefix(true)
                             .withRevision(answer.getHeader().getRevision() + 1)

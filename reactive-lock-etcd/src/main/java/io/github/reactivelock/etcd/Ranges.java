@@ -1,6 +1,8 @@
 package io.github.reactivelock.etcd;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.options.GetOption;
+import io.github.reactivelock.state.LockInfo;
 
 /** Parts of a lock's line of claims, which stand in the order in which their keys were made. */
 final class Ranges {
@@ -11,6 +13,10 @@ final class Ranges {
     /** The owner, with its value. */
     static final GetOption OWNER = oldestFirst().withLimit(1).build();
 
+    /** The owner and the first of those that wait, with their values. */
+    static final GetOption SHOWN =
+            oldestFirst().withLimit(LockInfo.Held.MOST_SHOWN + 1L).build();
+
     /** All, with their values. */
     static final GetOption ALL = oldestFirst().build();
 
@@ -20,7 +26,21 @@ final class Ranges {
     /** The newest claim and the one before it. */
     static final GetOption LAST_TWO = newestFirst().build();
 
+    /** How many claims a part of a list is made of. */
+    static final int PART = 500;
+
     private Ranges() {}
+
+    /** Names alone, in their order, up to an end. */
+    static GetOption names(ByteSequence end) {
+        return GetOption.builder()
+                .withRange(end)
+                .withKeysOnly(true)
+                .withLimit(PART)
+                .withSortField(GetOption.SortTarget.KEY)
+                .withSortOrder(GetOption.SortOrder.ASCEND)
+                .build();
+    }
 
     /** The claim made at a revision and the one before it. */
     static GetOption lastTwoUpTo(long revision) {

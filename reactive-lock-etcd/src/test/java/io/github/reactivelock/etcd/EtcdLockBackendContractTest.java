@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.EtcdServer;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -28,6 +30,11 @@ class EtcdLockBackendContractTest extends LockBackendContract {
     static void stop() {
         users.close();
         server.close();
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

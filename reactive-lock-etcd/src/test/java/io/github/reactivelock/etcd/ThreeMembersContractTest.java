@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.EtcdServer;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -29,6 +31,11 @@ class ThreeMembersContractTest extends LockBackendContract {
     static void stop() {
         users.close();
         members.forEach(EtcdServer::close);
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -54,7 +55,7 @@ class RedisQuorumContractTest extends LockBackendContract {
     /** A node's grant is a vote; the claim is served when it has asked again. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.PUSHED_GRANTS, Feature.NEIGHBOURS);
+        return Set.of(Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 
     /** A release is answered when a majority has carried it out; the others follow. */
@@ -155,6 +156,11 @@ class RedisQuorumContractTest extends LockBackendContract {
         @Override
         public Mono<LockInfo> inspect(String key) {
             return node.inspect(key);
+        }
+
+        @Override
+        public Mono<LockPage> list(String prefix, String from) {
+            return node.list(prefix, from);
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
@@ -71,6 +72,7 @@ public final class R2dbcLockBackend implements LockBackend {
     private final TableLock locks;
     private final Renewal renewal;
     private final Watch watch;
+    private final Looking looking;
     private final Cleaner cleaner;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
@@ -85,6 +87,7 @@ public final class R2dbcLockBackend implements LockBackend {
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database);
         this.watch = new Watch(database, pushes);
+        this.looking = new Looking(database);
         this.cleaner = new Cleaner(database);
     }
 
@@ -226,7 +229,12 @@ public final class R2dbcLockBackend implements LockBackend {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return locks.inspect(key);
+        return looking.inspect(key);
+    }
+
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return looking.part(prefix, from);
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
 import java.util.List;
 import java.util.Set;
@@ -268,25 +267,5 @@ final class TableLock {
                                                 .thenReturn(true)
                                         : Mono.just(false)))
                         .doOnError(error -> pushes.push(new Signal.Recheck(key))));
-    }
-
-    Mono<LockInfo> inspect(String key) {
-        return database.run(session -> session.alone(session.one(
-                        "inspect",
-                        row -> info(
-                                key, LockRow.read(row, LockRow.number(row, "now_is")), LockRow.number(row, "waiters")),
-                        Keys.bytes(key))))
-                .defaultIfEmpty(new LockInfo.Free(key));
-    }
-
-    static LockInfo info(String key, LockRow row, long waiters) {
-        return row.isHeld()
-                ? new LockInfo.Held(
-                        key,
-                        String.valueOf(row.owner()),
-                        row.token() << LockBackend.PASS_BITS,
-                        Keys.time(row.leaseEnd() - row.now()),
-                        waiters)
-                : new LockInfo.Free(key);
     }
 }

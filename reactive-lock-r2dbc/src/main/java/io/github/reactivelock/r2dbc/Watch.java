@@ -86,8 +86,7 @@ final class Watch {
                                                 "inspect",
                                                 found -> {
                                                     last = row.isHeld() ? 2 * row.token() : 2 * row.token() + 1;
-                                                    return new LockEvent.Snapshot(
-                                                            TableLock.info(key, row, LockRow.number(found, "waiters")));
+                                                    return new LockEvent.Snapshot(Looking.info(key, row, found));
                                                 },
                                                 name))))
                         .cast(LockEvent.class);

@@ -291,6 +291,15 @@ SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until
     (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
 FROM ${lock} l WHERE lock_key = ?
 
+-- name: queue
+SELECT owner FROM ${waiter} WHERE lock_key = ? AND alive_until > ${now} ORDER BY place LIMIT 100
+
+-- name: list
+SELECT lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
+    (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
+FROM ${lock} l WHERE lock_key >= ? AND lock_key < ? AND claim_id IS NOT NULL AND lease_end > ${now}
+ORDER BY lock_key LIMIT 500
+
 -- name: glance
 SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock} WHERE lock_key = ? AND waiting = 1
 

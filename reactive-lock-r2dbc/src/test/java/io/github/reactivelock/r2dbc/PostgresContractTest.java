@@ -12,6 +12,6 @@ class PostgresContractTest extends SqlContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.NEIGHBOURS);
+        return Set.of(Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 }

@@ -38,6 +38,15 @@ final class RedisKeyLayout {
         return opening + escape(key) + "}";
     }
 
+    /** What the names of the owners fit, of all keys that begin so, as {@code SCAN} has it. */
+    String ownersOf(String keyPrefix) {
+        return glob(opening + escape(keyPrefix)) + "*}";
+    }
+
+    private static String glob(String text) {
+        return text.replaceAll("([\\\\*?\\[\\]])", "\\\\$1");
+    }
+
     /** All keys of a lock, in the order in which the script expects them. */
     List<String> all(String key) {
         Lock known = last;

@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -170,6 +171,14 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<LockInfo> inspect(String key) {
         return calls.run(key, "inspect").map(reply -> RedisReplies.info(key, reply));
+    }
+
+    /** By {@code SCAN} on every primary, a thousand keys at a time. A slot that moves meanwhile may be missing. */
+    @Override
+    public final Mono<LockPage> list(String prefix, String from) {
+        return new RedisListing(connection, names, this::inspect)
+                .part(prefix, from)
+                .onErrorMap(error -> RedisFailure.explain(connection, this.prefix, error));
     }
 
     @Override

@@ -10,6 +10,8 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -92,16 +94,27 @@ final class RedisReplies {
         return number(reply, reply.size() - 1);
     }
 
+    /** Of a held lock: token, rest of the lease, waiters, owner, age; then of those who wait the owner and the age. */
     static LockInfo info(String key, List<Object> reply) {
         if (reply.size() == 1) {
             return new LockInfo.Free(key);
+        }
+        List<LockInfo.Waiting> queue = new ArrayList<>();
+        for (int i = 6; i < reply.size(); i += 2) {
+            queue.add(new LockInfo.Waiting(String.valueOf(reply.get(i)), micros(number(reply, i + 1))));
         }
         return new LockInfo.Held(
                 key,
                 String.valueOf(reply.get(4)),
                 fencingToken(number(reply, 1)),
                 Duration.ofMillis(number(reply, 2)),
-                number(reply, 3));
+                number(reply, 3),
+                micros(number(reply, 5)),
+                queue);
+    }
+
+    private static Duration micros(long number) {
+        return Duration.of(number, ChronoUnit.MICROS);
     }
 
     static @Nullable Signal signal(RedisKeyLayout names, String message) {

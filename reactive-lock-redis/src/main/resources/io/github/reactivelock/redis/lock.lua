@@ -56,6 +56,26 @@ if ARGV[1] == 'memory' then -- what becomes of keys when it is full, and how muc
   }
 end
 
+-- A part of the names that fit a pattern, and where the next one begins; the server looks at a thousand keys.
+if ARGV[1] == 'scan' then
+  local part = call('SCAN', ARGV[2], 'MATCH', ARGV[3], 'COUNT', 1000, 'TYPE', 'string')
+  local names = part[2]
+  names[#names + 1] = part[1]
+  return names
+end
+
+-- Which primary of a cluster has which slots: first slot, last slot, a name, for each range.
+if ARGV[1] == 'primaries' then
+  local found = {}
+  for _, range in ipairs(call('CLUSTER', 'SLOTS')) do
+    local node = range[3]
+    found[#found + 1] = range[1]
+    found[#found + 1] = range[2]
+    found[#found + 1] = node[1] .. ':' .. node[2]
+  end
+  return found
+end
+
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
@@ -285,7 +305,7 @@ local function answer(verb, k, at)
     local last
     if not ticket then
       last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
-      ticket = string.format('%d', (last[2] or 0) + 1)
+      ticket = string.format('%d', math.max((last[2] or 0) + 1, now)) -- also says since when it waits
     end
     local deadline = string.format(verb == 'await' and '0%d' or '%d', math.floor(now / 1000) + lease)
     local added = call('ZADD', QUEUE, 'NX', ticket, my_id)
@@ -365,7 +385,16 @@ local function answer(verb, k, at)
       waiting = waiting + 1
     end
   end
-  return { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label }
+  local seen = { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label, math.max(now - token, 0) }
+  local first = waiting > 0 and call('ZRANGE', QUEUE, 0, MOST - 1, 'WITHSCORES') or {}
+  for i = 1, #first, 2 do
+    local deadline, who = string.match(call('HGET', WAITERS, first[i]) or '', '^%d+ (%d+) %S+ (.*)$')
+    if deadline and tonumber(deadline) * 1000 > now then
+      seen[#seen + 1] = who
+      seen[#seen + 1] = math.max(now - first[i + 1], 0)
+    end
+  end
+  return seen
 end
 
 if ARGV[1] ~= 'batch' then

@@ -12,5 +12,13 @@ public enum Feature {
     /** Tells a waiting client at once that its claim was granted. */
     PUSHED_GRANTS,
     /** Tells a client that its hold was released by force. */
-    PUSHED_LOSS
+    PUSHED_LOSS,
+    /** Says which locks are held. */
+    LISTING,
+    /** Knows for how long a hold has lasted. */
+    AGE_OF_HOLDS,
+    /** Shows the owners of the claims that wait. */
+    SHOWN_WAITERS,
+    /** Knows for how long a claim has waited. */
+    AGE_OF_WAITERS
 }

@@ -158,6 +158,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Looking extends LookingCases {
+        Looking() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Listeners extends ListenerCases {
         Listeners() {
             super(LockBackendContract.this);

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -19,6 +20,15 @@ record KeyLayout(String prefix) {
 
     String lock(String key) {
         return root() + "/" + encode(key);
+    }
+
+    /** The user's key that a lock's node is named by, or empty if the node is no lock's. */
+    static String key(String node) {
+        try {
+            return node.startsWith("!") ? "" : URLDecoder.decode(node, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) { // not ours
+            return "";
+        }
     }
 
     /** The path without the number, which the server appends. */

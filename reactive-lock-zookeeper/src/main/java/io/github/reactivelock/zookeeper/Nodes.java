@@ -95,6 +95,14 @@ final class Nodes {
         return connection.ask(async -> children(async, names.lock(key)));
     }
 
+    /** The names of all nodes below the root, after the server has caught up with the leader. */
+    Mono<List<String>> locks() {
+        return connection.ask(async -> {
+            CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
+            return caughtUp.thenCombine(children(async, names.root()), (done, locks) -> locks);
+        });
+    }
+
     /** As {@link #line}, after the server has caught up with the leader. */
     Mono<List<String>> latestLine(String key) {
         String lock = names.lock(key);

@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -21,6 +22,8 @@ final class Observer {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final int PART = 500;
+    private static final int AT_ONCE = 16;
 
     private final Connection connection;
     private final Nodes nodes;
@@ -38,7 +41,46 @@ final class Observer {
     private record Look(LockInfo info, List<String> line) {}
 
     Mono<LockInfo> inspect(String key) {
-        return look(key, nodes.latestLine(key)).map(Look::info);
+        return look(key, nodes.latestLine(key))
+                .flatMap(look -> look.info instanceof LockInfo.Held held
+                        ? queue(key, look.line).map(queue -> with(queue, held))
+                        : Mono.just(look.info));
+    }
+
+    /** Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that. */
+    private Mono<List<LockInfo.Waiting>> queue(String key, List<String> line) {
+        List<SequenceNode> places = line.stream()
+                .map(SequenceNode::of)
+                .filter(Objects::nonNull)
+                .sorted((one, other) -> one.isBefore(other) ? -1 : 1)
+                .toList();
+        return Flux.fromStream(places.stream().skip(1).limit(LockInfo.Held.MOST_SHOWN))
+                .flatMapSequential(place -> nodes.read(names.claim(key, place.name())), AT_ONCE)
+                .map(read -> new LockInfo.Waiting(read.content().owner(), null))
+                .collectList();
+    }
+
+    private static LockInfo with(List<LockInfo.Waiting> queue, LockInfo.Held held) {
+        return new LockInfo.Held(
+                held.key(), held.owner(), held.fencingToken(), held.remaining(), held.waiters(), held.age(), queue);
+    }
+
+    Mono<LockPage> list(String prefix, String from) {
+        return nodes.locks().flatMap(all -> {
+            List<String> part = all.stream()
+                    .filter(node -> node.compareTo(from) > 0
+                            && KeyLayout.key(node).startsWith(prefix)
+                            && !KeyLayout.key(node).isEmpty())
+                    .sorted()
+                    .limit(PART)
+                    .toList();
+            return Flux.fromIterable(part)
+                    .map(KeyLayout::key)
+                    .flatMap(key -> look(key, nodes.line(key)).map(Look::info), AT_ONCE)
+                    .ofType(LockInfo.Held.class)
+                    .collectList()
+                    .map(held -> new LockPage(held, part.size() < PART ? "" : part.get(PART - 1)));
+        });
     }
 
     private Mono<Look> look(String key, Mono<List<String>> asked) {

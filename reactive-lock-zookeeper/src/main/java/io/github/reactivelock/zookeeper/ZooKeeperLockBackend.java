@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
@@ -171,6 +172,16 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return observer.inspect(key);
+    }
+
+    /**
+     * ZooKeeper tells the names of all locks in one answer or not at all: how many there may be is up to
+     * {@code jute.maxbuffer}, about a million bytes of names if it was not changed at the client. Locks themselves are read
+     * five hundred at a time.
+     */
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return observer.list(prefix, from);
     }
 
     @Override

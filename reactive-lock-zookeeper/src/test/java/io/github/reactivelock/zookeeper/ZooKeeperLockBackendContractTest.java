@@ -1,8 +1,10 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
@@ -24,6 +26,11 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
     static void stop() throws Exception {
         users.close();
         server.close();
+    }
+
+    @Override
+    protected Set<Feature> lacking() {
+        return Set.of(Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

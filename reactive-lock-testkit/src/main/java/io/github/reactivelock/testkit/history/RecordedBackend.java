@@ -3,6 +3,7 @@ package io.github.reactivelock.testkit.history;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
@@ -95,6 +96,11 @@ final class RecordedBackend implements LockBackend {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return real.inspect(key);
+    }
+
+    @Override
+    public Mono<LockPage> list(String prefix, String from) {
+        return real.list(prefix, from);
     }
 
     @Override

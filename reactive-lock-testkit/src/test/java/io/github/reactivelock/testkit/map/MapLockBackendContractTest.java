@@ -17,6 +17,12 @@ class MapLockBackendContractTest extends LockBackendContract {
     /** It has to be asked. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.PUSHED_GRANTS, Feature.PUSHED_LOSS);
+        return Set.of(
+                Feature.PUSHED_GRANTS,
+                Feature.PUSHED_LOSS,
+                Feature.LISTING,
+                Feature.AGE_OF_HOLDS,
+                Feature.SHOWN_WAITERS,
+                Feature.AGE_OF_WAITERS);
     }
 }
