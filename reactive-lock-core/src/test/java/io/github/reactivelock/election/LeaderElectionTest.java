@@ -65,6 +65,21 @@ class LeaderElectionTest {
                 .isTrue();
     }
 
+    /** Also where the next one would be a flow of the same process. */
+    @Test
+    void theOneThatWaitsLongestIsNext() {
+        a.run();
+        b.run();
+        LeaderElection third = LeaderElection.of(a.client, Race.KEY).withTimer(a.time);
+        var campaign = third.lead(term -> Flux.never()).subscribe();
+
+        StepVerifier.create(a.leadership().resign()).verifyComplete();
+
+        assertThat(b.election.state()).isInstanceOf(Leading.class);
+        assertThat(third.state()).isNotInstanceOf(Leading.class);
+        campaign.dispose();
+    }
+
     @Test
     void aCandidateThatIsAloneRestsAndThenLeadsAgain() {
         a.run();
