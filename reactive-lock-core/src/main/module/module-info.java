@@ -7,6 +7,7 @@ module io.github.reactivelock.core {
     requires static reactor.blockhound;
 
     exports io.github.reactivelock;
+    exports io.github.reactivelock.election;
     exports io.github.reactivelock.memory;
     exports io.github.reactivelock.quorum;
     exports io.github.reactivelock.spi;

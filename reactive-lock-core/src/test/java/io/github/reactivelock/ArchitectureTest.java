@@ -116,6 +116,17 @@ class ArchitectureTest {
     }
 
     @Test
+    void anElectionSeesWhatAUserSees() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".election..")
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
+                        .or(resideInAnyPackage(ROOT, ROOT + ".state..", ROOT + ".election..")))
+                .check(MAIN);
+    }
+
+    @Test
     void theEngineKnowsNoStore() {
         classes()
                 .that()

@@ -47,6 +47,7 @@ class SnippetsTest {
             import io.etcd.jetcd.op.Op;
             import io.etcd.jetcd.options.PutOption;
             import io.github.reactivelock.*;
+            import io.github.reactivelock.election.*;
             import io.github.reactivelock.etcd.*;
             import io.github.reactivelock.lettuce.*;
             import io.github.reactivelock.memory.*;
@@ -62,6 +63,7 @@ class SnippetsTest {
             import io.lettuce.core.RedisURI;
             import io.lettuce.core.resource.ClientResources;
             import io.vertx.core.Future;
+            import io.vertx.core.Promise;
             import io.vertx.redis.client.RedisOptions;
             import java.time.*;
             import java.util.List;

@@ -144,6 +144,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Elections extends ElectionCases {
+        Elections() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Keys extends KeyCases {
         Keys() {
             super(LockBackendContract.this);

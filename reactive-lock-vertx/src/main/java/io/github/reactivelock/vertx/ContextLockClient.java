@@ -3,6 +3,7 @@ package io.github.reactivelock.vertx;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -149,7 +150,12 @@ final class ContextLockClient implements VertxLockClient {
 
     @Override
     public ReadStream<LockEvent> events(String key) {
-        return new LockEventStream(vertx.getOrCreateContext(), locks.events(key));
+        return new ContextStream<>(vertx.getOrCreateContext(), locks.events(key));
+    }
+
+    @Override
+    public VertxLeaderElection election(String key) {
+        return new ContextLeaderElection(vertx, LeaderElection.of(locks, key));
     }
 
     @Override
@@ -171,7 +177,7 @@ final class ContextLockClient implements VertxLockClient {
         return future(vertx.getOrCreateContext(), mono);
     }
 
-    private static <T> Future<T> future(ContextInternal caller, Mono<T> mono) {
+    static <T> Future<T> future(ContextInternal caller, Mono<T> mono) {
         return Future.fromCompletionStage(
                 mono.contextWrite(HeldContext.of(caller)).toFuture(), caller);
     }

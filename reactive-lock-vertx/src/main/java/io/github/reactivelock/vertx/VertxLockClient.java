@@ -212,6 +212,15 @@ public interface VertxLockClient {
     ReadStream<LockEvent> events(String key);
 
     /**
+     * A candidate in an election, as {@link io.github.reactivelock.election.LeaderElection} describes it. Call it once for a
+     * key.
+     *
+     * @param key the election's key, which is a lock's key and used for nothing else
+     * @return the candidate, which does not campaign yet; its futures end when this client is closed
+     */
+    VertxLeaderElection election(String key);
+
+    /**
      * Takes a lock away from its holder. For operators: until the holder learns of it, two may believe they hold
      * the lock.
      *

@@ -2,6 +2,8 @@ package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.election.ElectionState;
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryFile;
@@ -28,6 +30,8 @@ import reactor.util.retry.Retry;
  * round N MILLIS          traffic for that long           round N HEAP, when all its flows have ended
  * hold ID KEY MILLIS      one hold, at most that long     granted ID TOKEN, then released ID or failed ID WHY
  * write TOKEN             a write to a fenced register    accepted TOKEN or refused TOKEN
+ * lead KEY                campaigns for ever              campaigns, then leads TERM and stopped TERM in turn
+ * resign                  steps down, if it leads
  * </pre>
  *
  * <p>It closes its client when standard input ends, and answers {@code left} with the names of the threads that are still
@@ -57,6 +61,7 @@ public final class Client {
     private final LockClient lock;
     private final History history;
     private final SharedNumbers numbers;
+    private LeaderElection election;
     private volatile Consumer<HistoryEvent> sink = event -> {};
 
     private Client(String name, String uri, Path directory, int index) {
@@ -67,6 +72,7 @@ public final class Client {
                 .options(LockOptions.defaults().withLease(LEASE))
                 .name(name)
                 .build();
+        this.election = LeaderElection.of(lock, "unused");
         this.numbers = new SharedNumbers(directory.resolve(NUMBERS), index);
     }
 
@@ -108,6 +114,12 @@ public final class Client {
                         var unusedHold = hold(id, words[2], Duration.ofMillis(Long.parseLong(words[3])))
                                 .subscribe(done -> {}, error -> say("failed " + id + " " + error.getMessage()));
                     }
+                    case "lead" -> campaign(words[1]);
+                    case "resign" -> {
+                        if (election.state() instanceof ElectionState.Leading leading) {
+                            var unusedEnd = leading.leadership().resign().subscribe();
+                        }
+                    }
                     case "write" ->
                         say((numbers.accepts(0, Long.parseLong(words[1])) ? "accepted " : "refused ") + words[1]);
                     default -> throw new IllegalArgumentException("no such command: " + line);
@@ -128,6 +140,15 @@ public final class Client {
         System.gc();
         Runtime runtime = Runtime.getRuntime();
         say("round " + number + " " + (runtime.totalMemory() - runtime.freeMemory()));
+    }
+
+    private void campaign(String key) {
+        election = LeaderElection.of(lock, key);
+        var unusedCampaign = election.lead(term -> Flux.never()
+                        .doOnSubscribe(begun -> say("leads " + term.term()))
+                        .doOnCancel(() -> say("stopped " + term.term())))
+                .subscribe(never -> {}, error -> say("failed " + key + " " + error.getMessage()));
+        say("campaigns");
     }
 
     private Mono<Void> hold(String id, String key, Duration time) {

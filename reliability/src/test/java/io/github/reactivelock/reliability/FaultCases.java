@@ -20,12 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * The rows of the fault matrix that make sense for every store, with those of {@link NetworkCases}. A subclass brings the store, and adds the rows about
+ * The rows of the fault matrix that make sense for every store, with those of {@link NetworkCases} and {@link
+ * LeaderCases}. A subclass brings the store, and adds the rows about
  * what not every store can do: {@link RestartCases}, {@link EmptyCases}. Each row is judged by its history. A class has
  * one store, so its rows run one after the other, while other classes run beside it.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class FaultCases implements NetworkCases {
+abstract class FaultCases implements NetworkCases, LeaderCases {
 
     Store store;
     private Lab lab;

@@ -5,15 +5,18 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.LockClient;
-import io.github.reactivelock.LockException;
-import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.election.ElectionState;
+import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.election.Leadership;
 import io.github.reactivelock.etcd.EtcdFencingGuard;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.Print;
 import io.github.reactivelock.state.StaleTokenException;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -22,20 +25,15 @@ import java.util.logging.Logger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.util.retry.Retry;
 
-/** One process that wants to lead. It acts while it has the lock, and etcd accepts only a leader's writes. */
+/** One process that wants to lead. It acts while it leads, and etcd accepts only a leader's writes. */
 final class Candidate {
 
     static final String KEY = "leader";
+    static final String RESIGN = "resign";
 
     /** Short, so that after a leader's death the others wait for no longer than this and a second and a half. */
     private static final Duration LEASE = Duration.ofSeconds(2);
-
-    /** A process that lost the lock, or could not ask for it, is a candidate again. */
-    private static final Retry STANDS_AGAIN = Retry.fixedDelay(5, Duration.ofSeconds(1))
-            .filter(LockException.class::isInstance)
-            .onRetryExhaustedThrow((spec, last) -> last.failure());
 
     private static final Duration ACT = Duration.ofMillis(500);
 
@@ -68,9 +66,12 @@ final class Candidate {
                 () -> Client.builder()
                         .endpoints(endpoints.toArray(String[]::new))
                         .build(),
-                etcd -> lock.withLockMany(KEY, new Candidate(name, etcd)::lead)
-                        .retryWhen(STANDS_AGAIN)
-                        .then(),
+                etcd -> {
+                    LeaderElection election = LeaderElection.of(lock, KEY);
+                    return election.lead(new Candidate(name, etcd)::lead)
+                            .takeUntilOther(orders().filter(RESIGN::equals).concatMap(order -> resign(election)))
+                            .then();
+                },
                 Client::close);
         try {
             program.subscribeOn(Schedulers.boundedElastic())
@@ -91,23 +92,37 @@ final class Candidate {
                 .build();
     }
 
-    private Flux<Boolean> lead(LockHandle held) {
-        Print.line("  %s leads, token %d", name, held.fencingToken());
+    /** What the parent says, a line an order; ends with the parent. */
+    private static Flux<String> orders() {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        return Mono.fromCallable(in::readLine)
+                .repeatWhen(lines -> lines.takeWhile(count -> count > 0))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private static Mono<Void> resign(LeaderElection election) {
+        return election.state() instanceof ElectionState.Leading leading
+                ? leading.leadership().resign()
+                : Mono.empty();
+    }
+
+    private Flux<Boolean> lead(Leadership leadership) {
+        Print.line("  %s leads, term %d", name, leadership.term());
         return Mono.fromFuture(() -> etcd.getLeaseClient().grant(KEPT))
                 .flatMapMany(lease -> Flux.interval(Duration.ZERO, ACT)
                         .onBackpressureDrop()
-                        .concatMap(number -> act(held, number + 1, lease.getID())))
+                        .concatMap(number -> act(leadership, number + 1, lease.getID())))
                 .takeWhile(written -> written);
     }
 
-    /** One transaction: it writes only if the hold still exists at that moment. */
-    private Mono<Boolean> act(LockHandle held, long number, long lease) {
-        String what = name + ", act " + number + " under token " + held.fencingToken();
+    /** One transaction: it writes only if the term lasts at that moment. */
+    private Mono<Boolean> act(Leadership leadership, long number, long lease) {
+        String what = name + ", act " + number + " in term " + leadership.term();
         Op noted = Op.put(
                 bytes("leader/last-act"),
                 bytes(what),
                 PutOption.builder().withLeaseId(lease).build());
-        return guard.write(held.key(), held.fencingToken(), noted)
+        return guard.write(leadership.key(), leadership.term(), noted)
                 .thenReturn(true)
                 .onErrorResume(StaleTokenException.class, refused -> Mono.just(false))
                 .doOnNext(written -> Print.line("    %s%s", what, written ? "" : ": refused"));

@@ -1,6 +1,8 @@
 package io.github.reactivelock.examples.leader;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.election.ElectionState.Following;
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.examples.ChildProcess;
 import io.github.reactivelock.examples.EtcdOption;
 import io.github.reactivelock.examples.Launcher;
@@ -11,7 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -20,11 +22,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: starts the candidates, kills the leader twice, and checks that the next one took over. */
+/** The command: starts the candidates, lets the first leader step down, kills the next two, and checks who took over. */
 @Command(
         name = "examples/run leader",
         description =
-                "Three processes on etcd. One acts; it is killed, and the next one takes over with a higher token.",
+                "Three processes on etcd. One leads; it steps down or is killed, and the next one takes over in a higher term.",
         usageHelpAutoWidth = true)
 public final class Leader implements Callable<Integer> {
 
@@ -43,7 +45,7 @@ public final class Leader implements Callable<Integer> {
     private Leader() {}
 
     /**
-     * Runs the example and ends the JVM: 0 if each leader took over with a higher token, 1 if not, 2 if the arguments
+     * Runs the example and ends the JVM: 0 if each leader took over in a higher term, 1 if not, 2 if the arguments
      * are wrong or there is no etcd.
      *
      * @param args the options
@@ -86,64 +88,82 @@ public final class Leader implements Callable<Integer> {
     }
 
     private static Mono<Integer> terms(List<ChildProcess> candidates, LockClient operator) {
-        Mono<LockInfo.Held> term = Mono.delay(TERM).then(leader(candidates, operator));
+        Mono<Following> term = Mono.delay(TERM).then(leader(candidates, operator));
         return allWait(operator)
-                .thenMany(Flux.range(1, CANDIDATES - 1))
-                .concatMap(any -> term.delayUntil(leader -> kill(candidates, operator, leader)))
+                .thenMany(term)
+                .delayUntil(leader ->
+                        followed(candidates, operator, leader, "told to resign:", gone -> gone.tell(Candidate.RESIGN)))
+                .concatWith(allWait(operator)
+                        .thenMany(Flux.range(1, CANDIDATES - 1))
+                        .concatMap(any ->
+                                term.delayUntil(leader -> followed(candidates, operator, leader, "kill -9", killed -> {
+                                    killed.kill();
+                                    return killed.exit();
+                                }))))
                 .concatWith(term)
                 .collectList()
                 .map(Leader::judge);
     }
 
-    /** A leader that is killed too early has no successor yet. */
+    /** A leader that goes too early has no successor yet. */
     private static Mono<Void> allWait(LockClient operator) {
-        return look(operator, held -> held.waiters() == CANDIDATES - 1).then();
+        return operator.inspect(Candidate.KEY)
+                .retry(ASKED_AGAIN)
+                .ofType(LockInfo.Held.class)
+                .filter(held -> held.waiters() == CANDIDATES - 1)
+                .repeatWhenEmpty(again -> again.delayElements(LOOK))
+                .timeout(LIMIT)
+                .then();
     }
 
-    private static Mono<LockInfo.Held> leader(List<ChildProcess> candidates, LockClient operator) {
-        return look(
-                operator,
-                held -> candidates.stream()
+    /** The one that leads, or the next one if that has died. */
+    private static Mono<Following> leader(List<ChildProcess> candidates, LockClient operator) {
+        return LeaderElection.of(operator, Candidate.KEY)
+                .observe()
+                .ofType(Following.class)
+                .filter(seen -> candidates.stream()
                         .anyMatch(candidate ->
-                                candidate.isAlive() && candidate.name().equals(held.owner())));
+                                candidate.isAlive() && candidate.name().equals(seen.leader())))
+                .next()
+                .timeout(LIMIT, Mono.error(() -> new IllegalStateException("there was no election within " + LIMIT)));
     }
 
-    /** Completes when there is another leader. */
-    private static Mono<Void> kill(List<ChildProcess> candidates, LockClient operator, LockInfo.Held leader) {
+    /** Lets a leader go, and completes when another one leads. */
+    private static Mono<Void> followed(
+            List<ChildProcess> candidates,
+            LockClient operator,
+            Following leader,
+            String how,
+            Function<ChildProcess, Mono<Void>> end) {
         return Mono.defer(() -> {
-            long killed = System.nanoTime();
-            Print.line("  kill -9 %s", leader.owner());
+            long began = System.nanoTime();
+            Print.line("  %s %s", how, leader.leader());
             return Flux.fromIterable(candidates)
-                    .filter(candidate -> candidate.name().equals(leader.owner()))
-                    .doOnNext(ChildProcess::kill)
-                    .flatMap(ChildProcess::exit)
-                    .then(leader(candidates, operator))
-                    .doOnNext(next -> Print.line(
-                            "  %s took over %.1f s after the kill", next.owner(), (System.nanoTime() - killed) / 1e9))
+                    .filter(candidate -> candidate.name().equals(leader.leader()))
+                    .flatMap(end)
+                    .then(LeaderElection.of(operator, Candidate.KEY)
+                            .observe()
+                            .ofType(Following.class)
+                            .filter(seen -> seen.term() > leader.term())
+                            .next()
+                            .timeout(LIMIT))
+                    .doOnNext(next ->
+                            Print.line("  %s took over after %.1f s", next.leader(), (System.nanoTime() - began) / 1e9))
                     .then();
         });
     }
 
-    private static Mono<LockInfo.Held> look(LockClient operator, Predicate<LockInfo.Held> isSo) {
-        return operator.inspect(Candidate.KEY)
-                .retry(ASKED_AGAIN)
-                .ofType(LockInfo.Held.class)
-                .filter(isSo)
-                .repeatWhenEmpty(again -> again.delayElements(LOOK))
-                .timeout(LIMIT, Mono.error(() -> new IllegalStateException("there was no election within " + LIMIT)));
-    }
-
-    private static int judge(List<LockInfo.Held> leaders) {
+    private static int judge(List<Following> leaders) {
         boolean rising = IntStream.range(1, leaders.size())
-                .allMatch(term ->
-                        leaders.get(term).fencingToken() > leaders.get(term - 1).fencingToken());
-        long different = leaders.stream().map(LockInfo.Held::owner).distinct().count();
+                .allMatch(
+                        term -> leaders.get(term).term() > leaders.get(term - 1).term());
+        long different = leaders.stream().map(Following::leader).distinct().count();
         Print.line(
-                "leaders=%d killed=%d tokens=%s rising=%s",
+                "leaders=%d resigned=1 killed=%d terms=%s rising=%s",
                 different,
-                leaders.size() - 1,
-                leaders.stream().map(LockInfo.Held::fencingToken).toList(),
+                leaders.size() - 2,
+                leaders.stream().map(Following::term).toList(),
                 rising);
-        return rising && different == leaders.size() ? 0 : 1;
+        return rising && different == CANDIDATES ? 0 : 1;
     }
 }

@@ -8,12 +8,14 @@ import org.junit.jupiter.api.Test;
 class LeaderTest {
 
     @Test
-    void whenALeaderIsKilledTheNextOneTakesOverWithAHigherToken() throws Exception {
+    void whenALeaderStepsDownOrIsKilledTheNextOneTakesOverInAHigherTerm() throws Exception {
         RunningExample leader = RunningExample.run(Leader.class, "--demo");
 
         assertThat(leader.exit()).as(leader.text()).isZero();
-        assertThat(leader.text()).contains("kill -9 process-").contains("leaders=3 killed=2 ", " rising=true");
-        assertThat(leader.text()).contains("act 1 under token").doesNotContain("refused", "INFO");
+        assertThat(leader.text())
+                .contains("told to resign: process-", "kill -9 process-")
+                .contains("leaders=3 resigned=1 killed=2 ", " rising=true");
+        assertThat(leader.text()).contains("act 1 in term ").doesNotContain("refused", "INFO");
     }
 
     @Test

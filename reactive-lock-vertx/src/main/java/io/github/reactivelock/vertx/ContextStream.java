@@ -1,6 +1,5 @@
 package io.github.reactivelock.vertx;
 
-import io.github.reactivelock.state.LockEvent;
 import io.vertx.core.Handler;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.streams.ReadStream;
@@ -11,26 +10,26 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
 /**
- * A lock's events as a Vert.x stream. It requests one event at a time, so that a paused stream buffers nothing. Only
+ * What a lock or an election tells, as a Vert.x stream. It requests one event at a time, so that a paused stream buffers nothing. Only
  * the stream's context touches its state.
  */
-final class LockEventStream implements ReadStream<LockEvent> {
+final class ContextStream<E> implements ReadStream<E> {
 
     private final ContextInternal context;
-    private final Flux<LockEvent> events;
-    private @Nullable Handler<LockEvent> handler;
+    private final Flux<E> events;
+    private @Nullable Handler<E> handler;
     private @Nullable Handler<Throwable> exceptionHandler;
     private @Nullable Handler<Void> endHandler;
     private @Nullable Watch watch;
     private long demand = Long.MAX_VALUE;
 
-    LockEventStream(ContextInternal context, Flux<LockEvent> events) {
+    ContextStream(ContextInternal context, Flux<E> events) {
         this.context = context;
         this.events = events;
     }
 
     @Override
-    public ReadStream<LockEvent> handler(@Nullable Handler<LockEvent> next) {
+    public ReadStream<E> handler(@Nullable Handler<E> next) {
         context.execute(() -> {
             handler = next;
             if (next == null && watch != null) {
@@ -38,37 +37,37 @@ final class LockEventStream implements ReadStream<LockEvent> {
                 watch = null;
             } else if (next != null && watch == null) {
                 watch = new Watch();
-                events.subscribe((CoreSubscriber<LockEvent>) watch);
+                events.subscribe((CoreSubscriber<E>) watch);
             }
         });
         return this;
     }
 
     @Override
-    public ReadStream<LockEvent> exceptionHandler(@Nullable Handler<Throwable> next) {
+    public ReadStream<E> exceptionHandler(@Nullable Handler<Throwable> next) {
         context.execute(() -> exceptionHandler = next);
         return this;
     }
 
     @Override
-    public ReadStream<LockEvent> endHandler(@Nullable Handler<Void> next) {
+    public ReadStream<E> endHandler(@Nullable Handler<Void> next) {
         context.execute(() -> endHandler = next);
         return this;
     }
 
     @Override
-    public ReadStream<LockEvent> pause() {
+    public ReadStream<E> pause() {
         context.execute(() -> demand = 0);
         return this;
     }
 
     @Override
-    public ReadStream<LockEvent> resume() {
+    public ReadStream<E> resume() {
         return fetch(Long.MAX_VALUE);
     }
 
     @Override
-    public ReadStream<LockEvent> fetch(long amount) {
+    public ReadStream<E> fetch(long amount) {
         context.execute(() -> {
             demand = demand + amount < 0 ? Long.MAX_VALUE : demand + amount;
             if (watch != null) {
@@ -78,14 +77,14 @@ final class LockEventStream implements ReadStream<LockEvent> {
         return this;
     }
 
-    private final class Watch extends BaseSubscriber<LockEvent> {
+    private final class Watch extends BaseSubscriber<E> {
 
         private boolean asked;
-        private @Nullable LockEvent undelivered;
+        private @Nullable E undelivered;
 
         /** Delivers and requests as far as there is demand. */
         void ask() {
-            LockEvent event = undelivered;
+            E event = undelivered;
             if (event != null && demand > 0) {
                 deliver(event);
             }
@@ -95,10 +94,10 @@ final class LockEventStream implements ReadStream<LockEvent> {
             }
         }
 
-        private void deliver(LockEvent event) {
+        private void deliver(E event) {
             asked = false;
             undelivered = null;
-            Handler<LockEvent> current = handler;
+            Handler<E> current = handler;
             if (watch == this && current != null) {
                 demand = demand == Long.MAX_VALUE ? demand : demand - 1;
                 context.dispatch(event, current);
@@ -111,7 +110,7 @@ final class LockEventStream implements ReadStream<LockEvent> {
         }
 
         @Override
-        protected void hookOnNext(LockEvent event) {
+        protected void hookOnNext(E event) {
             context.execute(() -> {
                 undelivered = event;
                 ask();
