@@ -28,6 +28,7 @@ const sidebar = [
     text: 'Use',
     items: [
       { text: 'Semantics', link: '/semantics' },
+      { text: 'Kotlin', link: '/kotlin' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },
       { text: 'Security', link: '/security' },
