@@ -1,7 +1,12 @@
 // Follows every link of a built site: node check.mjs FOLDER. A link within the site must lead to a file, and to an id in
-// it; nothing may be loaded from elsewhere. What is elsewhere is counted and not asked for.
+// it; nothing may be loaded from elsewhere. What is elsewhere is counted and not asked for. Diagrams must be valid Mermaid.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { JSDOM } from 'jsdom'
+
+globalThis.window = new JSDOM('').window // which Mermaid needs when it is imported
+globalThis.document = window.document
+const { default: mermaid } = await import('mermaid')
 
 const site = resolve(process.argv[2])
 const base = process.env.SITE_BASE ?? '/'
@@ -67,6 +72,14 @@ for (const file of files.filter((name) => name.endsWith('.css'))) {
   }
 }
 
+let diagrams = 0
+for (const file of pages) {
+  for (const [, source] of readFileSync(file, 'utf8').matchAll(/<pre class="diagram">([\s\S]*?)<\/pre>/g)) {
+    diagrams++
+    await mermaid.parse(plain(source)).catch((error) => dead.push(`${relative(site, file)}: not Mermaid: ${error.message}`))
+  }
+}
+
 dead.forEach((line) => console.error(line))
-console.log(`${pages.length} pages, ${followed} links followed, ${dead.length} dead; ${elsewhere} lead elsewhere`)
-process.exit(dead.length === 0 && followed > 1000 ? 0 : 1)
+console.log(`${pages.length} pages, ${diagrams} diagrams, ${followed} links followed, ${dead.length} dead or invalid; ${elsewhere} lead elsewhere`)
+process.exit(dead.length === 0 && diagrams > 0 && followed > 1000 ? 0 : 1)

@@ -113,6 +113,15 @@ function followRewrites(md) {
   })
 }
 
+/** A forge draws blocks of Mermaid; here the component Diagram does. */
+function drawDiagrams(md) {
+  const fence = md.renderer.rules.fence
+  md.renderer.rules.fence = (tokens, index, ...rest) =>
+    tokens[index].info.trim() === 'mermaid'
+      ? `<Diagram source="${encodeURIComponent(tokens[index].content)}" />\n`
+      : fence(tokens, index, ...rest)
+}
+
 /** Headings are named as forges name them, so that a link works in both places. */
 function slugify(heading) {
   return heading
@@ -135,7 +144,10 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     anchor: { slugify },
-    config: (md) => followRewrites(md),
+    config: (md) => {
+      followRewrites(md)
+      drawDiagrams(md)
+    },
   },
   themeConfig: {
     nav: [

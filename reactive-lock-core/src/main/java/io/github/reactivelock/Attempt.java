@@ -18,10 +18,8 @@ final class Attempt implements Phase, Gate.Question {
     private static final int MOST_FRUITLESS = 3;
 
     final Claim claim;
-    private final ClaimOwner owner;
-    private final Services services;
-    private final long lease;
-    private final long patience;
+    final ClaimOwner owner;
+    final Services services;
     private final Evidence evidence;
     private boolean queued;
     private boolean asking;
@@ -45,11 +43,13 @@ final class Attempt implements Phase, Gate.Question {
         this.owner = owner;
         this.services = services;
         this.claim = claim;
-        this.lease = claim.lease().toNanos();
-        this.patience = services.timing.patience(lease);
         long now = services.timing.now();
         this.evidence = new Evidence(now);
         this.askAgainAt = now; // a tick asks for the first time if nothing else does
+    }
+
+    private long lease() {
+        return claim.lease().toNanos();
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
@@ -123,10 +123,7 @@ final class Attempt implements Phase, Gate.Question {
         askedAt = sentAt;
         leftAt = sentAt;
         services.gate.left();
-        services.gate.ask(
-                () -> services.backend.claim(claim),
-                answer -> owner.post(() -> answered(question, sentAt, answer)),
-                failure -> owner.post(() -> refused(question, failure)));
+        services.gate.ask(new ClaimQuestion(this, question, sentAt));
     }
 
     /** Of the question that is away, if one is. */
@@ -170,7 +167,9 @@ final class Attempt implements Phase, Gate.Question {
 
     @Override
     public void tick(long now) {
-        Throwable failure = asking ? tooLongUnanswered(now, queued ? patience : services.timing.commandTimeout) : null;
+        Throwable failure = asking
+                ? tooLongUnanswered(now, queued ? services.timing.patience(lease()) : services.timing.commandTimeout)
+                : null;
         if (failure != null) {
             refused(evidence.questions(), failure);
         }
@@ -190,7 +189,7 @@ final class Attempt implements Phase, Gate.Question {
         return services.gate.standstill(askedAt, bearable);
     }
 
-    private void answered(int question, long sentAt, ClaimResult answer) {
+    void answered(int question, long sentAt, ClaimResult answer) {
         if (away == question) {
             away = 0;
             services.gate.settled();
@@ -260,7 +259,7 @@ final class Attempt implements Phase, Gate.Question {
             owner.standsBehind(answer.behind());
         }
         Duration recheckAfter = answer.recheckAfter();
-        long third = lease / 3;
+        long third = lease() / 3;
         long pause = recheckAfter.compareTo(claim.lease()) < 0 ? Math.min(third, recheckAfter.toNanos()) : third;
         askAgainAt = now + pause;
         if (askAgain) {
@@ -280,15 +279,15 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** A first question that fails is final; a waiting claim survives silence for as long as its lease. */
-    private void refused(int question, Throwable failure) {
+    void refused(int question, Throwable failure) {
         if (!owner.isIn(this) || !asking || question != evidence.questions()) {
             return;
         }
         asking = false;
         settle();
         long now = services.timing.now();
-        if (queued && now - evidence.ungrantedAt() < lease) {
-            askAgainAt = askedAt + Math.min(lease / 10, LONGEST_PAUSE);
+        if (queued && now - evidence.ungrantedAt() < lease()) {
+            askAgainAt = askedAt + Math.min(lease() / 10, LONGEST_PAUSE);
         } else {
             owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
         }

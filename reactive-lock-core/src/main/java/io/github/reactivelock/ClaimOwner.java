@@ -24,7 +24,7 @@ interface ClaimOwner {
     void queuedAfterwards(Attempt asked, long newestToken);
 
     /** The store serves the claim named directly before this one. */
-    void standsBehind(String claimId);
+    default void standsBehind(String claimId) {}
 
     /** Somebody else has the lock, and the claim was not to wait. */
     void busy(Attempt asked);

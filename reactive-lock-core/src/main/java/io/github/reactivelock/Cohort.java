@@ -17,19 +17,17 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;
-    private final Services services;
-
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
     private volatile long lease = Long.MAX_VALUE;
 
-    // Touched only inside events, as are the next.
-    private Phase phase = Phase.IDLE;
+    /** Written only inside events; the next is touched only there. */
+    private volatile Phase phase = Phase.IDLE;
+
     private final WaitingFlows waiting;
 
     Cohort(Engine engine, KeyContext keyContext) {
         this.keyContext = keyContext;
         this.engine = engine;
-        this.services = engine.services;
         this.waiting = new WaitingFlows(keyContext);
     }
 
@@ -42,9 +40,6 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
     Cohort heir() {
         return this;
     }
-
-    @Override
-    public void standsBehind(String claimId) {}
 
     // ---- events from outside
 
@@ -63,23 +58,31 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
         return phase == asked;
     }
 
+    /** On any thread. Most holds are not, most of the time, and an event for each would cost more than all else for them. */
+    boolean isDue(long now) {
+        return phase.isDue(now);
+    }
+
     @Override
     public void tick() {
-        post(() -> phase.tick(services.timing.now()));
+        post(() -> phase.tick(engine.services.timing.now()));
     }
 
     @Override
     public void join(Waiter waiter) {
-        post(() -> {
-            if (!waiter.isWaiting()) {
-                keyContext.depart();
-                return;
-            }
-            waiting.add(waiter);
-            if (phase == Phase.IDLE) {
-                claim();
-            }
-        });
+        post(waiter);
+    }
+
+    @Override
+    public void joined(Waiter waiter) {
+        if (!waiter.isWaiting()) {
+            keyContext.depart();
+            return;
+        }
+        waiting.add(waiter);
+        if (phase == Phase.IDLE) {
+            claim();
+        }
     }
 
     @Override
@@ -110,7 +113,7 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
             return;
         }
         lease = first.options.lease().toNanos();
-        Attempt started = new Attempt(this, services, engine.claimOf(first));
+        Attempt started = new Attempt(this, engine.services, engine.claimOf(first));
         if (engine.register(started.claim, this)) {
             phase = started;
             begin(started);
@@ -127,7 +130,7 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
     public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
         if (phase == asked) {
             lease = lasting.toNanos();
-            Grant fresh = new Grant(this, services, asked.claim, fencingToken, lasting, since);
+            Grant fresh = new Grant(this, engine.services, asked.claim, fencingToken, lasting, since);
             served();
             if (fresh.isFresh()) {
                 asked.rest();
@@ -269,7 +272,7 @@ class Cohort implements ClaimOwner, Hold.Owner, Waiter.Line, StoreOrder {
         ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
         over(gone);
         gone.tellCallers(loss);
-        services.userCallbacks.lost(loss);
+        engine.services.userCallbacks.lost(loss);
         claim();
     }
 

@@ -34,6 +34,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
     final OwnerHolds owned = new OwnerHolds();
     private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
+
     private final String idPrefix;
     private final AtomicLong ids = new AtomicLong();
 
@@ -84,15 +85,15 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     private Cohort cohortFor(Waiter waiter) {
         boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
-        KeyContext joined = keyContexts.compute(waiter.key, (key, present) -> {
-            KeyContext keyContext = (present == null ? new KeyContext(this, key) : present).joined();
-            if (!alone && keyContext.cohort == null) {
-                keyContext.cohort = new Cohort(this, keyContext);
-            }
-            return keyContext;
-        });
-        Cohort together = joined.cohort;
-        return alone || together == null ? new OrderedCohort(this, joined) : together;
+        KeyContext joined = join(waiter.key);
+        return alone ? new OrderedCohort(this, joined) : joined.together();
+    }
+
+    private KeyContext join(String key) {
+        KeyContext joined = keyContexts.computeIfPresent(key, (k, present) -> present.joined());
+        return joined != null
+                ? joined
+                : keyContexts.merge(key, new KeyContext(this, key).joined(), (present, fresh) -> present.joined());
     }
 
     /** Keeps a line in the table, though its flows depart, until one departure more. */
@@ -100,10 +101,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         keyContexts.computeIfPresent(kept.key, (key, present) -> present == kept ? kept.joined() : present);
     }
 
-    /** A flow, or its hold, is done with its key; the last one takes it out of the table. */
+    /** A flow, or its hold, is done with its key; the last one takes it out of the table, so it is there until then. */
     void depart(KeyContext left) {
-        keyContexts.computeIfPresent(
-                left.key, (key, present) -> present == left && --left.members == 0 ? null : present);
+        keyContexts.computeIfPresent(left.key, (key, present) -> --present.members == 0 ? null : present);
     }
 
     @Override
@@ -124,7 +124,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
     private String newClaimId() {
-        return idPrefix + Long.toString(ids.getAndIncrement(), Character.MAX_RADIX);
+        return idPrefix + ids.getAndIncrement();
     }
 
     /** Makes a claim known to signals and to the tick; false once the client is closed. */
@@ -168,8 +168,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
     void withdraw(Claim claim, PendingRelease.@Nullable Outcome outcome) {
         PendingRelease begun = new PendingRelease(this, claim, outcome);
-        PendingRelease current = withdrawals.compute(
-                claim.id(), (id, pending) -> outcome == null && pending != null && pending.again() ? pending : begun);
+        PendingRelease current = withdrawals.merge(
+                claim.id(), begun, (pending, fresh) -> fresh.isAwaited() || !pending.again() ? fresh : pending);
         claims.remove(claim.id()); // only now, or a close in between would find nothing left to do
         if (current == begun) {
             begun.ask();
@@ -191,8 +191,12 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     private void tick() {
-        claims.values().forEach(Cohort::tick);
         long now = services.timing.now();
+        for (Cohort cohort : claims.values()) {
+            if (cohort.isDue(now)) {
+                cohort.tick();
+            }
+        }
         if (now - relaxedAt >= RELAXATION) {
             relaxedAt = now;
             services.timing.relax(this::shortestLease);

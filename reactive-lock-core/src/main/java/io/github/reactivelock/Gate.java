@@ -11,11 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
-import reactor.core.publisher.Mono;
 
 /**
  * What leaves for the store, and when. While there is no connection nothing leaves: questions wait here, where one that
@@ -78,21 +75,11 @@ final class Gate extends Mailbox {
     }
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
-    <T> void ask(Supplier<Mono<T>> question, Consumer<T> onAnswer, Consumer<Throwable> onFailure) {
+    <T> void ask(StoreAnswer<T> asked) {
         try {
-            Disposable unused = question.get()
-                    .subscribe(
-                            answer -> {
-                                heard();
-                                onAnswer.accept(answer);
-                            },
-                            failure -> {
-                                heard();
-                                onFailure.accept(failure);
-                            });
+            asked.question().subscribe(asked);
         } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
-            heard();
-            onFailure.accept(e);
+            asked.onError(e);
         }
     }
 

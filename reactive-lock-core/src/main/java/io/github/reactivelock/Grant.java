@@ -28,7 +28,7 @@ final class Grant implements Renewals.Due {
     private final long since;
 
     private int passes;
-    private long confirmedAt;
+    private volatile long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
@@ -39,7 +39,7 @@ final class Grant implements Renewals.Due {
 
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
-    private boolean inDoubt;
+    private volatile boolean inDoubt;
 
     private long doubtedAt;
     private @Nullable LossReason suspicion;
@@ -154,6 +154,14 @@ final class Grant implements Renewals.Due {
     }
 
     // ---- renewal
+
+    /** Whether a tick would find anything to do; on any thread. What changes meanwhile is seen by the next tick. */
+    boolean isDue(long now, LockOptions holder) {
+        return renewing
+                || inDoubt
+                || (holder.isRenewed() && now - confirmedAt >= lease / 3)
+                || services.timing.isBeforeNextTick(deadline, now);
+    }
 
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {

@@ -2,23 +2,35 @@ package io.github.reactivelock;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** One acquisition's share in a hold: it leaves once, however often it is told to. */
-final class Handle implements LockHandle {
+/** One acquisition's share in a hold: it leaves once, however often it is told to, and hears itself what came of that. */
+final class Handle implements LockHandle, Consumer<@Nullable LockException>, Runnable {
 
     private static final AtomicIntegerFieldUpdater<Handle> LEFT =
             AtomicIntegerFieldUpdater.newUpdater(Handle.class, "left");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Handle, Sinks.Empty> OUTCOME =
+            AtomicReferenceFieldUpdater.newUpdater(Handle.class, Sinks.Empty.class, "outcome");
+
+    private static final int LEAVING = 1;
+    private static final int ANSWERED = 2;
 
     final Hold hold;
     private volatile int left;
     /** What this handle's own options allow, where it joined a hold that others may last longer in. */
     private final @Nullable HoldLimit limit;
-    /** Emitted to once, by whoever left. */
-    private final Sinks.Empty<Void> outcome = Sinks.unsafe().empty();
+    /** Hears what came of it; set by who left. */
+    private @Nullable Consumer<@Nullable LockException> done;
+    /** What came of it, once {@link #ANSWERED}. */
+    private @Nullable LockException failure;
+    /** Of those who asked for it, who are nobody under {@code withLock}. */
+    private volatile Sinks.@Nullable Empty<Void> outcome;
 
     Handle(Hold hold) {
         this(hold, null);
@@ -71,9 +83,27 @@ final class Handle implements LockHandle {
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
-            leave(failure -> {});
-            return outcome.asMono();
+            giveBack();
+            return outcome().asMono();
         });
+    }
+
+    /** Whoever makes it looks whether there is something to tell, and who has something to tell looks whether it was made. */
+    private Sinks.Empty<Void> outcome() {
+        Sinks.Empty<Void> made = outcome;
+        if (made == null) {
+            boolean unused = OUTCOME.compareAndSet(this, null, Sinks.unsafe().empty());
+            return outcome();
+        }
+        if (left == ANSWERED) {
+            tell(made);
+        }
+        return made;
+    }
+
+    /** Perhaps for the second time, with the same. */
+    private void tell(Sinks.Empty<Void> asked) {
+        Sinks.EmitResult unused = failure == null ? asked.tryEmitEmpty() : asked.tryEmitError(failure);
     }
 
     /** Leaves the hold without anybody waiting for the outcome, which the engine reports where it is a failure. */
@@ -82,18 +112,36 @@ final class Handle implements LockHandle {
     }
 
     /** Leaves the hold; if it was left before, nothing is left to do. */
-    void leave(Consumer<@Nullable LockException> done) {
-        if (!LEFT.compareAndSet(this, 0, 1)) {
-            done.accept(null);
+    void leave(Consumer<@Nullable LockException> listener) {
+        if (!LEFT.compareAndSet(this, 0, LEAVING)) {
+            listener.accept(null);
             return;
         }
         if (limit != null) {
             limit.dispose();
         }
-        hold.leave(failure -> {
-            Sinks.EmitResult unused = failure == null ? outcome.tryEmitEmpty() : outcome.tryEmitError(failure);
-            done.accept(failure);
-        });
+        done = listener;
+        hold.leave(this);
+    }
+
+    /** Inside the events of the hold's owner: this was the last handle. */
+    @Override
+    public void run() {
+        hold.owner.released(hold);
+    }
+
+    /** What came of the release. */
+    @Override
+    public void accept(@Nullable LockException outcomeOfRelease) {
+        failure = outcomeOfRelease;
+        left = ANSWERED;
+        Sinks.Empty<Void> asked = outcome;
+        if (asked != null) {
+            tell(asked);
+        }
+        if (done != null) {
+            done.accept(outcomeOfRelease);
+        }
     }
 
     @Override

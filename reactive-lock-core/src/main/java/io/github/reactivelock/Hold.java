@@ -2,7 +2,6 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
@@ -15,7 +14,7 @@ import reactor.core.publisher.Mono;
  * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by its owner). Safe for use from
  * any thread.
  */
-final class Hold implements Phase, PendingRelease.Outcome {
+final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** Who gave the lock to this flow and gets it back. Called inside its key's events, but for {@link #post}. */
     interface Owner {
@@ -52,6 +51,9 @@ final class Hold implements Phase, PendingRelease.Outcome {
     private volatile @Nullable LockLostException loss;
     /** Hears what came of the release; set by who begins it. */
     private Consumer<@Nullable LockException> released = outcome -> {};
+    /** Whose it is, until {@link #run} has told it. */
+    @Nullable
+    Waiter flow;
 
     /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
@@ -133,16 +135,16 @@ final class Hold implements Phase, PendingRelease.Outcome {
         return new Handle(this, HoldLimit.of(this, wanted));
     }
 
-    /** Takes a handle off; the last one gives the lock up. {@code outcome} gets null or what went wrong. */
-    void leave(Consumer<@Nullable LockException> outcome) {
+    /** Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is itself. */
+    void leave(Handle left) {
         if (HANDLES.decrementAndGet(this) > 0) {
-            outcome.accept(null);
+            left.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
             lossSignal.end(null);
-            released = outcome;
-            owner.post(() -> owner.released(this));
+            released = left;
+            owner.post(left);
         } else {
-            outcome.accept(loss);
+            left.accept(loss);
         }
     }
 
@@ -163,6 +165,11 @@ final class Hold implements Phase, PendingRelease.Outcome {
     @Override
     public void tick(long now) {
         grant.tick(now, options);
+    }
+
+    @Override
+    public boolean isDue(long now) {
+        return grant.isDue(now, options);
     }
 
     @Override
@@ -189,11 +196,21 @@ final class Hold implements Phase, PendingRelease.Outcome {
     /** To the store, or to the next flow of this process. */
     @Override
     public void released() {
-        owner.conclude(() -> {
-            Duration lasted = grant.services.timing.since(since);
-            grant.services.userCallbacks.tell(l -> l.released(key(), fencingToken, lasted));
+        owner.conclude(this);
+    }
+
+    /** What the flow's thread has to do: first the flow gets the lock, and when that was released, it hears so. */
+    @Override
+    public void run() {
+        Waiter next = flow;
+        if (next == null) {
+            grant.services.userCallbacks.released(key(), fencingToken, grant.services.timing.now() - since);
             released.accept(null);
-        });
+        } else {
+            flow = null;
+            tellAcquired(next.since());
+            next.granted(new Handle(this));
+        }
     }
 
     @Override
@@ -215,8 +232,7 @@ final class Hold implements Phase, PendingRelease.Outcome {
     }
 
     void tellAcquired(long waitedSince) {
-        Duration waited = Duration.ofNanos(since - waitedSince);
-        grant.services.userCallbacks.tell(l -> l.acquired(key(), fencingToken, waited));
+        grant.services.userCallbacks.acquired(key(), fencingToken, since - waitedSince);
     }
 
     /** Whatever its lease says. */

@@ -1,7 +1,8 @@
 package io.github.reactivelock;
 
+import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
@@ -20,15 +21,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
     private static final long SHORT = 50_000;
 
+    private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> COHORT =
+            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "cohort");
+
     private final Engine engine;
     final Services services;
 
-    /** Flows that keep this line in the engine's table; guarded by the table, as is the next. */
+    /** Flows that keep this line in the engine's table; guarded by the table. */
     int members;
 
-    /** Where flows with {@link Fairness#COHORT} stand together. */
-    @Nullable
-    Cohort cohort;
+    private volatile @Nullable Cohort cohort;
 
     /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
     @Nullable
@@ -51,6 +53,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
         return this;
     }
 
+    /** Where flows with {@link Fairness#COHORT} stand together. */
+    Cohort together() {
+        Cohort made = cohort;
+        if (made == null) {
+            boolean unused = COHORT.compareAndSet(this, null, new Cohort(engine, this));
+            return together();
+        }
+        return made;
+    }
+
     @Override
     public void stay() {
         engine.stay(this);
@@ -69,10 +81,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
             next.granted(new Handle(hold));
         } else {
-            deliver(() -> {
-                hold.tellAcquired(next.since());
-                next.granted(new Handle(hold));
-            });
+            hold.flow = next;
+            deliver(hold);
         }
     }
 
@@ -119,8 +129,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     private final class Delivery implements Runnable {
 
         private final Runnable first;
-        /** None until a flow gives the lock back on this thread, which most do elsewhere. */
-        private volatile @Nullable Queue<Runnable> left;
+        /** None until a flow gives the lock back on this thread, which most do elsewhere. The timer takes from it too. */
+        private @Nullable Queue<Runnable> left;
 
         private @Nullable Thread thread;
         private @Nullable Disposable rescue;
@@ -136,13 +146,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             if (thread != Thread.currentThread() || services.timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
-            Queue<Runnable> behind = left;
-            if (behind == null) {
-                behind = new ConcurrentLinkedQueue<>();
-                left = behind;
+            if (put(task)) {
                 rescue = services.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
-            behind.add(task);
             if (rescued || services.timing.isDisposed()) { // nobody looks after what is added now
                 leaveToOthers();
             }
@@ -181,9 +187,18 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             leaveToOthers();
         }
 
-        private @Nullable Runnable next() {
-            Queue<Runnable> behind = left;
-            return behind == null ? null : behind.poll();
+        /** True the first time. */
+        private synchronized boolean put(Runnable task) {
+            boolean first = left == null;
+            if (left == null) {
+                left = new ArrayDeque<>();
+            }
+            left.add(task);
+            return first;
+        }
+
+        private synchronized @Nullable Runnable next() {
+            return left == null ? null : left.poll();
         }
 
         private void leaveToOthers() {

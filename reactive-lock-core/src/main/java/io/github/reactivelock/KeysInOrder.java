@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
  */
-abstract class KeysInOrder extends Waiter implements LossSignal.Work {
+abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@Nullable LockException> {
 
     private static final AtomicIntegerFieldUpdater<KeysInOrder> ADVANCING =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "advancing");
@@ -25,6 +25,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     /** The first lock is held, and others are waited for; GRANTED is followed by this or by the work. */
     static final int TAKING = OWN;
+    /** A later lock is taken, and those that are held are being released; OVER or this is followed by INSTEAD. */
+    static final int YIELDING = OWN + 1;
+    /** Something else than the work is run, without a lock. */
+    static final int INSTEAD = OWN + 2;
+    /** From here on states are the work's. */
+    static final int MORE = OWN + 3;
 
     private final List<String> keys;
     private final long deadline;
@@ -40,8 +46,8 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private volatile int granted;
     private volatile Waiter waiting = this;
 
-    KeysInOrder(Locks locks, List<String> keys, LockOptions options, @Nullable ContextHolds outer) {
-        super(locks, keys.get(0), options, Claim.Mode.QUEUE);
+    KeysInOrder(Locks locks, List<String> keys, LockOptions options, Claim.Mode mode, @Nullable ContextHolds outer) {
+        super(locks, keys.get(0), options, mode);
         this.keys = keys;
         this.deadline = locks.services().timing.deadline(options);
         this.outer = outer;
@@ -51,8 +57,14 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     /** All locks are held, which may have been too late. */
     abstract void allHeld(ContextHolds all);
 
+    /** The releases have answered. */
+    abstract void allLeft();
+
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
+
+    /** One of the locks is taken, and nothing is held; called once, if the flow has not ended otherwise. */
+    abstract void runInstead();
 
     /** False once the flow has ended, or has all locks. */
     private boolean isAcquiring() {
@@ -137,6 +149,27 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
+    @Override
+    final void busy() {
+        if (move(OVER, INSTEAD)) {
+            runInstead();
+        }
+    }
+
+    private void busyLater() {
+        if (move(TAKING, YIELDING)) {
+            leaveAll(outcome -> {
+                if (isLastAnswer() && move(YIELDING, INSTEAD)) {
+                    runInstead();
+                }
+            });
+        }
+    }
+
+    final boolean hasRunInstead() {
+        return state == INSTEAD && move(INSTEAD, DONE);
+    }
+
     private void failedLater(RuntimeException failure) {
         if (move(TAKING, DONE)) {
             giveBack();
@@ -163,25 +196,28 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
-    /** All that were granted; each release is told of, see {@link #isLastAnswer}. */
-    final void leaveAll(Consumer<@Nullable LockException> answered) {
+    /** All that were granted; {@link #allLeft} follows the last answer. */
+    final void leaveAll() {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().hold.exit(this);
-            each.handle().leave(answered);
+            each.handle().leave(this);
         }
     }
 
-    /** Called once for each answer. */
-    final boolean isLastAnswer() {
-        return UNANSWERED.decrementAndGet(this) == 0;
+    /** One of the releases was answered. */
+    @Override
+    public final void accept(@Nullable LockException outcome) {
+        if (UNANSWERED.decrementAndGet(this) == 0) {
+            allLeft();
+        }
     }
 
     /** The wait for a key after the first, which has this flow's own waiter. */
     private final class LaterKey extends Waiter {
 
         LaterKey(String key) {
-            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, Claim.Mode.QUEUE);
+            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode);
             boolean unused = begin();
         }
 
@@ -203,6 +239,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         @Override
         void failed(RuntimeException failure) {
             KeysInOrder.this.failedLater(failure);
+        }
+
+        @Override
+        void busy() {
+            KeysInOrder.this.busyLater();
         }
 
         @Override

@@ -4,11 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import java.util.Collection;
-import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
-import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -19,7 +15,7 @@ import reactor.core.publisher.Mono;
  * <p>Bad arguments fail at once with {@link IllegalArgumentException}. Everything else arrives as one of the four
  * {@link LockException}s. Work and handles are emitted on the client's work scheduler, never on a driver's thread.
  *
- * <p>How a {@code withLock} ends:
+ * <p>{@code withLock} waits for its lock, {@code tryWithLock} does not. How both end:
  *
  * <table>
  * <caption>What the subscriber sees</caption>
@@ -29,20 +25,18 @@ import reactor.core.publisher.Mono;
  * <tr><td>fails</td><td>whatever</td><td>the work's own error, after the release was tried</td></tr>
  * <tr><td>is cancelled by the subscriber</td><td>whatever</td><td>nothing; the release goes on by itself</td></tr>
  * <tr><td>is under way when the lock is lost</td><td>none</td><td>{@link LockLostException}, the work is cancelled</td></tr>
+ * <tr><td>never began, because the lock was taken</td><td>none</td><td>of {@code tryWithLock}: what it runs instead</td></tr>
  * <tr><td>never began</td><td>none</td><td>{@link LockTimeoutException}, {@link LockUnavailableException} or
  * {@link LockClientClosedException}</td></tr>
  * </table>
  */
-public final class LockClient {
+public final class LockClient extends WithLock {
 
-    final Engine engine;
     private final Queries queries;
-    private final LockOptions options;
 
     LockClient(Engine engine, LockOptions options) {
-        this.engine = engine;
+        super(engine, options);
         this.queries = new Queries(engine);
-        this.options = options;
     }
 
     /**
@@ -80,119 +74,6 @@ public final class LockClient {
     /** {@return the options used for everything acquired through this client} */
     public LockOptions options() {
         return options;
-    }
-
-    /**
-     * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
-     * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant.
-     *
-     * <p>A cancel during the work cancels the work; the lock is released when that and the subscribing have both
-     * returned. Cancellation is cooperative: blocking code on another thread continues without the lock.
-     *
-     * @param key the lock's key
-     * @param work what to do
-     * @param <T> the value's type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Mono<T> withLock(String key, Mono<T> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, List.of(Validation.key(key)), options, work);
-    }
-
-    /**
-     * Runs work that emits many values under a lock. They are emitted as they come; completion follows the release.
-     *
-     * @param key the lock's key
-     * @param work what to do
-     * @param <T> the values' type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Flux<T> withLock(String key, Flux<T> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, List.of(Validation.key(key)), options, work);
-    }
-
-    /**
-     * Runs work that wants to see its hold, for the fencing token above all. The handle need not be released.
-     *
-     * @param key the lock's key
-     * @param work what to do, called once the lock is held
-     * @param <T> the value's type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockMono.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
-    }
-
-    /**
-     * Runs work that wants to see its hold and emits many values.
-     *
-     * @param key the lock's key
-     * @param work what to do, called once the lock is held
-     * @param <T> the values' type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockFlux.calling(engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()));
-    }
-
-    /**
-     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, whatever
-     * order is given, so that two callers cannot wait for each other. The wait timeout covers all of them together.
-     *
-     * @param keys the locks' keys; at least one, repetitions count once
-     * @param work what to do
-     * @param <T> the value's type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Mono<T> withLock(Collection<String> keys, Mono<T> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, Validation.sorted(keys), options, work);
-    }
-
-    /**
-     * Runs work that emits many values under several locks, as {@link #withLock(Collection, Mono)}.
-     *
-     * @param keys the locks' keys; at least one, repetitions count once
-     * @param work what to do
-     * @param <T> the values' type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Flux<T> withLock(Collection<String> keys, Flux<T> work) {
-        Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, Validation.sorted(keys), options, work);
-    }
-
-    /**
-     * Runs work that wants to see its holds under several locks, as {@link #withLock(Collection, Mono)}.
-     *
-     * @param keys the locks' keys; at least one, repetitions count once
-     * @param work what to do; gets the handles in the order of their keys
-     * @param <T> the value's type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
-        Objects.requireNonNull(work, "work");
-        List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
-    }
-
-    /**
-     * Runs work that wants to see its holds and emits many values under several locks, as
-     * {@link #withLock(Collection, Mono)}.
-     *
-     * @param keys the locks' keys; at least one, repetitions count once
-     * @param work what to do; gets the handles in the order of their keys
-     * @param <T> the values' type
-     * @return the work's outcome, or one of the four lock errors
-     */
-    public <T> Flux<T> withLockMany(
-            Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
-        Objects.requireNonNull(work, "work");
-        List<String> sorted = Validation.sorted(keys);
-        return WithLockFlux.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())));
     }
 
     /**

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Three times are easily
@@ -16,33 +17,16 @@ public final class LockOptions {
     static final Duration SHORTEST = Duration.ofMillis(100);
     static final Duration LONGEST = Duration.ofDays(365);
 
-    private static final LockOptions DEFAULTS = new LockOptions(
-            Duration.ofSeconds(30), Claim.Keeping.RENEWED, Duration.ZERO, Duration.ZERO, Fairness.COHORT, "");
+    private static final LockOptions DEFAULTS = new LockOptions(new Values());
 
-    private final Duration lease;
-    private final Claim.Keeping keeping;
-    private final Duration waitTimeout;
-    private final Duration maxHold;
-    private final Fairness fairness;
-    private final String owner;
+    private final Values values;
 
-    private LockOptions(
-            Duration lease,
-            Claim.Keeping keeping,
-            Duration waitTimeout,
-            Duration maxHold,
-            Fairness fairness,
-            String owner) {
-        this.lease = lease;
-        this.keeping = keeping;
-        this.waitTimeout = waitTimeout;
-        this.maxHold = maxHold;
-        this.fairness = fairness;
-        this.owner = owner;
+    private LockOptions(Values values) {
+        this.values = values;
     }
 
     /**
-     * A lease of 30 seconds that is keeping, no limit to waiting or holding, {@link Fairness#COHORT}.
+     * A lease of 30 seconds that is renewed, no limit to waiting or holding, {@link Fairness#COHORT}.
      *
      * @return the defaults
      */
@@ -56,7 +40,7 @@ public final class LockOptions {
      * @return the lease
      */
     public Duration lease() {
-        return lease;
+        return values.lease;
     }
 
     /**
@@ -65,7 +49,7 @@ public final class LockOptions {
      * @return false if the hold ends by itself when its first lease does
      */
     public boolean isRenewed() {
-        return keeping == Claim.Keeping.RENEWED;
+        return values.keeping == Claim.Keeping.RENEWED;
     }
 
     /**
@@ -74,7 +58,7 @@ public final class LockOptions {
      * @return empty for no limit
      */
     public Optional<Duration> waitTimeout() {
-        return optional(waitTimeout);
+        return optional(values.waitTimeout);
     }
 
     /**
@@ -83,7 +67,7 @@ public final class LockOptions {
      * @return empty for no limit
      */
     public Optional<Duration> maxHold() {
-        return optional(maxHold);
+        return optional(values.maxHold);
     }
 
     /**
@@ -92,7 +76,7 @@ public final class LockOptions {
      * @return the fairness
      */
     public Fairness fairness() {
-        return fairness;
+        return values.fairness;
     }
 
     /**
@@ -101,7 +85,7 @@ public final class LockOptions {
      * @return empty to use the client's name
      */
     public Optional<String> owner() {
-        return owner.isEmpty() ? Optional.empty() : Optional.of(owner);
+        return values.owner.isEmpty() ? Optional.empty() : Optional.of(values.owner);
     }
 
     /**
@@ -111,7 +95,8 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withLease(Duration lease) {
-        return new LockOptions(checked("lease", lease, SHORTEST), keeping, waitTimeout, maxHold, fairness, owner);
+        Duration checked = checked("lease", lease, SHORTEST);
+        return with(changed -> changed.lease = checked);
     }
 
     /**
@@ -120,7 +105,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withoutRenewal() {
-        return new LockOptions(lease, Claim.Keeping.ONCE, waitTimeout, maxHold, fairness, owner);
+        return with(changed -> changed.keeping = Claim.Keeping.ONCE);
     }
 
     /**
@@ -129,7 +114,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withRenewal() {
-        return new LockOptions(lease, Claim.Keeping.RENEWED, waitTimeout, maxHold, fairness, owner);
+        return with(changed -> changed.keeping = Claim.Keeping.RENEWED);
     }
 
     /**
@@ -140,7 +125,7 @@ public final class LockOptions {
      */
     public LockOptions withWaitTimeout(Duration waitTimeout) {
         Duration checked = checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
-        return new LockOptions(lease, keeping, checked, maxHold, fairness, owner);
+        return with(changed -> changed.waitTimeout = checked);
     }
 
     /**
@@ -149,7 +134,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withoutWaitTimeout() {
-        return new LockOptions(lease, keeping, Duration.ZERO, maxHold, fairness, owner);
+        return with(changed -> changed.waitTimeout = Duration.ZERO);
     }
 
     /**
@@ -159,7 +144,8 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(lease, keeping, waitTimeout, checked("maxHold", maxHold, SHORTEST), fairness, owner);
+        Duration checked = checked("maxHold", maxHold, SHORTEST);
+        return with(changed -> changed.maxHold = checked);
     }
 
     /**
@@ -169,8 +155,8 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withFairness(Fairness fairness) {
-        return new LockOptions(
-                lease, keeping, waitTimeout, maxHold, Objects.requireNonNull(fairness, "fairness"), owner);
+        Objects.requireNonNull(fairness, "fairness");
+        return with(changed -> changed.fairness = fairness);
     }
 
     /**
@@ -180,17 +166,18 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withOwner(String owner) {
-        return new LockOptions(lease, keeping, waitTimeout, maxHold, fairness, Validation.owner(owner));
+        String checked = Validation.owner(owner);
+        return with(changed -> changed.owner = checked);
     }
 
     /** What a claim with these options asks the store for. */
     Claim.Keeping keeping() {
-        return keeping;
+        return values.keeping;
     }
 
     /** Whether a claim asks for what these options do. */
     boolean suit(Claim claim) {
-        return lease.equals(claim.lease()) && keeping() == claim.keeping();
+        return values.lease.equals(claim.lease()) && keeping() == claim.keeping();
     }
 
     static Duration checked(String name, Duration value, Duration shortest) {
@@ -207,10 +194,42 @@ public final class LockOptions {
         return value.isZero() ? Optional.empty() : Optional.of(value);
     }
 
+    private LockOptions with(Consumer<Values> change) {
+        Values changed = new Values(values);
+        change.accept(changed);
+        return new LockOptions(changed);
+    }
+
     @Override
     public String toString() {
-        return "LockOptions[lease=" + lease + ", renewed=" + isRenewed() + ", waitTimeout="
-                + (waitTimeout.isZero() ? "none" : waitTimeout) + ", maxHold=" + (maxHold.isZero() ? "none" : maxHold)
-                + ", fairness=" + fairness + ", owner=" + (owner.isEmpty() ? "client" : owner) + "]";
+        return "LockOptions[lease=" + values.lease + ", renewed=" + isRenewed() + ", waitTimeout="
+                + text(values.waitTimeout) + ", maxHold=" + text(values.maxHold) + ", fairness=" + values.fairness
+                + ", owner=" + (values.owner.isEmpty() ? "client" : values.owner) + "]";
+    }
+
+    private static String text(Duration value) {
+        return value.isZero() ? "none" : value.toString();
+    }
+
+    /** What was chosen; zero stands for none. Written only before the options exist, whose final field publishes it. */
+    private static final class Values {
+
+        private Duration lease = Duration.ofSeconds(30);
+        private Claim.Keeping keeping = Claim.Keeping.RENEWED;
+        private Duration waitTimeout = Duration.ZERO;
+        private Duration maxHold = Duration.ZERO;
+        private Fairness fairness = Fairness.COHORT;
+        private String owner = "";
+
+        Values() {}
+
+        Values(Values from) {
+            lease = from.lease;
+            keeping = from.keeping;
+            waitTimeout = from.waitTimeout;
+            maxHold = from.maxHold;
+            fairness = from.fairness;
+            owner = from.owner;
+        }
     }
 }

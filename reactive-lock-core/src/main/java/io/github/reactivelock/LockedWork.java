@@ -1,6 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -30,6 +32,10 @@ import reactor.util.context.ContextView;
  * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
  * FAILING     its turn on the work scheduler                emits the loss -> DONE
  * ENDING      the releases have answered                    emits the work's outcome -> DONE
+ * OVER        the first key is taken                        subscribes to what is run instead -> INSTEAD
+ * TAKING      a later key is taken                          releases what is held -> YIELDING
+ * YIELDING    the releases have answered                    subscribes to what is run instead -> INSTEAD
+ * INSTEAD     that has ended; cancel, which cancels it      -> DONE
  * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
  * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
  * WORKING     cancel                                        cancels the work, gives back -> DONE
@@ -41,26 +47,36 @@ import reactor.util.context.ContextView;
 abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
-    private static final int STARTING = TAKING + 1;
-    private static final int WORKING = TAKING + 2;
-    private static final int ENDING = TAKING + 3;
-    private static final int FAILING = TAKING + 4;
-    private static final int LEAVING = TAKING + 5;
+    private static final int STARTING = MORE;
+    private static final int WORKING = MORE + 1;
+    private static final int ENDING = MORE + 2;
+    private static final int FAILING = MORE + 3;
+    private static final int LEAVING = MORE + 4;
 
     final CoreSubscriber<? super T> actual;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
+    private final @Nullable Publisher<T> ifTaken;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
+    /** What the work ended with, for when the releases have answered. */
+    private @Nullable Throwable workFailure;
 
     LockedWork(
             Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
+            @Nullable Publisher<T> ifTaken,
             CoreSubscriber<? super T> actual) {
-        super(locks, keys, options, ContextHolds.of(actual.currentContext()));
+        super(
+                locks,
+                keys,
+                options,
+                ifTaken == null ? Claim.Mode.QUEUE : Claim.Mode.TRY,
+                ContextHolds.of(actual.currentContext()));
         this.work = work;
+        this.ifTaken = ifTaken;
         this.actual = actual;
         this.context = actual.currentContext();
     }
@@ -94,7 +110,9 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     @Override
     public final void cancel() {
         int before = STATE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
-        if (before == STARTING || before == WORKING) {
+        if (before == INSTEAD) {
+            upstream.cancel();
+        } else if (before == STARTING || before == WORKING) {
             try {
                 upstream.cancel();
             } finally {
@@ -118,7 +136,11 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         context = all.in(context);
         if (!isLost() && state == STARTING) {
             try {
-                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+                if (ThreadLocals.arePropagated()) {
+                    ThreadLocals.of(context, () -> subscribeUnder(all));
+                } else {
+                    subscribeUnder(all);
+                }
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
             }
@@ -126,6 +148,10 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
+    }
+
+    private void subscribeUnder(ContextHolds all) {
+        work.apply(all).subscribe(this);
     }
 
     /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */
@@ -145,6 +171,11 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     @Override
     final void tell(RuntimeException failure) {
         actual.onError(failure);
+    }
+
+    @Override
+    final void runInstead() {
+        ThreadLocals.of(context, () -> Objects.requireNonNull(ifTaken).subscribe(this));
     }
 
     /** Called on the work scheduler, and where this finds it out itself. */
@@ -191,7 +222,9 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     @Override
     public final void onNext(T value) {
-        if (!isWorking() || isLost()) {
+        if (state == INSTEAD) {
+            actual.onNext(value);
+        } else if (!isWorking() || isLost()) {
             Operators.onDiscard(value, context);
         } else {
             next(value);
@@ -200,29 +233,34 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     @Override
     public final void onError(Throwable failure) {
-        end(failure);
+        if (hasRunInstead()) {
+            actual.onError(failure);
+        } else {
+            end(failure);
+        }
     }
 
     @Override
     public final void onComplete() {
-        if (!isLost()) {
+        if (hasRunInstead()) {
+            actual.onComplete();
+        } else if (!isLost()) {
             end(null);
         }
     }
 
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
-            leaveAll(outcome -> {
-                if (isLastAnswer()) {
-                    finish(failure);
-                }
-            });
+            workFailure = failure;
+            leaveAll();
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
-    private void finish(@Nullable Throwable failure) {
+    @Override
+    final void allLeft() {
+        Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();
         } else if (failure != null) {

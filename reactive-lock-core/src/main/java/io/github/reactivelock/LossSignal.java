@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +31,7 @@ final class LossSignal {
     private static final AtomicReferenceFieldUpdater<LossSignal, Sinks.One> SINK =
             AtomicReferenceFieldUpdater.newUpdater(LossSignal.class, Sinks.One.class, "sink");
 
-    /** The outermost first. */
+    /** The outermost first. None of these lists is ever changed. */
     volatile List<Work> works = List.of();
 
     private volatile Sinks.@Nullable One<LockLostException> sink;
@@ -41,9 +41,7 @@ final class LossSignal {
         List<Work> more;
         do {
             now = works;
-            more = now.isEmpty()
-                    ? List.of(work)
-                    : Stream.concat(now.stream(), Stream.of(work)).toList();
+            more = now.isEmpty() ? List.of(work) : with(now, work);
         } while (!WORKS.compareAndSet(this, now, more));
     }
 
@@ -52,10 +50,30 @@ final class LossSignal {
         List<Work> fewer;
         do {
             now = works;
-            fewer = now.size() == 1 && now.get(0) == work
-                    ? List.of()
-                    : now.stream().filter(other -> other != work).toList();
+            fewer = without(now, work);
         } while (!WORKS.compareAndSet(this, now, fewer));
+    }
+
+    private static List<Work> with(List<Work> now, Work work) {
+        if (now.size() == 1) {
+            return List.of(now.get(0), work);
+        }
+        List<Work> more = new ArrayList<>(now.size() + 1);
+        more.addAll(now);
+        more.add(work);
+        return more;
+    }
+
+    private static List<Work> without(List<Work> now, Work work) {
+        int at = now.indexOf(work);
+        if (at < 0) {
+            return now;
+        } else if (now.size() <= 2) {
+            return now.size() == 1 ? List.of() : List.of(now.get(1 - at));
+        }
+        List<Work> fewer = new ArrayList<>(now);
+        fewer.remove(at);
+        return fewer;
     }
 
     /** Has a work hear of a loss, now. */

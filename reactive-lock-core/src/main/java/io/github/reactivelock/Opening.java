@@ -45,13 +45,30 @@ final class Opening {
 
     void begin() {
         state = State.OPENING;
-        gate.ask(
-                () -> gate.backend
+        gate.ask(new StoreAnswer<Boolean>() {
+            @Override
+            Gate gate() {
+                return gate;
+            }
+
+            @Override
+            Mono<Boolean> question() {
+                return gate.backend
                         .ready()
                         .thenReturn(true)
-                        .timeout(LONGEST, Mono.just(false), gate.timing.timer()), // it may be lost for good
-                ready -> gate.post(this::opened),
-                failure -> gate.post(() -> failed(failure)));
+                        .timeout(LONGEST, Mono.just(false), gate.timing.timer()); // it may be lost for good
+            }
+
+            @Override
+            void answered(Boolean ready) {
+                gate.post(Opening.this::opened);
+            }
+
+            @Override
+            void failed(Throwable failure) {
+                gate.post(() -> Opening.this.failed(failure));
+            }
+        });
     }
 
     private void opened() {

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
@@ -34,6 +35,10 @@ final class PendingRelease implements Gate.Question {
     }
 
     private static final int OVER = 0;
+    /** Nanoseconds before the second try; it doubles. */
+    private static final long SHORTEST_PAUSE = 50_000_000;
+
+    private static final long LONGEST_PAUSE = 1_000_000_000;
 
     private final Owner owner;
     final Claim claim;
@@ -45,7 +50,6 @@ final class PendingRelease implements Gate.Question {
     /** It waits for its turn to leave. */
     private boolean inLine;
 
-    private long backoff;
     private boolean again;
     private boolean over;
 
@@ -54,7 +58,11 @@ final class PendingRelease implements Gate.Question {
         this.claim = claim;
         this.until = owner.services().timing.now() + claim.lease().toNanos();
         this.outcome = outcome;
-        this.backoff = 50_000_000;
+    }
+
+    /** Whether somebody waits for how the first try goes; asked before that. */
+    boolean isAwaited() {
+        return outcome != null;
     }
 
     void ask() {
@@ -81,9 +89,7 @@ final class PendingRelease implements Gate.Question {
         int number = left();
         if (number != OVER) {
             owner.services().gate.left();
-            Services services = owner.services();
-            services.gate.ask(
-                    () -> services.backend.release(claim), this::confirmed, failure -> failed(number, failure));
+            owner.services().gate.ask(new Try(number));
         }
     }
 
@@ -189,8 +195,7 @@ final class PendingRelease implements Gate.Question {
             asking = false;
             told = outcome;
             outcome = null;
-            pause = backoff;
-            backoff = Math.min(backoff * 2, 1_000_000_000);
+            pause = Math.min(SHORTEST_PAUSE << Math.min(attempt - 1, 10), LONGEST_PAUSE);
             last = owner.services().timing.now() + pause - until >= 0;
             over = last;
         }
@@ -201,6 +206,36 @@ final class PendingRelease implements Gate.Question {
         }
         if (told != null) {
             told.unanswered(failure);
+        }
+    }
+
+    /** One of the questions. */
+    private final class Try extends StoreAnswer<Boolean> {
+
+        private final int number;
+
+        Try(int number) {
+            this.number = number;
+        }
+
+        @Override
+        Gate gate() {
+            return owner.services().gate;
+        }
+
+        @Override
+        Mono<Boolean> question() {
+            return owner.services().backend.release(claim);
+        }
+
+        @Override
+        void answered(Boolean owned) {
+            confirmed(owned);
+        }
+
+        @Override
+        void failed(Throwable failure) {
+            PendingRelease.this.failed(number, failure);
         }
     }
 

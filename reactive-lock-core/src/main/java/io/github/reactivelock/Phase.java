@@ -23,6 +23,11 @@ interface Phase {
     /** Nothing is at the store. */
     Phase IDLE = new Phase() {};
 
+    /** Whether time may have brought anything; asked on any thread, and before every tick, so it only looks. */
+    default boolean isDue(long now) {
+        return true;
+    }
+
     /** Time has passed. */
     default void tick(long now) {}
 

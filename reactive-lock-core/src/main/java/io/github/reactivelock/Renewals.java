@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import reactor.core.publisher.Mono;
 
 /** Grants whose renewal is due, sent in batches that do not depend on one another. Safe for use from any thread. */
 final class Renewals {
@@ -66,9 +67,26 @@ final class Renewals {
         List<Claim> held = batch.stream().map(Due::claim).toList();
         long sentAt = gate.timing.now();
         batch.forEach(grant -> grant.sent(sentAt));
-        gate.ask(
-                () -> gate.backend.renew(held),
-                answer -> batch.forEach(grant -> grant.answered(sentAt, answer)),
-                failure -> batch.forEach(grant -> grant.failed(failure)));
+        gate.ask(new StoreAnswer<RenewalResult>() {
+            @Override
+            Gate gate() {
+                return gate;
+            }
+
+            @Override
+            Mono<RenewalResult> question() {
+                return gate.backend.renew(held);
+            }
+
+            @Override
+            void answered(RenewalResult answer) {
+                batch.forEach(grant -> grant.answered(sentAt, answer));
+            }
+
+            @Override
+            void failed(Throwable failure) {
+                batch.forEach(grant -> grant.failed(failure));
+            }
+        });
     }
 }

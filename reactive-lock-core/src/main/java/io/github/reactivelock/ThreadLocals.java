@@ -24,9 +24,14 @@ final class ThreadLocals {
 
     private ThreadLocals() {}
 
+    /** Whether there is anything to do for this class; most applications have it off. */
+    static boolean arePropagated() {
+        return Mono.fromDirect(FOREIGN) != FOREIGN;
+    }
+
     /** Runs a task now, on this thread; what it throws is thrown on. */
     static void of(Context context, Runnable task) {
-        if (Mono.fromDirect(FOREIGN) == FOREIGN) {
+        if (!arePropagated()) {
             task.run();
             return;
         }

@@ -76,10 +76,6 @@ final class Timing {
         return clock.lookAndTell();
     }
 
-    Duration since(long then) {
-        return Duration.ofNanos(now() - then);
-    }
-
     /** By how much a hold ends earlier here than its lease at the store. */
     long margin(long lease) {
         return margin(lease, marginShare, marginFixed);

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +27,15 @@ final class UserCallbacks {
 
     void run(Runnable task) {
         Disposable unused = work.schedule(task);
+    }
+
+    /** @param waited nanoseconds, as {@code lasted} below */
+    void acquired(String key, long fencingToken, long waited) {
+        tell(l -> l.acquired(key, fencingToken, Duration.ofNanos(waited)));
+    }
+
+    void released(String key, long fencingToken, long lasted) {
+        tell(l -> l.released(key, fencingToken, Duration.ofNanos(lasted)));
     }
 
     void tell(Consumer<LockListener> news) {

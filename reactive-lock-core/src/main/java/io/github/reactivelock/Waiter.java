@@ -22,7 +22,7 @@ import reactor.util.context.ContextView;
  * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
  * </pre>
  */
-abstract class Waiter {
+abstract class Waiter implements Runnable {
 
     /** All locks of a client, as a flow sees them. */
     interface Locks {
@@ -39,6 +39,9 @@ abstract class Waiter {
     /** Where a flow waits. */
     interface Line {
         void join(Waiter waiter);
+
+        /** As an event of the line: the waiter is that event itself. */
+        void joined(Waiter waiter);
 
         void leave(Waiter waiter);
     }
@@ -62,6 +65,13 @@ abstract class Waiter {
     private long since;
     private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
+
+    /** Its neighbours in the line; touched only by that, {@link WaitingFlows}. */
+    @Nullable
+    Waiter ahead;
+
+    @Nullable
+    Waiter behind;
 
     Waiter(Locks locks, String key, LockOptions options, Claim.Mode mode) {
         this.locks = locks;
@@ -127,6 +137,15 @@ abstract class Waiter {
             }
         }
         line.join(this);
+    }
+
+    /** Inside the line's events. */
+    @Override
+    public final void run() {
+        Line joined = line;
+        if (joined != null) {
+            joined.joined(this);
+        }
     }
 
     final boolean isWaiting() {

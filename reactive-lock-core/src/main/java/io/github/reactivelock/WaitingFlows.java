@@ -2,16 +2,14 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
 import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows that stand in a {@link Cohort}, in the order in which they came, and can leave it at any place. Most locks are
- * held without a second one, so there is no table for one. Touched only inside its key's events.
+ * The flows that stand in a {@link Cohort}, in the order in which they came, and can leave it at any place. Each flow knows
+ * its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside its key's
+ * events.
  */
 final class WaitingFlows {
 
@@ -23,8 +21,7 @@ final class WaitingFlows {
 
     private final Key key;
     private @Nullable Waiter first;
-    /** Those behind the first; none while there are none. */
-    private @Nullable Set<Waiter> others;
+    private @Nullable Waiter last;
 
     WaitingFlows(Key key) {
         this.key = key;
@@ -42,14 +39,13 @@ final class WaitingFlows {
     }
 
     void add(Waiter waiter) {
-        if (first == null) {
+        waiter.ahead = last;
+        if (last == null) {
             first = waiter;
-            return;
+        } else {
+            last.behind = waiter;
         }
-        if (others == null) {
-            others = new LinkedHashSet<>(4);
-        }
-        others.add(waiter);
+        last = waiter;
     }
 
     /** The next flow that still wants the lock and takes it; none if none does, or the first wants another grant. */
@@ -76,33 +72,33 @@ final class WaitingFlows {
     }
 
     private boolean remove(Waiter waiter) {
-        boolean removed = true;
-        if (first == waiter) {
-            first = others == null ? null : removeFirst(others);
+        Waiter before = waiter.ahead;
+        Waiter after = waiter.behind;
+        if (before == null && first != waiter) {
+            return false;
+        }
+        if (before == null) {
+            first = after;
         } else {
-            removed = others != null && others.remove(waiter);
+            before.behind = after;
         }
-        if (others != null && others.isEmpty()) {
-            others = null;
+        if (after == null) {
+            last = before;
+        } else {
+            after.ahead = before;
         }
-        return removed;
-    }
-
-    private static Waiter removeFirst(Set<Waiter> line) {
-        Iterator<Waiter> all = line.iterator();
-        Waiter next = all.next();
-        all.remove();
-        return next;
+        waiter.ahead = null;
+        waiter.behind = null;
+        return true;
     }
 
     /** Ends the wait of all. */
     void end(Consumer<Waiter> each) {
-        List<Waiter> ended = all();
-        first = null;
-        others = null;
-        for (Waiter waiter : ended) {
-            each.accept(waiter);
-            key.depart();
+        for (Waiter waiter : all()) {
+            if (remove(waiter)) {
+                each.accept(waiter);
+                key.depart();
+            }
         }
     }
 
@@ -118,11 +114,8 @@ final class WaitingFlows {
 
     private List<Waiter> all() {
         List<Waiter> all = new ArrayList<>();
-        if (first != null) {
-            all.add(first);
-        }
-        if (others != null) {
-            all.addAll(others);
+        for (Waiter each = first; each != null; each = each.behind) {
+            all.add(each);
         }
         return all;
     }

@@ -17,23 +17,27 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     private final LockOptions options;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
+    private final @Nullable Publisher<T> ifTaken;
 
     private WithLockFlux(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
-            @Nullable Publisher<T> source) {
+            @Nullable Publisher<T> source,
+            @Nullable Publisher<T> ifTaken) {
         this.locks = locks;
         this.keys = keys;
         this.options = options;
         this.work = work;
         this.source = source;
+        this.ifTaken = ifTaken;
     }
 
-    /** Work that is known before the locks are held. */
-    static <T> Flux<T> of(Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work) {
-        return Flux.from(new WithLockFlux<>(locks, keys, options, held -> work, work));
+    /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
+    static <T> Flux<T> of(
+            Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work, @Nullable Publisher<T> ifTaken) {
+        return Flux.from(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
@@ -41,13 +45,14 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
-            Function<? super ContextHolds, ? extends Publisher<T>> work) {
-        return Flux.from(new WithLockFlux<>(locks, keys, options, work, null));
+            Function<? super ContextHolds, ? extends Publisher<T>> work,
+            @Nullable Publisher<T> ifTaken) {
+        return Flux.from(new WithLockFlux<>(locks, keys, options, work, null, ifTaken));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, actual));
+        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, ifTaken, actual));
     }
 
     @Override
@@ -70,8 +75,9 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
                 List<String> keys,
                 LockOptions options,
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
+                @Nullable Publisher<T> ifTaken,
                 CoreSubscriber<? super T> actual) {
-            super(locks, keys, options, work, Operators.serialize(actual)); // a loss comes from another thread
+            super(locks, keys, options, work, ifTaken, Operators.serialize(actual)); // a loss comes from another thread
         }
 
         @Override

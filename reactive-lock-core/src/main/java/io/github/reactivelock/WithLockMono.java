@@ -18,23 +18,27 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
     private final LockOptions options;
     private final Function<? super ContextHolds, ? extends Publisher<T>> work;
     private final @Nullable Publisher<T> source;
+    private final @Nullable Publisher<T> ifTaken;
 
     private WithLockMono(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
-            @Nullable Publisher<T> source) {
+            @Nullable Publisher<T> source,
+            @Nullable Publisher<T> ifTaken) {
         this.locks = locks;
         this.keys = keys;
         this.options = options;
         this.work = work;
         this.source = source;
+        this.ifTaken = ifTaken;
     }
 
-    /** Work that is known before the locks are held. */
-    static <T> Mono<T> of(Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work) {
-        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, held -> work, work));
+    /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
+    static <T> Mono<T> of(
+            Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work, @Nullable Publisher<T> ifTaken) {
+        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
@@ -42,13 +46,14 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
-            Function<? super ContextHolds, ? extends Publisher<T>> work) {
-        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, work, null));
+            Function<? super ContextHolds, ? extends Publisher<T>> work,
+            @Nullable Publisher<T> ifTaken) {
+        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, work, null, ifTaken));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, actual));
+        actual.onSubscribe(new Subscriber<>(locks, keys, options, work, ifTaken, actual));
     }
 
     @Override
@@ -78,8 +83,9 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
                 List<String> keys,
                 LockOptions options,
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
+                @Nullable Publisher<T> ifTaken,
                 CoreSubscriber<? super T> actual) {
-            super(locks, keys, options, work, actual);
+            super(locks, keys, options, work, ifTaken, actual);
         }
 
         @Override

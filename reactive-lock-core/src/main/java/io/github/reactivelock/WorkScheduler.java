@@ -1,13 +1,13 @@
 package io.github.reactivelock;
 
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of would
@@ -25,18 +25,19 @@ final class WorkScheduler implements Scheduler {
     }
 
     static Scheduler of(Scheduler given) {
-        return given == WorkThreads.SCHEDULER ? given : new WorkScheduler(given);
+        boolean refusesNothing = given == WorkThreads.SCHEDULER || given == Schedulers.immediate();
+        return refusesNothing ? given : new WorkScheduler(given);
     }
 
     @Override
     public Disposable schedule(Runnable task) {
-        return schedule(task, given::schedule);
+        return schedule(task, null);
     }
 
-    private Disposable schedule(Runnable task, Function<Runnable, Disposable> way) {
+    private Disposable schedule(Runnable task, @Nullable Worker way) {
         Task offered = new Task(task);
         try {
-            return way.apply(offered);
+            return way == null ? given.schedule(offered) : way.schedule(offered);
         } catch (Throwable e) { // an Error too, as when no thread can be made: the work would never be cancelled
             if (offered.isRunHere()) { // and it is the task that threw
                 throw e;
@@ -86,7 +87,7 @@ final class WorkScheduler implements Scheduler {
 
         @Override
         public Disposable schedule(Runnable task) {
-            return unwanted ? worker.schedule(task) : WorkScheduler.this.schedule(task, worker::schedule);
+            return unwanted ? worker.schedule(task) : WorkScheduler.this.schedule(task, worker);
         }
 
         @Override
@@ -103,20 +104,23 @@ final class WorkScheduler implements Scheduler {
 
     /** Is run once, because a scheduler that throws may keep it all the same. */
     private static final class Task implements Runnable {
+        private static final AtomicReferenceFieldUpdater<Task, Thread> RUNNER =
+                AtomicReferenceFieldUpdater.newUpdater(Task.class, Thread.class, "runner");
+
         private final Runnable task;
-        private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
+        private volatile @Nullable Thread runner;
 
         Task(Runnable task) {
             this.task = task;
         }
 
         boolean isRunHere() {
-            return runner.get() == Thread.currentThread();
+            return runner == Thread.currentThread();
         }
 
         @Override
         public void run() {
-            if (runner.compareAndSet(null, Thread.currentThread())) {
+            if (RUNNER.compareAndSet(this, null, Thread.currentThread())) {
                 task.run();
             }
         }

@@ -44,7 +44,15 @@ class BadInputTest {
                 key -> client.withLock(Arrays.asList("a", key), Mono.empty()),
                 key -> client.withLock(Arrays.asList("a", key), Flux.empty()),
                 key -> client.withLock(Arrays.asList("a", key), held -> Mono.empty()),
-                key -> client.withLockMany(Arrays.asList("a", key), held -> Flux.empty()));
+                key -> client.withLockMany(Arrays.asList("a", key), held -> Flux.empty()),
+                key -> client.tryWithLock(key, Mono.empty(), Mono.empty()),
+                key -> client.tryWithLock(key, Flux.empty(), Flux.empty()),
+                key -> client.tryWithLock(key, held -> Mono.empty(), Mono.empty()),
+                key -> client.tryWithLockMany(key, held -> Flux.empty(), Flux.empty()),
+                key -> client.tryWithLock(Arrays.asList("a", key), Mono.empty(), Mono.empty()),
+                key -> client.tryWithLock(Arrays.asList("a", key), Flux.empty(), Flux.empty()),
+                key -> client.tryWithLock(Arrays.asList("a", key), held -> Mono.empty(), Mono.empty()),
+                key -> client.tryWithLockMany(Arrays.asList("a", key), held -> Flux.empty(), Flux.empty()));
     }
 
     @ParameterizedTest
@@ -121,6 +129,8 @@ class BadInputTest {
         assertThatNullPointerException().isThrownBy(() -> client.withLock(List.of("k"), (Mono<String>) null));
         assertThatNullPointerException().isThrownBy(() -> client.withLockMany(List.of("k"), null));
         assertThatNullPointerException().isThrownBy(() -> client.with(null));
+        assertThatNullPointerException().isThrownBy(() -> client.tryWithLock("k", (Mono<String>) null, Mono.empty()));
+        assertThatNullPointerException().isThrownBy(() -> client.tryWithLock("k", Mono.empty(), null));
     }
 
     @ParameterizedTest

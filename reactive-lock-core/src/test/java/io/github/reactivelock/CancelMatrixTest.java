@@ -26,6 +26,7 @@ class CancelMatrixTest {
     enum Form {
         ACQUIRE,
         TRY,
+        TRY_MONO,
         MONO,
         FLUX
     }
@@ -65,6 +66,7 @@ class CancelMatrixTest {
         return switch (form) {
             case ACQUIRE -> stage.isBefore(Stage.WORKING);
             case TRY -> stage.isBefore(Stage.WORKING) && stage != Stage.QUEUED;
+            case TRY_MONO -> stage != Stage.QUEUED;
             case MONO, FLUX -> true;
         };
     }
@@ -191,6 +193,7 @@ class CancelMatrixTest {
         Publisher<?> locked = switch (form) {
             case ACQUIRE -> bench.client.acquire("k");
             case TRY -> bench.client.tryAcquire("k");
+            case TRY_MONO -> bench.client.tryWithLock("k", work, Mono.just("taken"));
             case MONO -> bench.client.withLock("k", work);
             case FLUX -> bench.client.withLock("k", work.flux());
         };
@@ -215,7 +218,9 @@ class CancelMatrixTest {
     private static void answerClaim(Form form, Asked<ClaimResult> asked, Answer answer) {
         switch (answer) {
             case GRANTED -> asked.answer(ScriptedBackend.granted(asked.claim(), 1));
-            case QUEUED -> asked.answer(form == Form.TRY ? new ClaimResult.Busy() : ScriptedBackend.queued());
+            case QUEUED ->
+                asked.answer(
+                        form == Form.TRY || form == Form.TRY_MONO ? new ClaimResult.Busy() : ScriptedBackend.queued());
             case ERROR -> asked.fail();
             case NEVER -> {}
         }

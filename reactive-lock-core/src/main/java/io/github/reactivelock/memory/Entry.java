@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -62,7 +63,9 @@ final class Entry {
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final LongSupplier tokens;
-    private final Map<String, Place> queue = new LinkedHashMap<>(4);
+    /** Most keys never have one. */
+    private Map<String, Place> queue = Collections.emptyMap();
+
     private @Nullable Place owner;
     private @Nullable Place newest;
 
@@ -103,6 +106,9 @@ final class Entry {
         if (waiting == null) {
             behind = last();
             newest = new Place(claim, ticket, from, now + nanos(claim.lease()));
+            if (queue.isEmpty()) {
+                queue = new LinkedHashMap<>(4);
+            }
             queue.put(claim.id(), newest);
         }
         return new ClaimResult.Queued(
@@ -201,6 +207,9 @@ final class Entry {
     }
 
     private @Nullable Place firstAlive(long now) {
+        if (queue.isEmpty()) {
+            return null;
+        }
         Iterator<Place> waiting = queue.values().iterator();
         Place first = null;
         while (waiting.hasNext()) {

@@ -10,7 +10,6 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -80,27 +79,27 @@ public final class InMemoryLockBackend implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return whileOpen(() -> store.claim(this, claim));
+        return Mono.fromCallable(() -> open().claim(this, claim));
     }
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket) {
-        return whileOpen(() -> store.vote(this, claim, ticket));
+        return Mono.fromCallable(() -> open().vote(this, claim, ticket));
     }
 
     @Override
     public Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return whileOpen(() -> store.raise(claim, fencingToken));
+        return Mono.fromCallable(() -> open().raise(claim, fencingToken));
     }
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return whileOpen(() -> store.renew(held));
+        return Mono.fromCallable(() -> open().renew(held));
     }
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return whileOpen(() -> store.release(claim));
+        return Mono.fromCallable(() -> open().release(claim));
     }
 
     @Override
@@ -110,7 +109,7 @@ public final class InMemoryLockBackend implements QuorumNode {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return whileOpen(() -> store.inspect(key));
+        return Mono.fromCallable(() -> open().inspect(key));
     }
 
     @Override
@@ -120,7 +119,7 @@ public final class InMemoryLockBackend implements QuorumNode {
 
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return whileOpen(() -> store.forceRelease(key, fencingToken));
+        return Mono.fromCallable(() -> open().forceRelease(key, fencingToken));
     }
 
     /**
@@ -143,13 +142,12 @@ public final class InMemoryLockBackend implements QuorumNode {
         return !closed;
     }
 
-    private <T> Mono<T> whileOpen(Callable<T> command) {
-        return Mono.fromCallable(() -> {
-            if (closed) {
-                throw closedError();
-            }
-            return command.call();
-        });
+    /** For one command, which fails once this is closed. */
+    private Store open() {
+        if (closed) {
+            throw closedError();
+        }
+        return store;
     }
 
     private static IllegalStateException closedError() {

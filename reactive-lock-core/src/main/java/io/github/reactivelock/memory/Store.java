@@ -20,9 +20,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
 /**
@@ -33,6 +34,7 @@ final class Store {
 
     private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
     private final AtomicLong counter = new AtomicLong();
+    private final LongSupplier tokens = this::nextToken;
     private final Notices notices = new Notices();
     private final LongSupplier clock;
     private final long startedAt;
@@ -121,13 +123,32 @@ final class Store {
     }
 
     private <T> T step(String key, Function<Entry, T> command) {
-        AtomicReference<T> answer = new AtomicReference<>();
-        entries.compute(key, (k, present) -> {
-            Entry entry = present == null ? new Entry(this::nextToken) : present;
-            answer.set(command.apply(entry));
-            return entry.isEmpty() ? null : entry;
-        });
+        Step<T> step = new Step<>(command, tokens);
+        if (!entries.containsKey(key)) { // for compute() would make a node of its own for this
+            entries.putIfAbsent(key, new Entry(tokens));
+        }
+        entries.compute(key, step);
         notices.tell();
-        return Objects.requireNonNull(answer.get(), "answer");
+        return Objects.requireNonNull(step.answer, "answer");
+    }
+
+    /** A command on its way through its key, and its answer. */
+    private static final class Step<T> implements BiFunction<String, @Nullable Entry, @Nullable Entry> {
+
+        private final Function<Entry, T> command;
+        private final LongSupplier tokens;
+        private @Nullable T answer;
+
+        Step(Function<Entry, T> command, LongSupplier tokens) {
+            this.command = command;
+            this.tokens = tokens;
+        }
+
+        @Override
+        public @Nullable Entry apply(String key, @Nullable Entry present) {
+            Entry entry = present == null ? new Entry(tokens) : present;
+            answer = command.apply(entry);
+            return entry.isEmpty() ? null : entry;
+        }
     }
 }

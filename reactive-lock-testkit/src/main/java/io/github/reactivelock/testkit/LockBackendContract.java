@@ -116,6 +116,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class IfFree extends IfFreeCases {
+        IfFree() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Cancellation extends CancellationCases {
         Cancellation() {
             super(LockBackendContract.this);

@@ -93,6 +93,41 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     @Override
+    public <T> Future<T> tryWithLock(String key, Supplier<Future<T>> work, Supplier<Future<T>> ifTaken) {
+        Objects.requireNonNull(work, "work");
+        return tryWithLock(key, held -> work.get(), ifTaken);
+    }
+
+    @Override
+    public <T> Future<T> tryWithLock(
+            String key, Function<VertxLockHandle, Future<T>> work, Supplier<Future<T>> ifTaken) {
+        Objects.requireNonNull(work, "work");
+        ContextInternal caller = vertx.getOrCreateContext();
+        return future(
+                caller,
+                locks.tryWithLock(
+                        key,
+                        held -> below(caller, List.of(held), handles -> work.apply(handles.get(0))),
+                        on(caller, ifTaken)));
+    }
+
+    @Override
+    public <T> Future<T> tryWithLock(Collection<String> keys, Supplier<Future<T>> work, Supplier<Future<T>> ifTaken) {
+        Objects.requireNonNull(work, "work");
+        return tryWithLock(keys, (List<VertxLockHandle> held) -> work.get(), ifTaken);
+    }
+
+    @Override
+    public <T> Future<T> tryWithLock(
+            Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work, Supplier<Future<T>> ifTaken) {
+        Objects.requireNonNull(work, "work");
+        ContextInternal caller = vertx.getOrCreateContext();
+        return future(
+                caller,
+                locks.tryWithLock(keys, (List<LockHandle> held) -> below(caller, held, work), on(caller, ifTaken)));
+    }
+
+    @Override
     public Future<VertxLockHandle> acquire(String key) {
         return future(locks.acquire(key).map(this::handle));
     }
@@ -162,14 +197,23 @@ final class ContextLockClient implements VertxLockClient {
                 sink.success();
                 return;
             }
-            Future<T> result;
-            try {
-                result = Objects.requireNonNull(
-                        work.apply(held.stream().map(this::handle).toList()), "the work under a lock must not be null");
-            } catch (Throwable e) {
-                result = Future.failedFuture(e);
-            }
-            var unused = result.onComplete(sink::success, sink::error);
+            complete(() -> work.apply(held.stream().map(this::handle).toList()), sink);
         });
+    }
+
+    /** What is done without a lock. */
+    private static <T> Mono<T> on(ContextInternal caller, Supplier<Future<T>> ifTaken) {
+        Objects.requireNonNull(ifTaken, "ifTaken");
+        return Mono.create(sink -> caller.runOnContext(now -> complete(ifTaken, sink)));
+    }
+
+    private static <T> void complete(Supplier<Future<T>> work, MonoSink<T> sink) {
+        Future<T> result;
+        try {
+            result = Objects.requireNonNull(work.get(), "the work under a lock, or instead of it, must not be null");
+        } catch (Throwable e) {
+            result = Future.failedFuture(e);
+        }
+        var unused = result.onComplete(sink::success, sink::error);
     }
 }

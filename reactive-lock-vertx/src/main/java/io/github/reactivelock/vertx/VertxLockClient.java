@@ -121,6 +121,55 @@ public interface VertxLockClient {
     <T> Future<T> withLock(Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work);
 
     /**
+     * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
+     * first. Waits for nobody, only for the store's answer. As work may complete with null, what the caller sees in the other
+     * case is its own to say: null, a value that no work has, a failed future.
+     *
+     * @param key the lock's key
+     * @param work what to do, called once the lock is held
+     * @param ifTaken what to do without the lock; not called otherwise
+     * @param <T> the result's type
+     * @return the outcome of one of the two, or one of the four lock errors
+     */
+    <T> Future<T> tryWithLock(String key, Supplier<Future<T>> work, Supplier<Future<T>> ifTaken);
+
+    /**
+     * Runs work that wants to see its hold if the lock is free, as {@link #tryWithLock(String, Supplier, Supplier)}.
+     *
+     * @param key the lock's key
+     * @param work what to do, called once the lock is held
+     * @param ifTaken what to do without the lock; not called otherwise
+     * @param <T> the result's type
+     * @return the outcome of one of the two, or one of the four lock errors
+     */
+    <T> Future<T> tryWithLock(String key, Function<VertxLockHandle, Future<T>> work, Supplier<Future<T>> ifTaken);
+
+    /**
+     * Runs work under several locks if all of them are free, as {@link #tryWithLock(String, Supplier, Supplier)}: all or
+     * nothing. If one is taken, those that were had before it are released before anything else is run.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param work what to do, called once all locks are held
+     * @param ifTaken what to do if one is taken; not called otherwise
+     * @param <T> the result's type
+     * @return the outcome of one of the two, or one of the four lock errors
+     */
+    <T> Future<T> tryWithLock(Collection<String> keys, Supplier<Future<T>> work, Supplier<Future<T>> ifTaken);
+
+    /**
+     * Runs work that wants to see its holds under several locks if all of them are free, as
+     * {@link #tryWithLock(Collection, Supplier, Supplier)}.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param work what to do; gets the handles in the order of their keys
+     * @param ifTaken what to do if one is taken; not called otherwise
+     * @param <T> the result's type
+     * @return the outcome of one of the two, or one of the four lock errors
+     */
+    <T> Future<T> tryWithLock(
+            Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work, Supplier<Future<T>> ifTaken);
+
+    /**
      * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget and makes what
      * is below it reentrant.
      *

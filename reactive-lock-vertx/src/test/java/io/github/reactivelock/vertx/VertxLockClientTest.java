@@ -11,8 +11,11 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +54,46 @@ class VertxLockClientTest extends ClientFixture {
         get(held.release());
         get(held.release());
         assertThat(held.isHeld()).isFalse();
+    }
+
+    @Test
+    void tryWithLockRunsTheWorkIfTheLockIsFreeAndElseTheOther() {
+        assertThat(on(() -> lock.tryWithLock("a", () -> done("work"), () -> done("taken"))))
+                .isEqualTo("work");
+        VertxLockHandle held = get(lock.acquire("a"));
+        assertThat(on(() -> lock.tryWithLock("a", () -> done("work"), () -> done("taken"))))
+                .isEqualTo("taken");
+        assertThat(on(() -> lock.tryWithLock(List.of("b", "a"), () -> done("work"), () -> done("taken"))))
+                .isEqualTo("taken");
+        get(held.release());
+
+        assertThat(on(() -> lock.tryWithLock(
+                        List.of("b", "a"), handles -> done(handles.get(1).key()), () -> done("taken"))))
+                .isEqualTo("b");
+        assertThat(on(() -> lock.tryWithLock("a", hold -> done(hold.key()), () -> done("taken"))))
+                .isEqualTo("a");
+    }
+
+    @Test
+    void whatIsRunInsteadMayFailAndThrowAndRunsOnTheCallersContext() {
+        VertxLockHandle held = get(lock.acquire("a"));
+        assertThatThrownBy(() ->
+                        on(() -> lock.tryWithLock("a", () -> done("work"), () -> Future.failedFuture("it is taken"))))
+                .hasMessageContaining("it is taken");
+        assertThatThrownBy(() -> on(() -> lock.tryWithLock("a", () -> done("work"), () -> {
+                    throw new IllegalStateException("thrown");
+                })))
+                .hasMessageContaining("thrown");
+        assertThat(on(() -> {
+                    Context caller = Vertx.currentContext();
+                    return lock.tryWithLock("a", () -> done(false), () -> done(Vertx.currentContext() == caller));
+                }))
+                .isTrue();
+        get(held.release());
+    }
+
+    private static <T> Future<T> done(T value) {
+        return Future.succeededFuture(value);
     }
 
     @Test

@@ -132,7 +132,7 @@ final class Flows {
             String key = key();
             int kind = random.nextInt(20);
             if (kind == 0) {
-                return client.tryAcquire(key).flatMap(this::workAndRelease);
+                return ifFree(key);
             }
             if (kind == 1 && plan.keys() > 1) {
                 return together(List.of("lock-0", "lock-1"));
@@ -143,21 +143,31 @@ final class Flows {
                 return client.acquire(key).flatMap(this::workAndRelease);
             }
             if (kind < 8) {
-                return client.withLock(key, held -> inside(held, client.withLock(key, work())));
+                return client.withLock(key, held -> inside(held, client.withLock(key, work(List.of(key)))));
             }
-            return client.withLock(key, held -> inside(held, work()));
+            return client.withLock(key, held -> inside(held, work(List.of(key))));
+        }
+
+        private Mono<Void> ifFree(String key) {
+            return switch (random.nextInt(3)) {
+                case 0 -> client.tryAcquire(key).flatMap(this::workAndRelease);
+                case 1 -> client.tryWithLock(key, held -> inside(held, work(List.of(key))), Mono.empty());
+                default ->
+                    client.tryWithLock(
+                            plan.keys() > 1 ? List.of("lock-0", "lock-1") : List.of(key), this::underAll, Mono.empty());
+            };
         }
 
         private Mono<Void> together(List<String> keys) {
             wantsTogether.addAll(keys);
-            keys.forEach(wanted -> oracle.wantsWithOthers(wanted, 1));
+            keys.forEach(wanted -> oracle.mayHaveOutside(wanted, 1));
             return client.withLock(keys, this::underAll);
         }
 
         void over() {
             waitsFor.forEach(oracle::waitsNoMore);
             waitsFor.clear();
-            wantsTogether.forEach(key -> oracle.wantsWithOthers(key, -1));
+            wantsTogether.forEach(key -> oracle.mayHaveOutside(key, -1));
             wantsTogether.clear();
         }
 
@@ -167,15 +177,20 @@ final class Flows {
                 List<Oracle.Hold> holds = held.stream()
                         .map(handle -> oracle.begins(machine, handle.key(), handle))
                         .toList();
-                return work().doFinally(signal -> holds.forEach(oracle::ends));
+                return work(held.stream().map(LockHandle::key).toList())
+                        .doFinally(signal -> holds.forEach(oracle::ends));
             });
         }
 
-        private Mono<Void> work() {
+        /** While a cancel of it blocks it may end by itself; its locks are kept until the cancel has returned. */
+        private Mono<Void> work(List<String> keys) {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
             return world.chance(BLOCKING_SHARE)
-                    ? work.doOnCancel(
-                            () -> world.block(world.shortTime(2 * plan.lease().toNanos())))
+                    ? work.doOnCancel(() -> {
+                        keys.forEach(key -> oracle.mayHaveOutside(key, 1));
+                        world.block(world.shortTime(2 * plan.lease().toNanos()));
+                        keys.forEach(key -> oracle.mayHaveOutside(key, -1));
+                    })
                     : work;
         }
 
@@ -194,7 +209,7 @@ final class Flows {
         private Mono<Void> workAndRelease(LockHandle held) {
             return Mono.usingWhen(
                     Mono.just(held),
-                    lock -> inside(lock, work().takeUntilOther(lock.lost())),
+                    lock -> inside(lock, work(List.of(lock.key())).takeUntilOther(lock.lost())),
                     lock -> lock.release().onErrorComplete());
         }
     }

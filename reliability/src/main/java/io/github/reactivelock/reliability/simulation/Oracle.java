@@ -71,8 +71,8 @@ final class Oracle {
         private final List<Hold> inside = new ArrayList<>();
         private @Nullable Hold highest;
         private int waiting;
-        /** Flows that want other locks too, and may have this one without being inside. */
-        private int wantedWithOthers;
+        /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
+        private int hadOutside;
 
         /** When somebody came or went, or something broke. */
         private long movedAt;
@@ -132,9 +132,10 @@ final class Oracle {
         lock(key).waiting--;
     }
 
-    void wantsWithOthers(String key, int more) {
+    /** That many more flows may have the lock without being inside. */
+    void mayHaveOutside(String key, int more) {
         Lock lock = lock(key);
-        lock.wantedWithOthers += more;
+        lock.hadOutside += more;
         lock.movedAt = world.now();
     }
 
@@ -200,7 +201,7 @@ final class Oracle {
             lock.inside.forEach(hold -> hold.look(world.now()));
             if (lock.waiting > 0
                     && lock.inside.isEmpty()
-                    && lock.wantedWithOthers == 0
+                    && lock.hadOutside == 0
                     && world.now() - lock.movedAt > longest) {
                 wrong(
                         lostWakeups,

@@ -1,0 +1,62 @@
+package io.github.reactivelock;
+
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One question to the store, and what becomes of its answer: what a {@link Gate} asks. It is the subscriber itself, so that
+ * a question costs one object and not one for each thing that may come of it. Hears one answer or one failure, once.
+ */
+abstract class StoreAnswer<T> implements CoreSubscriber<T> {
+
+    private boolean heard;
+
+    /** Where it is asked, which hears that the store is not silent. */
+    abstract Gate gate();
+
+    /** Puts the question; called once. */
+    abstract Mono<T> question();
+
+    /** On whichever thread brings it, as is the next. */
+    abstract void answered(T answer);
+
+    /** The store did not answer, or could not be asked. */
+    abstract void failed(Throwable failure);
+
+    @Override
+    public final void onSubscribe(Subscription subscription) {
+        subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public final void onNext(T answer) {
+        if (heard) {
+            Operators.onNextDropped(answer, Context.empty());
+            return;
+        }
+        heard = true;
+        gate().heard();
+        try {
+            answered(answer);
+        } catch (Throwable e) { // must not reach the driver
+            failed(e);
+        }
+    }
+
+    @Override
+    public final void onError(Throwable failure) {
+        if (heard) {
+            Operators.onErrorDropped(failure, Context.empty());
+            return;
+        }
+        heard = true;
+        gate().heard();
+        failed(failure);
+    }
+
+    @Override
+    public final void onComplete() {}
+}
