@@ -5,6 +5,7 @@ import io.github.reactivelock.LockHandle
 import io.github.reactivelock.LockOptions
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.flow.Flow
+import reactor.core.publisher.Mono
 
 /**
  * The locks of this client for coroutines. The result shares everything with this client, so close only one of them. A name
@@ -63,7 +64,7 @@ public class CoroutineLockClient internal constructor(
     public suspend fun <T> withLock(
         key: String,
         block: suspend CoroutineScope.(LockHandle) -> T,
-    ): T = underLock(one(key), block)
+    ): T = underLock(one(key), block = block)
 
     /**
      * Runs a block under several locks, all or nothing, and otherwise as with one. They are taken one by one in the order of
@@ -77,7 +78,7 @@ public class CoroutineLockClient internal constructor(
     public suspend fun <T> withLock(
         keys: Collection<String>,
         block: suspend CoroutineScope.(List<LockHandle>) -> T,
-    ): T = underLock(all(keys), block)
+    ): T = underLock(all(keys), block = block)
 
     /**
      * A flow under a lock: each collection of it waits for the lock, collects the work, and releases when the work has
@@ -108,7 +109,70 @@ public class CoroutineLockClient internal constructor(
         work: Flow<T>,
     ): Flow<T> = flowUnderLock(all(keys), work)
 
-    private fun one(key: String) = Locks<LockHandle> { work -> client.withLock(key, work) }
+    /**
+     * Runs a block under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
+     * first. Waits for nobody, only for the store's answer. If the coroutine is below a hold of the key, the block joins it.
+     *
+     * @param key the lock's key
+     * @param ifTaken what to do without the lock
+     * @param block what to do under it, as with `withLock`
+     * @return what one of the two returned, null allowed
+     */
+    public suspend fun <T> tryWithLock(
+        key: String,
+        ifTaken: suspend () -> T,
+        block: suspend CoroutineScope.(LockHandle) -> T,
+    ): T = underLock(oneIfFree(key), ifTaken, block)
 
-    private fun all(keys: Collection<String>) = Locks<List<LockHandle>> { work -> client.withLock(keys, work) }
+    /**
+     * Runs a block under several locks if all of them are free: all or nothing. If one is taken, those that were had before
+     * it are released before anything else is run.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param ifTaken what to do if one is taken
+     * @param block what to do under the locks, as with `withLock`
+     * @return what one of the two returned, null allowed
+     */
+    public suspend fun <T> tryWithLock(
+        keys: Collection<String>,
+        ifTaken: suspend () -> T,
+        block: suspend CoroutineScope.(List<LockHandle>) -> T,
+    ): T = underLock(allIfFree(keys), ifTaken, block)
+
+    /**
+     * A flow that is one of two: at each collection the work under a lock if that is free, or else the other one without it.
+     *
+     * @param key the lock's key
+     * @param work what is collected under the lock, as with `withLock`
+     * @param ifTaken what is collected without it
+     * @return the values of one of the two as they come
+     */
+    public fun <T> tryWithLock(
+        key: String,
+        work: Flow<T>,
+        ifTaken: Flow<T>,
+    ): Flow<T> = flowUnderLock(oneIfFree(key), work, ifTaken)
+
+    /**
+     * A flow that is one of two: at each collection the work under several locks if all of them are free, or else the other
+     * one without any.
+     *
+     * @param keys the locks' keys; at least one, repetitions count once
+     * @param work what is collected under the locks, as with `withLock`
+     * @param ifTaken what is collected without them
+     * @return the values of one of the two as they come
+     */
+    public fun <T> tryWithLock(
+        keys: Collection<String>,
+        work: Flow<T>,
+        ifTaken: Flow<T>,
+    ): Flow<T> = flowUnderLock(allIfFree(keys), work, ifTaken)
+
+    private fun one(key: String) = Locks<LockHandle> { client.withLock(key, it) }
+
+    private fun all(keys: Collection<String>) = Locks<List<LockHandle>> { client.withLock(keys, it) }
+
+    private fun oneIfFree(key: String) = Locks<LockHandle> { client.tryWithLock(key, it, Mono.empty()) }
+
+    private fun allIfFree(keys: Collection<String>) = Locks<List<LockHandle>> { client.tryWithLock(keys, it, Mono.empty()) }
 }

@@ -8,6 +8,7 @@ import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.emitAll
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.flowOn
 import kotlinx.coroutines.isActive
@@ -33,20 +34,26 @@ internal fun interface Locks<H : Any> {
 
 internal suspend fun <H : Any, T> underLock(
     locks: Locks<H>,
+    ifTaken: suspend () -> T = ::neverTaken,
     block: suspend CoroutineScope.(H) -> T,
-): T = Turn(locks).run { withContext(ReactorContext(context)) { block(held) } }
+): T = Turn(locks).run(ifTaken) { withContext(ReactorContext(context)) { block(held) } }
 
 internal fun <H : Any, T> flowUnderLock(
     locks: Locks<H>,
     work: Flow<T>,
+    ifTaken: Flow<T> = flow { neverTaken() },
 ): Flow<T> {
     locks.around { Mono.never() } // refuses bad keys now and not at the collection
     return flow {
         val collector = this
-        // Not withContext, from which a flow may not emit.
-        Turn(locks).run { work.flowOn(ReactorContext(context)).collect { collector.emit(it) } }
+        Turn(locks).run({ collector.emitAll(ifTaken) }) {
+            // Not withContext, from which a flow may not emit.
+            work.flowOn(ReactorContext(context)).collect { collector.emit(it) }
+        }
     }
 }
+
+private fun neverTaken(): Nothing = error("a lock that is waited for is never taken")
 
 /** A grant: what the block gets, the Context that carries the hold, and the engine's view of the work, which it ends. */
 private class Granted<H : Any>(
@@ -66,6 +73,7 @@ private class Granted<H : Any>(
  * state     leaves on                                        and does
  * WAITING   grant                                            resumes the coroutine -> GRANTED
  *           failure to acquire, loss of the first of keys    resumes the coroutine with it -> OVER
+ *           end, because a lock is taken                     runs what is to be run instead -> OVER
  *           cancel of the coroutine                          cancels the engine's flow -> OVER
  * GRANTED   the coroutine has its thread                     runs the block -> WORKING
  *           cancel of the coroutine before that              cancels the engine's flow, which gives back -> OVER
@@ -85,8 +93,11 @@ private class Turn<H : Any>(
     private val decided = AtomicBoolean()
     private val ended = CompletableDeferred<Unit>()
 
-    suspend fun <T> run(block: suspend Granted<H>.() -> T): T {
-        val granted = granted()
+    suspend fun <T> run(
+        ifTaken: suspend () -> T,
+        block: suspend Granted<H>.() -> T,
+    ): T {
+        val granted = granted() ?: return ifTaken()
         val result =
             try {
                 coroutineScope {
@@ -101,8 +112,8 @@ private class Turn<H : Any>(
         return result
     }
 
-    /** Waits for the locks. */
-    private suspend fun granted(): Granted<H> {
+    /** Waits for the locks; null if they are taken and not waited for. */
+    private suspend fun granted(): Granted<H>? {
         val context = currentCoroutineContext()[ReactorContext]?.context ?: Context.empty()
         return suspendCancellableCoroutine { waiting ->
             val work =
@@ -114,7 +125,7 @@ private class Turn<H : Any>(
     }
 
     private fun grant(
-        waiting: CancellableContinuation<Granted<H>>,
+        waiting: CancellableContinuation<Granted<H>?>,
         granted: Granted<H>,
     ) {
         if (decided.compareAndSet(false, true)) {
@@ -158,7 +169,7 @@ private class Turn<H : Any>(
 
     /** Hears how the engine's flow goes: called by the engine, one signal after the other. */
     private inner class Signals(
-        private val waiting: CancellableContinuation<Granted<H>>,
+        private val waiting: CancellableContinuation<Granted<H>?>,
         private val context: Context,
     ) : CoreSubscriber<Void> {
         override fun currentContext(): Context = context
@@ -179,7 +190,11 @@ private class Turn<H : Any>(
         }
 
         override fun onComplete() {
-            ended.complete(Unit)
+            if (decided.compareAndSet(false, true)) {
+                waiting.resume(null)
+            } else {
+                ended.complete(Unit)
+            }
         }
     }
 }

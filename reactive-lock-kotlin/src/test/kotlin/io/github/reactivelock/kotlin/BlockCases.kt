@@ -11,6 +11,8 @@ import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.flowOf
+import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.reactor.mono
@@ -250,6 +252,22 @@ abstract class BlockCases : Fixture() {
                 }
 
             assertThat(keys).containsExactly("a", "b")
+            assertThat(isHeld("a") || isHeld("b")).isFalse()
+        }
+
+    @Test
+    fun aLockThatIsTakenIsNotWaitedFor() =
+        test {
+            val holder = holder("b")
+
+            assertThat(lock.tryWithLock("b", { null }) { "under it" }).isNull()
+            assertThat(lock.tryWithLock(listOf("a", "b"), { isHeld("a") }) { null }).isFalse()
+            assertThat(lock.tryWithLock("b", flowOf("under it"), flowOf("without")).toList()).containsExactly("without")
+
+            holder.release()
+            assertThat(lock.tryWithLock("b", { "taken" }) { if (isHeld("b")) null else "free" }).isNull()
+            assertThat(lock.tryWithLock(listOf("a", "b"), flowOf("under it"), flowOf("without")).toList())
+                .containsExactly("under it")
             assertThat(isHeld("a") || isHeld("b")).isFalse()
         }
 

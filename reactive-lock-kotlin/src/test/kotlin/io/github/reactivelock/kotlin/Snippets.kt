@@ -75,6 +75,14 @@ internal abstract class Snippets(
         }
     }
 
+    suspend fun ifFree() {
+        val receipt =
+            lock.tryWithLock("order:42", ifTaken = { null }) { held ->
+                charge(order, held.fencingToken())
+            }
+        println(receipt)
+    }
+
     suspend fun flows() {
         val lines: Flow<String> = lock.withLock("order:42", lines(order))
 
