@@ -11,9 +11,12 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.awaitSingle
+import kotlinx.coroutines.reactor.awaitSingleOrNull
 import kotlinx.coroutines.withContext
+import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
 import reactor.core.CoreSubscriber
@@ -172,7 +175,27 @@ class LossTest : Fixture() {
                 }
 
             assertThat(thrownBy { underLock(locks) { started.set(true) } }).isSameAs(loss)
+            assertThat(thrownBy { flowUnderLock(locks, flow<Int> { started.set(true) }).collect { } }).isSameAs(loss)
             assertThat(started).isFalse()
+        }
+
+    @Test
+    fun theCallerWaitsUntilTheEngineHasReleased() =
+        test {
+            for (block in listOf<suspend () -> Unit>({ }, { error("the work failed") })) {
+                val held = client.acquire("b").awaitSingle()
+                val ended = CompletableDeferred<CoreSubscriber<in Void>>()
+                val locks = signals { work, actual -> work.apply(held).subscribe({}, {}, { ended.complete(actual) }) }
+                val work = async { thrownBy { underLock(locks) { block() } } }
+                val engine = ended.await()
+                repeat(20) { yield() }
+
+                assertThat(work.isCompleted).isFalse()
+
+                engine.onComplete()
+                work.await()
+                held.release().awaitSingleOrNull()
+            }
         }
 
     /** The engine may find the loss on one thread while it calls the work on another. */
