@@ -62,6 +62,7 @@ class SnippetsTest {
             import io.lettuce.core.RedisURI;
             import io.lettuce.core.resource.ClientResources;
             import io.vertx.core.Future;
+            import io.vertx.ext.healthchecks.HealthChecks;
             import io.vertx.redis.client.RedisOptions;
             import java.time.*;
             import java.util.List;
