@@ -50,6 +50,7 @@ class SnippetsTest {
             import io.github.reactivelock.etcd.*;
             import io.github.reactivelock.lettuce.*;
             import io.github.reactivelock.memory.*;
+            import io.github.reactivelock.micrometer.*;
             import io.github.reactivelock.quorum.*;
             import io.github.reactivelock.r2dbc.*;
             import io.github.reactivelock.redis.*;
