@@ -28,8 +28,10 @@ const sidebar = [
     text: 'Use',
     items: [
       { text: 'Semantics', link: '/semantics' },
+      { text: 'Kotlin', link: '/kotlin' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },
+      { text: 'Metrics and traces', link: '/metrics' },
       { text: 'Security', link: '/security' },
     ],
   },

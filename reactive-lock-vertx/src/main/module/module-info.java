@@ -4,6 +4,7 @@ module io.github.reactivelock.vertx {
     requires transitive io.vertx.core;
     requires transitive io.vertx.redis.client;
     requires org.slf4j;
+    requires static io.vertx.healthcheck;
     requires static org.jspecify;
     requires static reactor.blockhound;
 

@@ -77,7 +77,17 @@ class PublishedPomsTest {
     }
 
     static Stream<String> modules() {
-        return Stream.of("core", "testkit", "redis", "lettuce", "vertx", "etcd", "zookeeper", "r2dbc")
+        return Stream.of(
+                        "core",
+                        "testkit",
+                        "redis",
+                        "lettuce",
+                        "vertx",
+                        "etcd",
+                        "zookeeper",
+                        "r2dbc",
+                        "kotlin",
+                        "micrometer")
                 .map(name -> "reactive-lock-" + name);
     }
 

@@ -9,6 +9,8 @@ import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.vertx.VertxLockClient;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.vertx.core.Future;
@@ -54,6 +56,8 @@ public abstract class SnippetNames {
     protected static Once once;
     protected static RowLocks rows;
     protected static LockListener metrics;
+    protected static MeterRegistry meterRegistry;
+    protected static ObservationRegistry observationRegistry;
 
     protected abstract Mono<Receipt> charge(Order order);
 

@@ -51,6 +51,7 @@ class SnippetsTest {
             import io.github.reactivelock.etcd.*;
             import io.github.reactivelock.lettuce.*;
             import io.github.reactivelock.memory.*;
+            import io.github.reactivelock.micrometer.*;
             import io.github.reactivelock.quorum.*;
             import io.github.reactivelock.r2dbc.*;
             import io.github.reactivelock.redis.*;
@@ -64,6 +65,7 @@ class SnippetsTest {
             import io.lettuce.core.resource.ClientResources;
             import io.vertx.core.Future;
             import io.vertx.core.Promise;
+            import io.vertx.ext.healthchecks.HealthChecks;
             import io.vertx.redis.client.RedisOptions;
             import java.time.*;
             import java.util.List;

@@ -1,0 +1,155 @@
+package io.github.reactivelock.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The dashboard and the alert rules name nothing that the module does not record, and Prometheus reads them. */
+class MonitoringTest {
+
+    private static final Path FOLDER = Path.of("monitoring");
+    private static final Pattern SERIES = Pattern.compile("reactive_lock_\\w+");
+    private static final Pattern WITH_LABELS = Pattern.compile("(reactive_lock_\\w+)\\{([^}]*)}");
+    private static final Pattern LABEL = Pattern.compile("(\\w+)\\s*(?:=~|!~|!=|=)\\s*\"");
+    private static final Pattern BY = Pattern.compile("by \\(([^)]*)\\) \\(+(?:\\w+\\()?(reactive_lock_\\w+)");
+    private static final Pattern EXPRESSION = Pattern.compile("\"expr\": \"((?:[^\"\\\\]|\\\\.)*)\"");
+
+    /** Each series that is recorded, with its labels. */
+    private static final Map<String, Set<String>> RECORDED = new TreeMap<>();
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void record() {
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        try (Locks locks = new Locks(LockObservations.of(registry))) {
+            locks.everything("order");
+        }
+        registry.scrape().lines().filter(line -> !line.startsWith("#")).forEach(line -> {
+            int labels = line.indexOf('{');
+            assertThat(labels).as(line).isPositive();
+            LABEL.matcher(line)
+                    .results()
+                    .forEach(label -> RECORDED.computeIfAbsent(line.substring(0, labels), made -> new TreeSet<>())
+                            .add(label.group(1)));
+        });
+    }
+
+    @Test
+    void everySeriesIsRecorded() throws IOException {
+        for (String file : List.of("grafana-dashboard.json", "prometheus-rules.yml", "prometheus-rules-test.yml")) {
+            Set<String> named = new TreeSet<>();
+            all(SERIES, text(file)).map(MatchResult::group).forEach(named::add);
+
+            assertThat(named).as(file).hasSizeGreaterThan(5);
+            assertThat(RECORDED.keySet()).as(file).containsAll(named);
+        }
+    }
+
+    @Test
+    void everyLabelIsOneOfItsSeries() throws IOException {
+        for (String file : List.of("grafana-dashboard.json", "prometheus-rules.yml", "prometheus-rules-test.yml")) {
+            String text = text(file).replace("\\\"", "\"");
+            all(WITH_LABELS, text)
+                    .forEach(series -> assertThat(RECORDED.get(series.group(1)))
+                            .as("%s: %s", file, series.group())
+                            .containsAll(all(LABEL, series.group(2))
+                                    .map(label -> label.group(1))
+                                    .toList()));
+            all(BY, text)
+                    .forEach(sum -> assertThat(RECORDED.get(sum.group(2)))
+                            .as("%s: %s", file, sum.group())
+                            .contains(sum.group(1).split(", ")));
+        }
+        assertThat(all(BY, text("prometheus-rules.yml"))).hasSizeGreaterThan(5);
+    }
+
+    @Test
+    void everyMeterIsOnTheDashboard() throws IOException {
+        String dashboard = text("grafana-dashboard.json");
+        for (LockMeter meter : LockMeter.values()) {
+            assertThat(dashboard).contains(meter.getName().replace('.', '_'));
+        }
+    }
+
+    @Test
+    void theRulesFireWhenTheyShould() throws Exception {
+        assertThat(promtool("test", "rules", FOLDER.resolve("prometheus-rules-test.yml")))
+                .contains("SUCCESS")
+                .doesNotContain("FAILED");
+    }
+
+    @Test
+    void eachRuleHasATest() throws IOException {
+        Pattern alert = Pattern.compile("alert: (\\w+)");
+        Pattern expected = Pattern.compile("alertname: (\\w+)\\s+exp_alerts:");
+
+        assertThat(all(expected, text("prometheus-rules-test.yml")).map(found -> found.group(1)))
+                .containsAll(all(alert, text("prometheus-rules.yml"))
+                        .map(found -> found.group(1))
+                        .toList());
+    }
+
+    /** Grafana fills in its variables, and Prometheus must be able to read what comes of it. */
+    @Test
+    void everyQuestionOfTheDashboardIsPromQl() throws Exception {
+        List<String> questions = all(EXPRESSION, text("grafana-dashboard.json"))
+                .map(found -> found.group(1)
+                        .replace("\\\"", "\"")
+                        .replace("$__rate_interval", "5m")
+                        .replaceAll("\\$(lock|store)", ".*"))
+                .toList();
+        StringBuilder rules = new StringBuilder("groups:\n  - name: dashboard\n    rules:\n");
+        for (int i = 0; i < questions.size(); i++) {
+            rules.append("      - record: question")
+                    .append(i)
+                    .append("\n        expr: '")
+                    .append(questions.get(i))
+                    .append("'\n");
+        }
+        Path file = Files.writeString(directory.resolve("rules.yml"), rules);
+
+        assertThat(questions).hasSizeGreaterThan(8).noneMatch(question -> question.contains("$"));
+        assertThat(promtool("check", "rules", file)).contains("SUCCESS").contains(questions.size() + " rules found");
+    }
+
+    private static String text(String file) throws IOException {
+        return Files.readString(FOLDER.resolve(file));
+    }
+
+    private static Stream<MatchResult> all(Pattern pattern, String text) {
+        return pattern.matcher(text).results();
+    }
+
+    private static String promtool(String verb, String what, Path file) throws IOException, InterruptedException {
+        assumeTrue(
+                Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                        .anyMatch(folder -> Files.isExecutable(Path.of(folder, "promtool"))),
+                "promtool is not on the PATH (Debian package prometheus)");
+        Process process = new ProcessBuilder("promtool", verb, what, file.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(said).isZero();
+        return said;
+    }
+}
