@@ -49,8 +49,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     private volatile int handles = 1;
     final LossSignal lossSignal = new LossSignal();
     private volatile @Nullable LockLostException loss;
-    /** Hears what came of the release; set by who begins it. */
-    private Consumer<@Nullable LockException> released = outcome -> {};
+    /** Hears what came of the release, which it has begun. */
+    private @Nullable Handle last;
     /** Whose it is, until {@link #run} has told it. */
     @Nullable
     Waiter flow;
@@ -72,11 +72,6 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     String key() {
         return grant.claim.key();
-    }
-
-    /** Whether an acquisition of this key, through this client, is one of this hold's flow. */
-    boolean isOf(Services client, String wanted) {
-        return grant.services == client && key().equals(wanted);
     }
 
     boolean isHeld() {
@@ -141,7 +136,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             left.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
             lossSignal.end(null);
-            released = left;
+            last = left;
             owner.post(left);
         } else {
             left.accept(loss);
@@ -196,7 +191,9 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** To the store, or to the next flow of this process. */
     @Override
     public void released() {
-        owner.conclude(this);
+        if (last == null || !grant.services.userCallbacks.areUnheard() || !last.isUnheard()) {
+            owner.conclude(this);
+        }
     }
 
     /** What the flow's thread has to do: first the flow gets the lock, and when that was released, it hears so. */
@@ -205,10 +202,10 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         Waiter next = flow;
         if (next == null) {
             grant.services.userCallbacks.released(key(), fencingToken, grant.services.timing.now() - since);
-            released.accept(null);
+            tell(null);
         } else {
             flow = null;
-            tellAcquired(next.since());
+            grant.services.userCallbacks.acquired(key(), fencingToken, since - next.since());
             next.granted(new Handle(this));
         }
     }
@@ -217,22 +214,24 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void wasOver() {
         LockLostException gone = lossFor(LossReason.EXPIRED);
         grant.services.userCallbacks.lost(gone);
-        grant.services.userCallbacks.run(() -> released.accept(gone));
+        grant.services.userCallbacks.run(() -> tell(gone));
     }
 
     @Override
     public void unanswered(Throwable failure) {
         String action = "released (it is tried again until its lease is over)";
-        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), released);
+        grant.services.userCallbacks.releaseFailed(new LockUnavailableException(key(), action, failure), this::tell);
     }
 
     void wasLost() {
         LockException known = loss;
-        grant.services.userCallbacks.run(() -> released.accept(known));
+        grant.services.userCallbacks.run(() -> tell(known));
     }
 
-    void tellAcquired(long waitedSince) {
-        grant.services.userCallbacks.acquired(key(), fencingToken, since - waitedSince);
+    private void tell(@Nullable LockException outcome) {
+        if (last != null) {
+            last.accept(outcome);
+        }
     }
 
     /** Whatever its lease says. */

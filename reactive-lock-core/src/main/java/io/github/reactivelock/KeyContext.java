@@ -78,7 +78,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     /** What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler. */
     void deliver(Waiter next, Hold hold) {
         if (next.wantsMore()) {
-            services.userCallbacks.run(() -> hold.tellAcquired(next.since()));
+            services.userCallbacks.run(
+                    () -> services.userCallbacks.acquired(key, hold.fencingToken, hold.since - next.since()));
             next.granted(new Handle(hold));
         } else {
             hold.flow = next;

@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
  */
-abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@Nullable LockException> {
+abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     private static final AtomicIntegerFieldUpdater<KeysInOrder> ADVANCING =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "advancing");
@@ -50,9 +50,6 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
 
     /** All locks are held, which may have been too late. */
     abstract void allHeld(ContextHolds all);
-
-    /** The releases have answered. */
-    abstract void allLeft();
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
@@ -166,21 +163,18 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
         }
     }
 
-    /** All that were granted; {@link #allLeft} follows the last answer. */
-    final void leaveAll() {
+    /** All that were granted; each release is told of, see {@link #isLastAnswer}. */
+    final void leaveAll(Consumer<@Nullable LockException> answered) {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().hold.exit(this);
-            each.handle().leave(this);
+            each.handle().leave(answered);
         }
     }
 
-    /** One of the releases was answered. */
-    @Override
-    public final void accept(@Nullable LockException outcome) {
-        if (UNANSWERED.decrementAndGet(this) == 0) {
-            allLeft();
-        }
+    /** Called once for each answer. */
+    final boolean isLastAnswer() {
+        return UNANSWERED.decrementAndGet(this) == 0;
     }
 
     /** The wait for a key after the first, which has this flow's own waiter. */

@@ -26,7 +26,7 @@ public final class LockClientBuilder {
 
     private LongSupplier nanoClock = System::nanoTime;
     private LongSupplier wallClock = System::currentTimeMillis;
-    private LockListener listener = new LockListener() {};
+    private LockListener listener = UserCallbacks.NO_LISTENER;
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */

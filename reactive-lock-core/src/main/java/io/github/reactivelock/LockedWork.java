@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -29,7 +30,8 @@ import reactor.util.context.ContextView;
  * both        the work ends                                 releases -> ENDING
  * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
  * FAILING     its turn on the work scheduler                emits the loss -> DONE
- * ENDING      the releases have answered                    emits the work's outcome -> DONE
+ * ENDING      the releases have answered, or at once        emits the work's outcome -> DONE
+ *             where they are not awaited
  * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
  * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
  * WORKING     cancel                                        cancels the work, gives back -> DONE
@@ -38,7 +40,8 @@ import reactor.util.context.ContextView;
  *
  * <p>It is the state of the {@link Waiter}. Every change is one compare-and-set, and only its winner acts.
  */
-abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
+abstract class LockedWork<T> extends KeysInOrder
+        implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
     private static final int STARTING = TAKING + 1;
@@ -52,7 +55,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
-    /** What the work ended with, for when the releases have answered. */
+    /** What the work ended with, if not well. */
     private @Nullable Throwable workFailure;
 
     LockedWork(
@@ -223,14 +226,26 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     private void end(@Nullable Throwable failure) {
         if (stopWorking(ENDING)) {
             workFailure = failure;
-            leaveAll();
+            if (options.isReleaseAwaited()) {
+                leaveAll(this);
+            } else {
+                giveBack();
+                finish();
+            }
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
+    /** One of the releases was answered. */
     @Override
-    final void allLeft() {
+    public final void accept(@Nullable LockException outcome) {
+        if (isLastAnswer()) {
+            finish();
+        }
+    }
+
+    private void finish() {
         Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();

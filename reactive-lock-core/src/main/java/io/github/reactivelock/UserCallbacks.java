@@ -11,6 +11,9 @@ import reactor.core.scheduler.Scheduler;
 /** The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a cohort. */
 final class UserCallbacks {
 
+    /** A client's unless it was given another one. */
+    static final LockListener NO_LISTENER = new LockListener() {};
+
     private static final Logger log = LoggerFactory.getLogger(UserCallbacks.class);
 
     private final Scheduler work;
@@ -19,6 +22,11 @@ final class UserCallbacks {
     UserCallbacks(Settings settings) {
         this.work = WorkScheduler.of(settings.work());
         this.listener = settings.listener();
+    }
+
+    /** Whether what is told to the listener reaches no code of a user. */
+    boolean areUnheard() {
+        return listener == NO_LISTENER;
     }
 
     Scheduler work() {
