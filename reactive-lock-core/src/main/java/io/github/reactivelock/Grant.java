@@ -28,7 +28,7 @@ final class Grant implements Renewals.Due {
     private final long since;
 
     private int passes;
-    private volatile long confirmedAt;
+    private long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
@@ -39,7 +39,7 @@ final class Grant implements Renewals.Due {
 
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
-    private volatile boolean inDoubt;
+    private boolean inDoubt;
 
     private long doubtedAt;
     private @Nullable LossReason suspicion;
@@ -155,12 +155,14 @@ final class Grant implements Renewals.Due {
 
     // ---- renewal
 
-    /** Whether a tick would find anything to do; on any thread. What changes meanwhile is seen by the next tick. */
-    boolean isDue(long now, LockOptions holder) {
-        return renewing
-                || inDoubt
-                || (holder.isRenewed() && now - confirmedAt >= lease / 3)
-                || services.timing.isBeforeNextTick(deadline, now);
+    /** When a tick may next find anything to do, unless a renewal is asked for before. */
+    long quietUntil(long now, LockOptions holder) {
+        if (renewing || inDoubt) {
+            return now;
+        }
+        long ending = deadline - Timing.BEFORE_A_DEADLINE;
+        long due = confirmedAt + lease / 3;
+        return holder.isRenewed() && due - ending < 0 ? due : ending;
     }
 
     /** Called while a flow has it that wanted it so. */
@@ -223,6 +225,7 @@ final class Grant implements Renewals.Due {
         renewing = true;
         renewalAskedAt = now;
         renewalLeft = false;
+        owner.stir();
         services.renewals.add(this);
     }
 

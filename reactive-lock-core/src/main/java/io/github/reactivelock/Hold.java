@@ -163,8 +163,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     @Override
-    public boolean isDue(long now) {
-        return grant.isDue(now, options);
+    public long quietUntil(long now) {
+        return grant.quietUntil(now, options);
     }
 
     @Override

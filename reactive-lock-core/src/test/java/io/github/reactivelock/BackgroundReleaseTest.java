@@ -38,8 +38,8 @@ class BackgroundReleaseTest {
     void theReleaseIsOnItsWayBeforeTheOutcomeGoesOn() {
         AtomicBoolean sent = new AtomicBoolean();
         bench.work.shut();
-        TestSubscriber<String> flow = granted(
-                client.withLock("k", Mono.just("v")).doOnNext(value -> sent.set(store.count("release") == 1)));
+        TestSubscriber<String> flow =
+                granted(client.withLock("k", Mono.just("v")).doOnNext(value -> sent.set(store.count("release") == 1)));
         bench.work.open(); // as on a thread of its own
 
         assertThat(flow.getReceivedOnNext()).containsExactly("v");
