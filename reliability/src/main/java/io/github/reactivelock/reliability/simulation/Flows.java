@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 
 /** What the flows of the members do: one thing after the other, each what chance makes it, until they are told to end. */
 final class Flows {
@@ -173,10 +174,14 @@ final class Flows {
 
         private Mono<Void> work() {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
-            return world.chance(BLOCKING_SHARE)
-                    ? work.doOnCancel(
-                            () -> world.block(world.shortTime(2 * plan.lease().toNanos())))
-                    : work;
+            return world.chance(BLOCKING_SHARE) ? work.doFinally(this::blockIfCancelled) : work;
+        }
+
+        /** When the work itself is cancelled: else it would end while it blocks, and the lock be held without it. */
+        private void blockIfCancelled(SignalType end) {
+            if (end == SignalType.CANCEL) {
+                world.block(world.shortTime(2 * plan.lease().toNanos()));
+            }
         }
 
         private Mono<Void> inside(LockHandle held, Mono<Void> work) {
