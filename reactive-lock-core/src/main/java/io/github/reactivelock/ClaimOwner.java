@@ -18,6 +18,9 @@ interface ClaimOwner {
     /** Looks at the time, in an event of its own. */
     void tick();
 
+    /** Has the ticks look at it again. */
+    void stir();
+
     /** Whether this is what it has at the store now. */
     boolean isIn(Phase asked);
 

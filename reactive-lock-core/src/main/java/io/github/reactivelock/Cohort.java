@@ -13,26 +13,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Leaving an attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is
  * withdrawn too.
  */
-class Cohort implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
+class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
-    private volatile long lease = Long.MAX_VALUE;
+    volatile long lease = Long.MAX_VALUE;
 
-    /** Written only inside events; the next is touched only there. */
-    private volatile Phase phase = Phase.IDLE;
+    // Touched only inside events, as are the next.
+    private Phase phase = Phase.IDLE;
 
     private final WaitingFlows waiting;
 
     Cohort(Engine engine, KeyContext keyContext) {
+        super(engine.services.timing);
         this.keyContext = keyContext;
         this.engine = engine;
         this.waiting = new WaitingFlows(keyContext);
-    }
-
-    long lease() {
-        return lease;
     }
 
     /** Who may have a grant next, without the store's being asked. */
@@ -58,14 +55,13 @@ class Cohort implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
         return phase == asked;
     }
 
-    /** On any thread. Most holds are not, most of the time, and an event for each would cost more than all else for them. */
-    boolean isDue(long now) {
-        return phase.isDue(now);
-    }
-
     @Override
     public void tick() {
-        post(() -> phase.tick(engine.services.timing.now()));
+        post(() -> {
+            long now = engine.services.timing.now();
+            phase.tick(now);
+            rest(phase.quietUntil(now));
+        });
     }
 
     @Override
@@ -116,6 +112,7 @@ class Cohort implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
         Attempt started = new Attempt(this, engine.services, engine.claimOf(first));
         if (engine.register(started.claim, this)) {
             phase = started;
+            stir();
             begin(started);
         } else {
             waiting.end(this::failClosed);
@@ -196,6 +193,7 @@ class Cohort implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
         }
         Hold delivered = new Hold(this, grant, next.options, next.heard);
         phase = delivered;
+        stir();
         delivered.endAtItsLongest();
         engine.owned.adopt(delivered, next.context());
         keyContext.deliver(next, delivered);

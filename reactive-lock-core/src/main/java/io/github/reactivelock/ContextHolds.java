@@ -40,7 +40,7 @@ final class ContextHolds {
     static @Nullable Hold find(ContextView context, Services client, String key) {
         for (ContextHolds held = of(context); held != null; held = held.outer) {
             Hold hold = held.handle.hold;
-            if (hold.isOf(client, key)) {
+            if (hold.grant.services == client && hold.key().equals(key)) {
                 return hold;
             }
         }

@@ -208,7 +208,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private long shortestLease() {
         long shortest = Long.MAX_VALUE;
         for (Cohort cohort : claims.values()) {
-            shortest = Math.min(shortest, cohort.lease());
+            shortest = Math.min(shortest, cohort.lease);
         }
         return shortest;
     }

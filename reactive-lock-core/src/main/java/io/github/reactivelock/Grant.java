@@ -30,7 +30,7 @@ final class Grant implements Renewals.Due {
     private final long since;
 
     private int passes;
-    private volatile long confirmedAt;
+    private long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
@@ -41,7 +41,7 @@ final class Grant implements Renewals.Due {
 
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
-    private volatile boolean inDoubt;
+    private boolean inDoubt;
 
     private long doubtedAt;
     private @Nullable LossReason suspicion;
@@ -87,8 +87,13 @@ final class Grant implements Renewals.Due {
 
     /** What may soon end it, if something may: a renewal that failed, or half of the lease unconfirmed. */
     HoldState state() {
-        boolean isConfirmed = failure == null && services.timing.now() - confirmedAt < lease / 2;
+        boolean isConfirmed = failure == null && services.timing.now() - riskAt() < 0;
         return isConfirmed ? SAFE : new HoldState.AtRisk(Duration.ofNanos(Math.max(0, remaining())), failure);
+    }
+
+    /** When half of what it may be relied upon is over without a confirmation. */
+    long riskAt() {
+        return confirmedAt + (deadline - confirmedAt) / 2;
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
@@ -163,12 +168,14 @@ final class Grant implements Renewals.Due {
 
     // ---- renewal
 
-    /** Whether a tick would find anything to do; on any thread. What changes meanwhile is seen by the next tick. */
-    boolean isDue(long now, LockOptions holder) {
-        return renewing
-                || inDoubt
-                || (holder.isRenewed() && now - confirmedAt >= lease / 3)
-                || services.timing.isBeforeNextTick(deadline, now);
+    /** When a tick may next find anything to do, unless a renewal is asked for before. */
+    long quietUntil(long now, LockOptions holder) {
+        if (renewing || inDoubt) {
+            return now;
+        }
+        long ending = deadline - Timing.BEFORE_A_DEADLINE;
+        long due = confirmedAt + lease / 3;
+        return holder.isRenewed() && due - ending < 0 ? due : ending;
     }
 
     /** Called while a flow has it that wanted it so. */
@@ -204,9 +211,7 @@ final class Grant implements Renewals.Due {
     }
 
     void renewFor(Consumer<@Nullable LockException> caller) {
-        if (callers.isEmpty()) {
-            callers = new ArrayList<>(1);
-        }
+        callers = callers.isEmpty() ? new ArrayList<>(1) : callers;
         callers.add(caller);
         renewNow();
     }
@@ -231,6 +236,7 @@ final class Grant implements Renewals.Due {
         renewing = true;
         renewalAskedAt = now;
         renewalLeft = false;
+        owner.stir();
         services.renewals.add(this);
     }
 
@@ -244,13 +250,12 @@ final class Grant implements Renewals.Due {
     @Override
     public void answered(long sentAt, RenewalResult answer) {
         owner.post(() -> {
+            renewing = false;
             LossReason reason = answer.lost().get(claim.id());
             if (reason != null) {
-                renewing = false;
                 LossReason known = suspicion == null ? reason : suspicion;
                 owner.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
             } else if (answer.renewed().contains(claim.id())) {
-                renewing = false;
                 failure = null;
                 if (isOver()) { // the claim may have been granted anew meanwhile, with another token
                     owner.lost(this, expiry(currentToken()));

@@ -18,6 +18,7 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     private static final AtomicReferenceFieldUpdater<Handle, Sinks.Empty> OUTCOME =
             AtomicReferenceFieldUpdater.newUpdater(Handle.class, Sinks.Empty.class, "outcome");
 
+    private static final Sinks.Empty<Void> RELEASED = ended();
     private static final int LEAVING = 1;
     private static final int ANSWERED = 2;
 
@@ -83,9 +84,16 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
+            Sinks.Empty<Void> asked = outcome();
             giveBack();
-            return outcome().asMono();
+            return asked.asMono();
         });
+    }
+
+    private static Sinks.Empty<Void> ended() {
+        Sinks.Empty<Void> ended = Sinks.unsafe().empty();
+        Sinks.EmitResult unused = ended.tryEmitEmpty();
+        return ended;
     }
 
     /** Whoever makes it looks whether there is something to tell, and who has something to tell looks whether it was made. */
@@ -108,13 +116,15 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
 
     /** Leaves the hold without anybody waiting for the outcome, which the engine reports where it is a failure. */
     void giveBack() {
-        leave(failure -> {});
+        leave(null);
     }
 
     /** Leaves the hold; if it was left before, nothing is left to do. */
-    void leave(Consumer<@Nullable LockException> listener) {
+    void leave(@Nullable Consumer<@Nullable LockException> listener) {
         if (!LEFT.compareAndSet(this, 0, LEAVING)) {
-            listener.accept(null);
+            if (listener != null) {
+                listener.accept(null);
+            }
             return;
         }
         if (limit != null) {
@@ -128,6 +138,11 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     @Override
     public void run() {
         hold.owner.released(hold);
+    }
+
+    /** True if nobody waits to hear that the release is done; who asks later is told at once. */
+    boolean isUnheard() {
+        return done == null && OUTCOME.compareAndSet(this, null, RELEASED);
     }
 
     /** What came of the release. */

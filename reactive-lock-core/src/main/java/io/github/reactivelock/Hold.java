@@ -30,14 +30,16 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     final LockOptions options;
     final long since;
     private volatile int state;
+
+    @SuppressWarnings("UnusedVariable") // only ever used through HANDLES
     private volatile int handles = 1;
+
     final LossSignal lossSignal = new LossSignal();
     private volatile @Nullable LockLostException loss;
-    /** Hears what came of the release; set by who begins it. */
-    private Consumer<@Nullable LockException> released = outcome -> {};
+    /** Hears what came of the release, which it has begun. */
+    private @Nullable Handle last;
     /** Whose it is, until {@link #run} has told it. */
-    @Nullable
-    Waiter flow;
+    HoldOwner.@Nullable Flow flow;
 
     /** Ends the hold at its longest; set and read inside the owner's events. */
     @Nullable
@@ -46,8 +48,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     @Nullable
     String contextOwner;
 
-    /** None where there is no listener. */
-    private final @Nullable HoldNews news;
+    private final HoldNews news;
 
     Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
         this.owner = owner;
@@ -60,11 +61,6 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     String key() {
         return grant.claim.key();
-    }
-
-    /** Whether an acquisition of this key, through this client, is one of this hold's flow. */
-    boolean isOf(Services client, String wanted) {
-        return grant.services == client && key().equals(wanted);
     }
 
     boolean isHeld() {
@@ -113,14 +109,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
-        int now = handles;
-        while (now > 0 && !HANDLES.compareAndSet(this, now, now + 1)) {
-            now = handles;
-        }
-        if (now == 0) {
-            return null;
-        }
-        return new Handle(this, HoldLimit.of(this, wanted));
+        boolean isIn = HANDLES.getAndUpdate(this, now -> now == 0 ? 0 : now + 1) > 0;
+        return isIn ? new Handle(this, HoldLimit.of(this, wanted)) : null;
     }
 
     /** Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is itself. */
@@ -129,7 +119,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             left.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
             lossSignal.end(null);
-            released = left;
+            last = left;
             owner.post(left);
         } else {
             left.accept(loss);
@@ -152,22 +142,20 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     @Override
     public void tick(long now) {
-        if (news != null) {
-            news.look(grant); // first, because the tick may end the hold
-        }
+        news.look(grant); // first, because the tick may end the hold
         grant.tick(now, options);
     }
 
     @Override
     public void renewalFailed(String claimId, Throwable cause) {
-        if (news != null && grant.claim.id().equals(claimId)) {
+        if (grant.claim.id().equals(claimId)) {
             news.renewalFailed(grant, cause);
         }
     }
 
     @Override
-    public boolean isDue(long now) {
-        return grant.isDue(now, options) || (news != null && news.isDue(grant));
+    public long quietUntil(long now) {
+        return news.quietUntil(now, grant.quietUntil(now, options), grant);
     }
 
     @Override
@@ -194,24 +182,21 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** To the store, or to the next flow of this process. */
     @Override
     public void released() {
-        owner.conclude(this);
+        if (last == null || news != HoldNews.NONE || !last.isUnheard()) {
+            owner.conclude(this);
+        }
     }
 
     /** What the flow's thread has to do: first the flow gets the lock, and when that was released, it hears so. */
     @Override
     public void run() {
-        Waiter next = flow;
+        HoldOwner.Flow next = flow;
         if (next == null) {
-            if (news != null) {
-                news.released(grant.services.timing.since(since));
-            }
-            released.accept(null);
+            news.released(grant.services.timing.since(since));
+            tell(null);
         } else {
             flow = null;
-            if (next.heard != null) {
-                next.heard.tell();
-            }
-            next.granted(new Handle(this));
+            next.tellAndGrant(new Handle(this));
         }
     }
 
@@ -219,7 +204,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void wasOver() {
         LockLostException gone = lossFor(LossReason.EXPIRED);
         tellLost(gone);
-        grant.services.userCallbacks.run(() -> released.accept(gone));
+        grant.services.userCallbacks.run(() -> tell(gone));
     }
 
     @Override
@@ -228,23 +213,25 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         LockUnavailableException unanswered = new LockUnavailableException(key(), action, failure);
         grant.services.userCallbacks.warn(unanswered);
         grant.services.userCallbacks.run(() -> {
-            if (news != null) {
-                news.releaseFailed(unanswered);
-            }
-            released.accept(unanswered);
+            news.releaseFailed(unanswered);
+            tell(unanswered);
         });
     }
 
     void wasLost() {
         LockException known = loss;
-        grant.services.userCallbacks.run(() -> released.accept(known));
+        grant.services.userCallbacks.run(() -> tell(known));
+    }
+
+    private void tell(@Nullable LockException outcome) {
+        if (last != null) {
+            last.accept(outcome);
+        }
     }
 
     void tellLost(LockLostException lost) {
         grant.services.userCallbacks.warn(lost);
-        if (news != null) {
-            news.changed(new HoldState.Lost(lost));
-        }
+        news.changed(new HoldState.Lost(lost));
     }
 
     /** Whatever its lease says. */

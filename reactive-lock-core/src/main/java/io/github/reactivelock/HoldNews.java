@@ -3,51 +3,63 @@ package io.github.reactivelock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What the client's listener is told of a hold. There is none where there is no listener. */
+/** What the client's listener is told of a hold; nothing where there is none. */
 final class HoldNews {
 
-    private final HeardRequest heard;
+    /** Where there is no listener. */
+    static final HoldNews NONE = new HoldNews(null, 0);
+
+    private final @Nullable HeardRequest heard;
     private final long fencingToken;
     /** As was told; touched inside the key's events. */
     private boolean atRisk;
 
-    private HoldNews(HeardRequest heard, long fencingToken) {
+    private HoldNews(@Nullable HeardRequest heard, long fencingToken) {
         this.heard = heard;
         this.fencingToken = fencingToken;
     }
 
-    static @Nullable HoldNews of(@Nullable HeardRequest heard, long fencingToken) {
-        return heard == null ? null : new HoldNews(heard, fencingToken);
+    static HoldNews of(@Nullable HeardRequest heard, long fencingToken) {
+        return heard == null ? NONE : new HoldNews(heard, fencingToken);
     }
 
-    /** Whether there is something to tell; on any thread, so the next look may find it otherwise. */
-    boolean isDue(Grant grant) {
-        return grant.state() instanceof HoldState.AtRisk != atRisk;
+    /** As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and its end is to be told soon. */
+    long quietUntil(long now, long quiet, Grant grant) {
+        long risk = grant.riskAt();
+        return atRisk ? now : heard == null || quiet - risk < 0 ? quiet : risk;
     }
 
     /** Tells if the hold has come to be at risk, or is safe again. */
     void look(Grant grant) {
-        HoldState now = grant.state();
-        if (now instanceof HoldState.AtRisk != atRisk) {
+        @Nullable HoldState now = heard == null ? null : grant.state();
+        if (now != null && now instanceof HoldState.AtRisk != atRisk) {
             atRisk = !atRisk;
             changed(now);
         }
     }
 
     void renewalFailed(Grant grant, Throwable cause) {
-        heard.renewalFailed(fencingToken, cause);
-        look(grant);
+        if (heard != null) {
+            heard.renewalFailed(fencingToken, cause);
+            look(grant);
+        }
     }
 
     void changed(HoldState now) {
-        heard.changed(fencingToken, now);
+        if (heard != null) {
+            heard.changed(fencingToken, now);
+        }
     }
 
     void released(Duration held) {
-        heard.released(fencingToken, held);
+        if (heard != null) {
+            heard.released(fencingToken, held);
+        }
     }
 
     void releaseFailed(LockUnavailableException failure) {
-        heard.releaseFailed(failure);
+        if (heard != null) {
+            heard.releaseFailed(failure);
+        }
     }
 }

@@ -3,6 +3,12 @@ package io.github.reactivelock;
 /** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */
 interface HoldOwner {
 
+    /** Whose turn it is. */
+    interface Flow {
+        /** Called on a thread for user code. */
+        void tellAndGrant(Handle handle);
+    }
+
     void post(Runnable event);
 
     /** False once the hold is over. */

@@ -14,8 +14,17 @@ import reactor.util.context.ContextView;
  * <p>{@code held} is written before it is asked whether the flow still wants more, and whoever ends the flow says so
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
+ *
+ * <pre>
+ * state       leaves on                                     and does
+ * WAITING     grant of the first key                        -> GRANTED
+ * GRANTED     more keys are wanted                          waits for the next -> TAKING
+ * OVER        the first key is taken                        subscribes to what is run instead -> INSTEAD
+ * TAKING      a later key is taken                          releases what is held -> YIELDING
+ * YIELDING    the releases have answered                    subscribes to what is run instead -> INSTEAD
+ * </pre>
  */
-abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@Nullable LockException> {
+abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     private static final AtomicIntegerFieldUpdater<KeysInOrder> ADVANCING =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "advancing");
@@ -46,19 +55,16 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
     private volatile int granted;
     private volatile Waiter waiting = this;
 
-    KeysInOrder(Locks locks, List<String> keys, LockOptions options, Claim.Mode mode, @Nullable ContextHolds outer) {
+    KeysInOrder(Locks locks, List<String> keys, LockOptions options, Claim.Mode mode, ContextView context) {
         super(locks, keys.get(0), options, mode);
         this.keys = keys;
         this.deadline = locks.services().timing.deadline(options);
-        this.outer = outer;
+        this.outer = ContextHolds.of(context);
         this.held = outer;
     }
 
     /** All locks are held, which may have been too late. */
     abstract void allHeld(ContextHolds all);
-
-    /** The releases have answered, and the flow does not go on with something else. */
-    abstract void allLeft();
 
     /** One of the locks will not be held; called once, if the flow has not ended otherwise. */
     abstract void tell(RuntimeException failure);
@@ -158,12 +164,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
 
     private void busyLater() {
         if (move(TAKING, YIELDING)) {
-            leaveAll();
+            leaveAll(outcome -> {
+                if (isLastAnswer() && move(YIELDING, INSTEAD)) {
+                    runInstead();
+                }
+            });
         }
-    }
-
-    final boolean hasRunInstead() {
-        return state == INSTEAD && move(INSTEAD, DONE);
     }
 
     private void failedLater(RuntimeException failure) {
@@ -173,15 +179,16 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
         }
     }
 
-    /** Looks at the clock, because a timer may be late where the work is not. */
-    final @Nullable LockLostException loss() {
+    /** Whether one of the locks is lost, of which the flow then hears; by the clock too, because a timer may be late. */
+    final boolean isLost() {
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             LockLostException loss = each.handle().hold.loss();
             if (loss != null) {
-                return loss;
+                lost(loss);
+                return true;
             }
         }
-        return null;
+        return false;
     }
 
     /** Without waiting for the outcome. Idempotent. */
@@ -192,25 +199,18 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work, Consumer<@
         }
     }
 
-    /** All that were granted; {@link #allLeft} follows the last answer. */
-    final void leaveAll() {
+    /** All that were granted; each release is told of, see {@link #isLastAnswer}. */
+    final void leaveAll(Consumer<@Nullable LockException> answered) {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().hold.exit(this);
-            each.handle().leave(this);
+            each.handle().leave(answered);
         }
     }
 
-    /** One of the releases was answered. */
-    @Override
-    public final void accept(@Nullable LockException outcome) {
-        if (UNANSWERED.decrementAndGet(this) == 0) {
-            if (move(YIELDING, INSTEAD)) {
-                runInstead();
-            } else {
-                allLeft();
-            }
-        }
+    /** Called once for each answer. */
+    final boolean isLastAnswer() {
+        return UNANSWERED.decrementAndGet(this) == 0;
     }
 
     /** The wait for a key after the first, which has this flow's own waiter. */

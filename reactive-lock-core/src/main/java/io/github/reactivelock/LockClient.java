@@ -21,6 +21,7 @@ import reactor.core.publisher.Mono;
  * <caption>What the subscriber sees</caption>
  * <tr><th>the work</th><th>the release</th><th>the subscriber sees</th></tr>
  * <tr><td>succeeds</td><td>confirmed</td><td>the value, after the release</td></tr>
+ * <tr><td>ends</td><td>is not awaited ({@link LockOptions#withReleaseInBackground})</td><td>its outcome at once</td></tr>
  * <tr><td>succeeds</td><td>fails</td><td>the value; log and listener get the failure, the lease runs out</td></tr>
  * <tr><td>fails</td><td>whatever</td><td>the work's own error, after the release was tried</td></tr>
  * <tr><td>is cancelled by the subscriber</td><td>whatever</td><td>nothing; the release goes on by itself</td></tr>

@@ -26,7 +26,10 @@ public final class LockClientBuilder {
 
     private LongSupplier nanoClock = System::nanoTime;
     private LongSupplier wallClock = System::currentTimeMillis;
-    private @Nullable LockListener listener;
+
+    @Nullable
+    LockListener listener;
+
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */

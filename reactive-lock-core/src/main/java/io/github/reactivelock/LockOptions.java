@@ -89,6 +89,15 @@ public final class LockOptions {
     }
 
     /**
+     * Whether the outcome of a {@code withLock} waits for the store's answer to the release.
+     *
+     * @return false if it goes on as soon as the release is on its way
+     */
+    public boolean isReleaseAwaited() {
+        return values.releaseAwaited;
+    }
+
+    /**
      * Sets the lease.
      *
      * @param lease between 100 milliseconds and 365 days
@@ -149,6 +158,27 @@ public final class LockOptions {
     }
 
     /**
+     * Lets the outcome of a {@code withLock} go on as soon as the release is on its way, which saves a round trip. It is
+     * emitted where the work ended. A later claim of this client reaches the store behind the release; others may find the
+     * lock held for a moment. A release that fails is told to the log and the {@link LockListener} and tried again, as it is
+     * without this. A handle of {@code acquire} is released as ever.
+     *
+     * @return a changed copy
+     */
+    public LockOptions withReleaseInBackground() {
+        return with(changed -> changed.releaseAwaited = false);
+    }
+
+    /**
+     * Lets the outcome of a {@code withLock} wait for the store's answer to the release, which is the default.
+     *
+     * @return a changed copy
+     */
+    public LockOptions withReleaseAwaited() {
+        return with(changed -> changed.releaseAwaited = true);
+    }
+
+    /**
      * Sets the fairness.
      *
      * @param fairness who gets the lock next
@@ -204,7 +234,8 @@ public final class LockOptions {
     public String toString() {
         return "LockOptions[lease=" + values.lease + ", renewed=" + isRenewed() + ", waitTimeout="
                 + text(values.waitTimeout) + ", maxHold=" + text(values.maxHold) + ", fairness=" + values.fairness
-                + ", owner=" + (values.owner.isEmpty() ? "client" : values.owner) + "]";
+                + ", releaseAwaited=" + values.releaseAwaited + ", owner="
+                + (values.owner.isEmpty() ? "client" : values.owner) + "]";
     }
 
     private static String text(Duration value) {
@@ -220,6 +251,7 @@ public final class LockOptions {
         private Duration maxHold = Duration.ZERO;
         private Fairness fairness = Fairness.COHORT;
         private String owner = "";
+        private boolean releaseAwaited = true;
 
         Values() {}
 
@@ -230,6 +262,7 @@ public final class LockOptions {
             maxHold = from.maxHold;
             fairness = from.fairness;
             owner = from.owner;
+            releaseAwaited = from.releaseAwaited;
         }
     }
 }

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -23,28 +24,26 @@ import reactor.util.context.ContextView;
  * <pre>
  * state       leaves on                                     and does
  * NEW         first request                                 waits for the first key -> WAITING
- * WAITING     grant of the first key                        -> GRANTED
- * GRANTED     more keys are wanted                          waits for the next -> TAKING
- * both        grant of the last key                         calls the work and subscribes to it -> STARTING
- * both        loss of a key that is held already            stops waiting, gives back -> FAILING
+ * GRANTED     grant of the last key                         calls the work and subscribes to it -> STARTING
+ * or TAKING   loss of a key that is held already            stops waiting, gives back -> FAILING
  * STARTING    that call has returned                        -> WORKING
- * both        the work ends                                 releases -> ENDING
- * both        loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
+ * or WORKING  the work ends                                 releases -> ENDING
+ *             loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
  * FAILING     its turn on the work scheduler                emits the loss -> DONE
- * ENDING      the releases have answered                    emits the work's outcome -> DONE
- * OVER        the first key is taken                        subscribes to what is run instead -> INSTEAD
- * TAKING      a later key is taken                          releases what is held -> YIELDING
- * YIELDING    the releases have answered                    subscribes to what is run instead -> INSTEAD
- * INSTEAD     that has ended; cancel, which cancels it      -> DONE
+ * ENDING      the releases have answered, or at once        emits the work's outcome -> DONE
+ *             where they are not awaited
+ * INSTEAD     that has ended                                -> ENDING, with nothing to release
  * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
  * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
- * WORKING     cancel                                        cancels the work, gives back -> DONE
+ * WORKING     cancel; INSTEAD too                           cancels the work, gives back -> DONE
  * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
  * </pre>
  *
- * <p>It is the state of the {@link Waiter}. Every change is one compare-and-set, and only its winner acts.
+ * <p>It is the state of the {@link Waiter}, and {@link KeysInOrder} has what comes before. Every change
+ * is one compare-and-set, and only its winner acts.
  */
-abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, Subscription, Scannable {
+abstract class LockedWork<T> extends KeysInOrder
+        implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
     private static final int STARTING = MORE;
@@ -59,7 +58,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
-    /** What the work ended with, for when the releases have answered. */
+    /** What the work ended with, if not well. */
     private @Nullable Throwable workFailure;
 
     LockedWork(
@@ -69,12 +68,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken,
             CoreSubscriber<? super T> actual) {
-        super(
-                locks,
-                keys,
-                options,
-                ifTaken == null ? Claim.Mode.QUEUE : Claim.Mode.TRY,
-                ContextHolds.of(actual.currentContext()));
+        super(locks, keys, options, ifTaken == null ? Claim.Mode.QUEUE : Claim.Mode.TRY, actual.currentContext());
         this.work = work;
         this.ifTaken = ifTaken;
         this.actual = actual;
@@ -112,6 +106,7 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         int before = STATE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
         if (before == INSTEAD) {
             upstream.cancel();
+            discard();
         } else if (before == STARTING || before == WORKING) {
             try {
                 upstream.cancel();
@@ -140,9 +135,9 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         if (!isLost() && state == STARTING) {
             try {
                 if (ThreadLocals.arePropagated()) {
-                    ThreadLocals.of(context, () -> subscribeUnder(all));
+                    ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
                 } else {
-                    subscribeUnder(all);
+                    work.apply(all).subscribe(this);
                 }
             } catch (Throwable e) { // a fatal one too, or the locks would be kept
                 abort(e);
@@ -151,10 +146,6 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
             giveBack();
         }
-    }
-
-    private void subscribeUnder(ContextHolds all) {
-        work.apply(all).subscribe(this);
     }
 
     /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */
@@ -202,15 +193,6 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         }
     }
 
-    /** True if the work must stop. */
-    private boolean isLost() {
-        LockLostException loss = loss();
-        if (loss != null) {
-            lost(loss);
-        }
-        return loss != null;
-    }
-
     // ---- the work
 
     @Override
@@ -225,44 +207,49 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
 
     @Override
     public final void onNext(T value) {
-        if (state == INSTEAD) {
-            actual.onNext(value);
-        } else if (!isWorking() || isLost()) {
-            Operators.onDiscard(value, context);
-        } else {
+        if (state == INSTEAD || (isWorking() && !isLost())) {
             next(value);
+        } else {
+            Operators.onDiscard(value, context);
         }
     }
 
     @Override
     public final void onError(Throwable failure) {
-        if (hasRunInstead()) {
-            actual.onError(failure);
-        } else {
-            end(failure);
-        }
+        end(failure);
     }
 
     @Override
     public final void onComplete() {
-        if (hasRunInstead()) {
-            actual.onComplete();
-        } else if (!isLost()) {
+        if (state == INSTEAD || !isLost()) {
             end(null);
         }
     }
 
     private void end(@Nullable Throwable failure) {
-        if (stopWorking(ENDING)) {
+        boolean instead = move(INSTEAD, ENDING);
+        if (instead || stopWorking(ENDING)) {
             workFailure = failure;
-            leaveAll();
+            if (!instead && options.isReleaseAwaited()) {
+                leaveAll(this);
+            } else {
+                giveBack();
+                finish();
+            }
         } else if (failure != null) {
             Operators.onErrorDropped(failure, context);
         }
     }
 
+    /** One of the releases was answered. */
     @Override
-    final void allLeft() {
+    public final void accept(@Nullable LockException outcome) {
+        if (isLastAnswer()) {
+            finish();
+        }
+    }
+
+    private void finish() {
         Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();
@@ -274,9 +261,10 @@ abstract class LockedWork<T> extends KeysInOrder implements CoreSubscriber<T>, S
         }
     }
 
+    /** Or what is run instead does. */
     final boolean isWorking() {
         int now = state;
-        return now == STARTING || now == WORKING;
+        return now == STARTING || now == WORKING || now == INSTEAD;
     }
 
     /** In this order, because STARTING may become WORKING meanwhile and not the other way round. */

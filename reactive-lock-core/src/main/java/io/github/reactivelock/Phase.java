@@ -23,9 +23,9 @@ interface Phase {
     /** Nothing is at the store. */
     Phase IDLE = new Phase() {};
 
-    /** Whether time may have brought anything; asked on any thread, and before every tick, so it only looks. */
-    default boolean isDue(long now) {
-        return true;
+    /** When time may next bring anything, {@link ClaimOwner#stir} aside; asked after a tick. */
+    default long quietUntil(long now) {
+        return now;
     }
 
     /** Time has passed. */

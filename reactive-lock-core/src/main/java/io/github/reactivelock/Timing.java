@@ -31,6 +31,8 @@ final class Timing {
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
     private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
     private static final int TICKS_A_LEASE = 12;
+    /** Nanoseconds before a deadline from which on {@link #isBeforeNextTick} may be true, however slow the tick becomes. */
+    static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
     /** Nanoseconds for which the timer goes on after its client was closed, for flows that wait for it in {@link KeyContext}. */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */

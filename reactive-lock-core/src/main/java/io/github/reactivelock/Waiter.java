@@ -22,7 +22,7 @@ import reactor.util.context.ContextView;
  * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
  * </pre>
  */
-abstract class Waiter implements Runnable {
+abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** All locks of a client, as a flow sees them. */
     interface Locks {
@@ -80,6 +80,15 @@ abstract class Waiter implements Runnable {
         this.key = key;
         this.options = options;
         this.mode = mode;
+    }
+
+    @Override
+    public final void tellAndGrant(Handle handle) {
+        HeardRequest request = heard;
+        if (request != null) {
+            request.tell();
+        }
+        granted(handle);
     }
 
     /** The lock is held; the handle is this waiter's to release. */

@@ -215,10 +215,10 @@ class BadInputTest {
 
         assertThat(defaults)
                 .hasToString("LockOptions[lease=PT30S, renewed=true, waitTimeout=none, maxHold=none,"
-                        + " fairness=COHORT, owner=client]");
+                        + " fairness=COHORT, releaseAwaited=true, owner=client]");
         assertThat(changed)
                 .hasToString("LockOptions[lease=PT5S, renewed=false, waitTimeout=PT1S, maxHold=PT9S,"
-                        + " fairness=FIFO, owner=me]");
+                        + " fairness=FIFO, releaseAwaited=true, owner=me]");
         assertThat(changed.withRenewal().isRenewed()).isTrue();
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");

@@ -30,6 +30,14 @@ final class Bench {
         this(settings -> settings);
     }
 
+    /** Without a listener. */
+    static Bench unheard() {
+        return new Bench(settings -> {
+            settings.listener = null;
+            return settings;
+        });
+    }
+
     Bench(UnaryOperator<LockClientBuilder> settings) {
         LockClientBuilder builder = settings.apply(over(store));
         engine = new Engine(builder.settings());

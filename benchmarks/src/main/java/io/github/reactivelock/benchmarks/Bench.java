@@ -14,7 +14,10 @@ final class Bench implements AutoCloseable {
         ETCD,
         ZOOKEEPER,
         POSTGRESQL,
-        MARIADB;
+        MARIADB,
+        /** Three Redis servers that know nothing of one another. */
+        QUORUM_3,
+        QUORUM_5;
 
         boolean isSql() {
             return this == POSTGRESQL || this == MARIADB;
@@ -27,6 +30,8 @@ final class Bench implements AutoCloseable {
                 case ZOOKEEPER -> new ZooKeeperServer();
                 case POSTGRESQL -> SqlServer.postgres();
                 case MARIADB -> SqlServer.mariaDb();
+                case QUORUM_3 -> new RedisServers(3);
+                case QUORUM_5 -> new RedisServers(5);
             };
         }
     }

@@ -63,8 +63,8 @@ final class EtcdServer implements Server {
     }
 
     @Override
-    public long pid() {
-        return process.pid();
+    public List<Long> pids() {
+        return List.of(process.pid());
     }
 
     @Override

@@ -22,9 +22,13 @@ final class Group implements AutoCloseable {
     private final Set<String> opened = new HashSet<>();
 
     Group(int size) {
-        this.processes = Stream.generate(() -> new WorkerProcess(size > 1 ? QUICKLY_COMPILED : List.of()))
-                .limit(size)
-                .toList();
+        this(size, size > 1 ? QUICKLY_COMPILED : List.of());
+    }
+
+    /** @param options of the JVMs */
+    Group(int size, List<String> options) {
+        this.processes =
+                Stream.generate(() -> new WorkerProcess(options)).limit(size).toList();
     }
 
     int size() {

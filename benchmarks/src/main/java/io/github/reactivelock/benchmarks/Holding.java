@@ -38,6 +38,20 @@ final class Holding {
         return perOne(usedHeap() - before, count);
     }
 
+    /** Lets the given number of flows want one lock at once; returns how many are served a second. */
+    static String served(Side side, int count) throws InterruptedException {
+        CountDownLatch served = new CountDownLatch(2 * count); // each enters, and ends
+        Latched cycle = new Latched(served, new Semaphore(0));
+        long since = System.nanoTime();
+        for (int i = 1; i <= count; i++) {
+            side.cycle("served", i, cycle);
+        }
+        if (!served.await(PATIENCE_SECONDS, TimeUnit.SECONDS) || cycle.failure.get() != null) {
+            throw new IllegalStateException("not all of " + count + " flows were served", cycle.failure.get());
+        }
+        return Double.toString(count / ((System.nanoTime() - since) / 1e9));
+    }
+
     private static void hold(Side side, String name, int count) throws InterruptedException {
         CountDownLatch held = new CountDownLatch(count);
         Semaphore room = new Semaphore(AT_ONCE);
@@ -87,7 +101,9 @@ final class Holding {
 
         @Override
         public void ended(@Nullable Throwable error) {
-            failure.set(error);
+            if (error != null) {
+                failure.set(error);
+            }
             entered();
         }
     }

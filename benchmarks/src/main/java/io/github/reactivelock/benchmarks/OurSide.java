@@ -2,14 +2,20 @@ package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.vertx.VertxLockBackend;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
+import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 
 /** This library. */
@@ -17,6 +23,8 @@ final class OurSide implements Side {
 
     /** Sixteen processes that start at once on two processors take long. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final Duration QUORUM_LEASE = Duration.ofSeconds(5);
 
     private final LockClient lock;
     private final Duration busy;
@@ -29,6 +37,20 @@ final class OurSide implements Side {
 
     static Side redis(String uri, UnaryOperator<LockClientBuilder> settings) {
         return new OurSide(LettuceLockBackend.connect(uri), Duration.ZERO, settings);
+    }
+
+    static Side vertx(String uri) {
+        return new OurSide(VertxLockBackend.connect(Vertx.vertx(), uri), Duration.ZERO, ours -> ours);
+    }
+
+    /** Its servers have just started, and count only once they have been up for a lease: so the lease is a short one. */
+    static Side quorum(String uris) {
+        QuorumNode[] nodes =
+                Stream.of(uris.split(",", -1)).map(LettuceLockBackend::connect).toArray(QuorumNode[]::new);
+        return new OurSide(
+                QuorumLockBackend.of(nodes).withLongestLease(QUORUM_LEASE),
+                Duration.ZERO,
+                ours -> ours.options(LockOptions.defaults().withLease(QUORUM_LEASE)));
     }
 
     /** Holders are busy for a millisecond. */

@@ -28,11 +28,13 @@ final class Processors {
      * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing and says
      * so.
      */
-    static Processors apart(long server, long client, Report report) {
-        Processors processors = new Processors(List.of(server, client), allowed());
+    static Processors apart(List<Long> servers, long client, Report report) {
+        List<Long> moved = new ArrayList<>(servers);
+        moved.add(client);
+        Processors processors = new Processors(moved, allowed());
         if (processors.all.size() < 2) {
             report.progress("server and client share the only processor");
-        } else if (processors.bind(server, processors.all.subList(0, 1))
+        } else if (servers.stream().allMatch(server -> processors.bind(server, processors.all.subList(0, 1)))
                 && processors.bind(client, processors.all.subList(1, processors.all.size()))) {
             processors.release(client, "C[12] Compiler.*\\s*");
             report.progress(

@@ -51,7 +51,7 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
             warmUp(group, side, pace.warmUp().dividedBy(2));
         }
         if (load.flows() == 1) {
-            Processors apart = Processors.apart(bench.server(store).pid(), group.pid(), report);
+            Processors apart = Processors.apart(bench.server(store).pids(), group.pid(), report);
             try {
                 rounds(bench, group, pace.forOneFlow(), report, rounds);
             } finally {

@@ -74,8 +74,12 @@ final class RedisServer implements Server {
     }
 
     @Override
-    public long pid() {
-        return process.pid();
+    public List<Long> pids() {
+        return List.of(process.pid());
+    }
+
+    long keys() {
+        return redis.dbsize();
     }
 
     void flush() {

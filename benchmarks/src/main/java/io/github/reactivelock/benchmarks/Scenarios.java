@@ -21,7 +21,14 @@ final class Scenarios {
 
     static List<Scenario> quick() {
         return List.of(
-                sequential(List.of(OURS, OURS_IMMEDIATE, PING, RAW_REACTIVE, RAW_REACTIVE_HOP, REDISSON_REACTIVE)),
+                sequential(List.of(
+                        OURS,
+                        OURS_IMMEDIATE,
+                        OURS_BACKGROUND,
+                        PING,
+                        RAW_REACTIVE,
+                        RAW_REACTIVE_HOP,
+                        REDISSON_REACTIVE)),
                 distinct(List.of(OURS, SET_ASYNC, REDISSON_ASYNC)),
                 hot(100, "hot-100-one-process", List.of(OURS, REDISSON_ASYNC)),
                 fifo(100, 4, "hot-100-four-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)));
@@ -32,6 +39,7 @@ final class Scenarios {
                 sequential(List.of(
                         OURS,
                         OURS_IMMEDIATE,
+                        OURS_BACKGROUND,
                         PING,
                         RAW_REACTIVE,
                         RAW_REACTIVE_HOP,
@@ -45,7 +53,14 @@ final class Scenarios {
                 hot(100, "hot-100-one-process", CONTENDERS),
                 hot(1_000, "hot-1000-one-process", List.of(OURS, REDISSON_ASYNC)),
                 fifo(100, 4, "hot-100-four-clients-fifo", IN_ORDER),
-                fifo(4, 4, "hot-4-four-clients-fifo", List.of(OURS_FIFO, OURS_FIFO_IMMEDIATE, REDISSON_ASYNC)),
+                fifo(
+                        4,
+                        4,
+                        "hot-4-four-clients-fifo",
+                        List.of(OURS_FIFO, OURS_FIFO_IMMEDIATE, OURS_FIFO_BACKGROUND, REDISSON_ASYNC)),
+                fifo(4, 4, "hot-4-four-clients", List.of(OURS, REDISSON_ASYNC)),
+                fifo(16, 16, "hot-16-sixteen-clients-fifo", List.of(OURS_FIFO, REDISSON_ASYNC)),
+                fifo(16, 16, "hot-16-sixteen-clients", List.of(OURS, REDISSON_ASYNC)),
                 passing(4, "hot-100-four-clients"),
                 budgets(4, "pass-budgets-four-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(4, "time-budgets-four-clients", List.of(BUSY, BUSY_10, BUSY_200)),
@@ -57,6 +72,10 @@ final class Scenarios {
                 new Profile(),
                 new Renewal(),
                 new Memory(),
+                new Scale(),
+                vertx("vertx-sequential", "Vert.x: one lock without contention, one at a time", 1, Metric.CYCLE_MEDIAN),
+                vertx("vertx-distinct-1024", "Vert.x: 1,024 different keys at once", 1_024, Metric.PER_SECOND),
+                new Several("quorum", List.of(quorum(Store.QUORUM_3, 3), quorum(Store.QUORUM_5, 5))),
                 etcd(
                         "etcd-sequential",
                         "etcd: one lock without contention, one at a time",
@@ -105,7 +124,8 @@ final class Scenarios {
 
     private static Race fifo(int flows, int clients, String name, List<String> sides) {
         Load load = new Load(flows, 1, Load.Note.EVENTS);
-        String title = "One key, " + flows + " flows of " + clients + " processes, in order of arrival";
+        String order = sides.contains(OURS_FIFO) ? ", in order of arrival" : "";
+        String title = "One key, " + flows + " flows of " + clients + " processes" + order;
         return new Race(name, title, Store.REDIS, clients, load, Metric.PER_SECOND, sides);
     }
 
@@ -120,6 +140,18 @@ final class Scenarios {
         String title = "The same with other budgets, " + clients + " processes"
                 + (sides.contains(BUSY) ? ", a millisecond of work in each" : "");
         return new Race(name, title, Store.REDIS, clients, load, Metric.LONGEST_WAIT, sides);
+    }
+
+    private static Race vertx(String name, String title, int keys, Metric ranked) {
+        Load load = new Load(keys, keys, keys == 1 ? Load.Note.LATENCY : Load.Note.COUNT);
+        return new Race(name, title, Store.REDIS, 1, load, ranked, List.of(OURS_VERTX, RAW_VERTX));
+    }
+
+    private static Race quorum(Store store, int servers) {
+        String title = "Quorum of " + servers + " servers: one lock without contention, one at a time";
+        Load load = new Load(1, 1, Load.Note.LATENCY);
+        List<String> sides = List.of(OURS_QUORUM, MAJORITY_PING, RED_LOCK);
+        return new Race("quorum-" + servers, title, store, 1, load, Metric.CYCLE_MEDIAN, sides);
     }
 
     private static Race zooKeeper() {

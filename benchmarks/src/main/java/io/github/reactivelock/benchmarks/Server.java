@@ -1,5 +1,7 @@
 package io.github.reactivelock.benchmarks;
 
+import java.util.List;
+
 /** Our own server, on a free port of this machine. It ends with this process at the latest. */
 interface Server extends AutoCloseable {
 
@@ -11,7 +13,8 @@ interface Server extends AutoCloseable {
     /** The commands of clients until now, as one side sees them; empty if the server does not count them. */
     Usage usage(String side);
 
-    long pid();
+    /** Of its processes. */
+    List<Long> pids();
 
     @Override
     void close();

@@ -28,6 +28,15 @@ final class Sides {
     /** Without the hop to the work scheduler. */
     static final String OURS_IMMEDIATE = "ours-immediate";
 
+    /** The outcome does not wait for the answer to the release. */
+    static final String OURS_BACKGROUND = "ours-background";
+
+    static final String OURS_FIFO_BACKGROUND = "ours-fifo-background";
+    static final String OURS_VERTX = "ours-vertx";
+    static final String RAW_VERTX = "raw-vertx";
+    static final String OURS_QUORUM = "ours-quorum";
+    static final String RED_LOCK = "redisson-redlock";
+    static final String MAJORITY_PING = "2-x-ping-majority";
     static final String PING = "2-x-ping";
     static final String RAW_REACTIVE = "raw-reactive";
     /** With the hop that keeps the holder off Lettuce's thread. */
@@ -63,6 +72,13 @@ final class Sides {
                     OURS_FIFO_IMMEDIATE,
                     uri -> OurSide.redis(uri, ours -> inOrder(ours).workScheduler(Schedulers.immediate()))),
             Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(OURS_BACKGROUND, uri -> inBackground(uri, Fairness.COHORT)),
+            Map.entry(OURS_FIFO_BACKGROUND, uri -> inBackground(uri, Fairness.FIFO)),
+            Map.entry(OURS_VERTX, OurSide::vertx),
+            Map.entry(RAW_VERTX, RawVertxSide::new),
+            Map.entry(OURS_QUORUM, OurSide::quorum),
+            Map.entry(RED_LOCK, RedLockSide::new),
+            Map.entry(MAJORITY_PING, MajorityPingSide::new),
             Map.entry(OURS_100, uri -> OurSide.redis(uri, ours -> ours.passBudget(100, Scenarios.BUDGET))),
             Map.entry(OURS_300, uri -> OurSide.redis(uri, ours -> ours.passBudget(300, Scenarios.BUDGET))),
             Map.entry(OURS_4000, uri -> OurSide.redis(uri, ours -> ours.passBudget(4_000, Scenarios.BUDGET))),
@@ -97,6 +113,11 @@ final class Sides {
 
     private static LockClientBuilder inOrder(LockClientBuilder ours) {
         return ours.options(LockOptions.defaults().withFairness(Fairness.FIFO));
+    }
+
+    private static Side inBackground(String uri, Fairness fairness) {
+        LockOptions options = LockOptions.defaults().withFairness(fairness).withReleaseInBackground();
+        return OurSide.redis(uri, ours -> ours.options(options));
     }
 
     static Side open(String name, String uri) {

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 /** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
 final class SqlServer implements Server {
@@ -74,13 +75,13 @@ final class SqlServer implements Server {
 
     /** Of the process that the test kit started; -1 in Docker. */
     @Override
-    public long pid() {
-        return ProcessHandle.current()
+    public List<Long> pids() {
+        return List.of(ProcessHandle.current()
                 .children()
                 .filter(child -> child.info().command().orElse("").endsWith("/" + program))
                 .mapToLong(ProcessHandle::pid)
                 .findFirst()
-                .orElse(-1);
+                .orElse(-1));
     }
 
     @Override

@@ -59,22 +59,41 @@ record Target(String what, String figure, Bound bound, double value) {
                 0.9));
         all.add(least("the same, both hop off the driver's thread", "ratio sequential raw-reactive-hop", 0.9));
         all.add(least("the default, which hops, beside scripts that do not", "ratio sequential raw-reactive", 0.9));
+        all.add(least("the default, beside Redisson's future", "ratio sequential redisson-async", 1.1));
+        all.add(least("beside Redisson's publisher", "ratio sequential redisson-reactive", 1.2));
+        all.add(least("release not awaited, beside two PINGs", "ratio sequential-background 2-x-ping", 1.4));
         all.add(most("commands for a pair", "commands sequential", 2));
         all.add(most("messages without a subscriber", "publishes sequential", 0));
         all.add(most("subscriptions", "subscribes sequential", 0));
-        all.add(least("1,024 keys, beside `SET` + compare-and-delete", "ratio distinct-1024 set-delete-async", 0.8));
+        all.add(least("1,024 keys, beside `SET` + compare-and-delete", "ratio distinct-1024 set-delete-async", 1.6));
         for (String hot : List.of("hot-100-one-process", "hot-1000-one-process")) {
             all.add(least("hot key in one process, beside Redisson", "ratio " + hot + " redisson-async", 50));
             all.add(most("its commands for an acquisition", "commands " + hot, 0.1));
         }
         fifo(all, "hot-100-four-clients-fifo", 3.5);
         fifo(all, "hot-100-sixteen-clients-fifo", 12);
+        oneFlowEach(all, "hot-4-four-clients-fifo", 3, 2);
+        oneFlowEach(all, "hot-4-four-clients", 3, 2);
+        oneFlowEach(all, "hot-16-sixteen-clients-fifo", 6, 2.5);
+        oneFlowEach(all, "hot-16-sixteen-clients", 6, 2.5);
         passing(all, "hot-100-four-clients");
         passing(all, "hot-100-sixteen-clients");
         all.add(most("first lock of a JVM, in first PINGs of one", "ratio first-lock bare-ping", 1.5));
         all.add(most("commands that renew 10,000 holds", "commands renewal-10000", 100));
         all.add(most("bytes a waiter", "bytes waiter", 300));
         all.add(most("bytes a hold", "bytes hold", 600));
+        all.add(most("renewing a million holds, in percent of a processor", "percent renewing-1000000", 50));
+        all.add(most("of them lost", "lost renewing-1000000", 0));
+        all.add(most("bytes allocated for a lock alone", "bytes UncontendedBenchmark.withLock", 1_300));
+        all.add(most("and taken again below", "bytes UncontendedBenchmark.reentrant", 1_700));
+        all.add(most("for a hand-over in the process", "bytes HandOverBenchmark.passOn", 400));
+        all.add(most("for a renewal of 10,000 holds", "bytes RenewalBenchmark.period", 3_000_000));
+        all.add(least("Vert.x, one at a time, beside raw scripts", "ratio vertx-sequential raw-vertx", 0.9));
+        all.add(least("Vert.x, 1,024 keys", "ratio vertx-distinct-1024 raw-vertx", 0.8));
+        for (String quorum : List.of("quorum-3", "quorum-5")) {
+            all.add(least(quorum + ", beside Redisson's RedLock", "ratio " + quorum + " redisson-redlock", 2));
+            all.add(least("beside two PINGs of a majority", "ratio " + quorum + " 2-x-ping-majority", 0.8));
+        }
         all.add(least(
                 "etcd, one at a time, beside jetcd's lock, neither hops",
                 "ratio etcd-sequential-immediate jetcd-lock",
@@ -103,6 +122,11 @@ record Target(String what, String figure, Bound bound, double value) {
         all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", 1.5));
         all.add(most("the same, while all clients PING", "ratio " + scenario + "-hand-over busy-round-trip", 1.5));
         all.add(most("its p99 of acquire + release, in medians", "ratio " + scenario + "-p99 p50", 2));
+    }
+
+    private static void oneFlowEach(List<Target> all, String scenario, double ratio, double trips) {
+        all.add(least("one flow in each process, beside Redisson", "ratio " + scenario + " redisson-async", ratio));
+        all.add(most("its hand-over, in round trips", "ratio " + scenario + "-hand-over round-trip", trips));
     }
 
     private static void passing(List<Target> all, String scenario) {

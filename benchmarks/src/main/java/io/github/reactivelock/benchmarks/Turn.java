@@ -51,7 +51,8 @@ final class Turn {
         return Outcome.of(flows, gaps.longest(deadline), cpuTime() - cpu);
     }
 
-    private static long cpuTime() {
+    /** Of this process, in nanoseconds. */
+    static long cpuTime() {
         return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }
 }

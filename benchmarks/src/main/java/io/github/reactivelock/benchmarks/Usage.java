@@ -26,13 +26,22 @@ record Usage(long sent, long published, long subscribed, double cpuMicros, doubl
     static Usage of(Map<String, Long> calls, double cpuSeconds, double scriptMicros, String side) {
         long own = side.startsWith("set-")
                 ? sum(calls, Set.of("set"))
-                : side.equals(Sides.PING) ? sum(calls, Set.of("ping")) : 0;
+                : side.startsWith(Sides.PING) ? sum(calls, Set.of("ping")) : 0;
         return new Usage(
                 own + sum(calls, SENT),
                 sum(calls, PUBLISHED),
                 sum(calls, SUBSCRIBED),
                 cpuSeconds * 1_000_000,
                 scriptMicros);
+    }
+
+    Usage plus(Usage other) {
+        return new Usage(
+                sent + other.sent,
+                published + other.published,
+                subscribed + other.subscribed,
+                cpuMicros + other.cpuMicros,
+                scriptMicros + other.scriptMicros);
     }
 
     Usage since(Usage before) {

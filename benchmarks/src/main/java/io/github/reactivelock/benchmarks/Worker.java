@@ -60,6 +60,8 @@ final class Worker {
             case "profile" -> Profiler.shares(turn(request));
             case "hold" -> Holding.keys(opened(side), Integer.parseInt(request[2]));
             case "wait" -> Holding.waiters(opened(side), Integer.parseInt(request[2]));
+            case "serve" -> Holding.served(opened(side), Integer.parseInt(request[2]));
+            case "cpu" -> Long.toString(Turn.cpuTime());
             case "close" -> {
                 opened(side).close();
                 open.remove(side);

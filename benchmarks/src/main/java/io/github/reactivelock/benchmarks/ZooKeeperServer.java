@@ -58,8 +58,8 @@ final class ZooKeeperServer implements Server {
     }
 
     @Override
-    public long pid() {
-        return process.pid();
+    public List<Long> pids() {
+        return List.of(process.pid());
     }
 
     @Override

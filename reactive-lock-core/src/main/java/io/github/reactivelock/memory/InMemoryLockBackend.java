@@ -115,7 +115,7 @@ public final class InMemoryLockBackend implements QuorumNode {
 
     @Override
     public Mono<LockPage> list(String prefix, String from) {
-        return whileOpen(() -> store.list(prefix, from));
+        return Mono.fromCallable(() -> open().list(prefix, from));
     }
 
     @Override

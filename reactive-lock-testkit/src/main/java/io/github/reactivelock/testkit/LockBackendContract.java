@@ -130,6 +130,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Background extends BackgroundCases {
+        Background() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Reentrancy extends ReentrancyCases {
         Reentrancy() {
             super(LockBackendContract.this);

@@ -1,5 +1,6 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.redis.RedisBatch;
 import io.github.reactivelock.redis.RedisScript;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
@@ -23,11 +24,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Sends all script calls over one connection, in the order in which they came from any thread. When the connection
+ * Sends all script calls over one connection, in the order in which they came from any thread. Those that one turn of the
+ * event loop finds waiting leave together, as one command for each slot ({@link RedisBatch}). When the connection
  * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb
  * of the protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event
  * loop.
@@ -44,6 +47,7 @@ final class Commands implements Link.User {
     private final ContextInternal context;
     private final Link link;
     private final int window;
+    private final ToIntFunction<String> slots;
     private final Runnable demoted;
     private final Runnable replaced;
     private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
@@ -51,7 +55,7 @@ final class Commands implements Link.User {
     private final AtomicInteger unanswered = new AtomicInteger();
 
     private final Deque<Evaluation> waiting = new ArrayDeque<>();
-    private final Set<Evaluation> sent = new LinkedHashSet<>();
+    private final Set<Call> sent = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private volatile @Nullable RedisConnection connection;
     private boolean openedBefore;
@@ -60,12 +64,20 @@ final class Commands implements Link.User {
     /**
      * Opens nothing yet.
      *
+     * @param slots the part of the store that a key lives in
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      * @param demoted called when the server says that it is a read-only replica
      * @param replaced called when there is another connection than before
      */
-    Commands(ContextInternal context, Supplier<Opening> opener, int mostWaiting, Runnable demoted, Runnable replaced) {
+    Commands(
+            ContextInternal context,
+            Supplier<Opening> opener,
+            ToIntFunction<String> slots,
+            int mostWaiting,
+            Runnable demoted,
+            Runnable replaced) {
         this.context = context;
+        this.slots = slots;
         this.demoted = demoted;
         this.replaced = replaced;
         this.link = new Link(context, opener, PATIENCE, this);
@@ -163,10 +175,13 @@ final class Commands implements Link.User {
     @Override
     public void interrupted() {
         connection = null;
-        List<Evaluation> again = new ArrayList<>(sent);
+        List<Evaluation> again = new ArrayList<>();
+        for (Call call : sent) {
+            call.unsend();
+            again.addAll(call.evaluations);
+        }
         sent.clear();
         for (int i = again.size() - 1; i >= 0; i--) {
-            again.get(i).unsend();
             waiting.addFirst(again.get(i));
         }
     }
@@ -195,42 +210,63 @@ final class Commands implements Link.User {
     private void send() {
         RedisConnection open = connection;
         while (open != null && open == connection && sent.size() < window && !waiting.isEmpty()) {
-            Evaluation next = waiting.remove();
+            Call next = new Call(together());
             sent.add(next);
             send(next, open);
         }
     }
 
-    private void send(Evaluation evaluation, RedisConnection on) {
+    /** The next that waits, with those directly behind it that can leave in the same command. */
+    private List<Evaluation> together() {
+        List<Evaluation> together = new ArrayList<>();
+        do {
+            together.add(waiting.remove());
+        } while (!waiting.isEmpty() && joins(together, waiting.element()));
+        return together;
+    }
+
+    /** One that cannot be examined goes alone, and fails alone. */
+    private boolean joins(List<Evaluation> together, Evaluation next) {
+        try {
+            Evaluation first = together.get(0);
+            return together.size() < RedisBatch.MOST_CALLS
+                    && first.joins()
+                    && next.joins()
+                    && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
+        } catch (RuntimeException e) {
+            return false;
+        }
+    }
+
+    private void send(Call call, RedisConnection on) {
         Future<Response> asked;
         try {
-            asked = on.send(evaluation.sendingOn(on));
+            asked = on.send(call.sendingOn(on));
         } catch (Throwable e) {
             asked = Future.failedFuture(e);
         }
         var unused = asked.onComplete((reply, error) -> {
-            if (!evaluation.isSentOn(on)) {
+            if (!call.isSentOn(on)) {
                 return;
             }
             if (error == null) {
-                done(evaluation);
-                try {
-                    evaluation.answer(reply);
-                } finally {
-                    send();
-                }
-            } else if (isInterruption(error)) {
-                link.broken(on);
-            } else if (evaluation.needsBody(error)) {
-                sent.remove(evaluation);
-                sent.add(evaluation);
-                send(evaluation, on);
-            } else {
-                done(evaluation);
-                if (isReadOnly(error)) {
+                done(call);
+                if (call.answer(reply)) {
                     demoted.run();
                 }
-                evaluation.refuse(error);
+                send();
+            } else if (isInterruption(error)) {
+                link.broken(on);
+            } else if (call.needsBody(error)) {
+                sent.remove(call);
+                sent.add(call);
+                send(call, on);
+            } else {
+                done(call);
+                if (Call.isReadOnly(error)) {
+                    demoted.run();
+                }
+                call.refuse(error);
                 send();
             }
         });
@@ -243,13 +279,9 @@ final class Commands implements Link.User {
                 || "Connection is closed".equals(error.getMessage());
     }
 
-    private static boolean isReadOnly(Throwable error) {
-        return RedisScript.errorCode(String.valueOf(error.getMessage())).equals("READONLY");
-    }
-
-    private void done(Evaluation evaluation) {
-        sent.remove(evaluation);
-        unanswered.decrementAndGet();
+    private void done(Call call) {
+        sent.remove(call);
+        unanswered.addAndGet(-call.evaluations.size());
     }
 
     private void refuseAll(Throwable error) {

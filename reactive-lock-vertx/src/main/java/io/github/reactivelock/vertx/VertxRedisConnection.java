@@ -37,7 +37,7 @@ final class VertxRedisConnection implements RedisConnection {
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.opener = opener;
         this.endpoint = endpoint;
-        this.commands = new Commands(context, opener, mostWaiting, this::demoted, this::replaced);
+        this.commands = new Commands(context, opener, this::slot, mostWaiting, this::demoted, this::replaced);
     }
 
     @Override

@@ -106,7 +106,7 @@ final class Flows {
         if (world.chance(0.1)) {
             chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
         }
-        return chosen;
+        return world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;
     }
 
     /** One acquisition, from its first word to its last. */
