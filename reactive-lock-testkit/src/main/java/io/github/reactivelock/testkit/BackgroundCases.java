@@ -7,6 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.LockBackend;
 import java.util.List;
@@ -94,7 +95,7 @@ abstract class BackgroundCases extends Cases {
                         backend,
                         settings -> settings.listener(new LockListener() {
                             @Override
-                            public void releaseFailed(LockUnavailableException failure) {
+                            public void releaseFailed(LockRequest request, LockUnavailableException failure) {
                                 told.add(failure);
                             }
                         }))
