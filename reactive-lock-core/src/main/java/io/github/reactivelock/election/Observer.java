@@ -36,7 +36,7 @@ final class Observer {
                     Backoff pauses = backoff.get();
                     return Flux.defer(() -> {
                                 pauses.begin();
-                                return events.switchMap(this::after);
+                                return events.filter(new News()::isNews).switchMap(this::after);
                             })
                             .onErrorResume(
                                     LockUnavailableException.class,
@@ -45,6 +45,25 @@ final class Observer {
                 })
                 .scan(LatestState::merged)
                 .distinctUntilChanged();
+    }
+
+    /** What was pushed before a snapshot may be heard after it, and is older than the term that the snapshot shows. */
+    static final class News {
+
+        private long term;
+
+        boolean isNews(LockEvent event) {
+            if (event instanceof LockEvent.Snapshot snapshot) {
+                term = snapshot.info() instanceof LockInfo.Held held ? held.fencingToken() : 0;
+                return true;
+            }
+            long token = event instanceof LockEvent.Acquired acquired
+                    ? acquired.fencingToken()
+                    : ((LockEvent.Released) event).fencingToken();
+            boolean isOld = token < term;
+            term = Math.max(term, token);
+            return !isOld;
+        }
     }
 
     private Flux<ElectionState> after(LockEvent event) {

@@ -121,6 +121,11 @@ final class QuorumClaim {
         return isWaiting() ? fencingToken : 0;
     }
 
+    /** The token of a grant that may still be in force, or zero. */
+    synchronized long tokenInForce() {
+        return isWaiting() ? 0 : fencingToken;
+    }
+
     synchronized boolean isWaiting() {
         return !won || reliedUpon - surroundings.nanoClock().getAsLong() <= 0;
     }

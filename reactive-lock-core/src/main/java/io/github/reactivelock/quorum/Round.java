@@ -22,6 +22,8 @@ final class Round {
     private final int nodes;
     private final Duration longestLease;
     private final long ticket;
+    private final long known;
+    private final Set<Integer> unchanged = new HashSet<>();
     private final Set<Integer> olderWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
     private final Set<Integer> grantedTooYoung = new HashSet<>();
@@ -33,9 +35,11 @@ final class Round {
     private long highestToken;
     private @Nullable String sameServer;
 
-    Round(int nodes, Duration longestLease, long ticket) {
+    /** @param known the token of a grant of this claim that may still be in force, or zero */
+    Round(int nodes, Duration longestLease, long ticket, long known) {
         this.nodes = nodes;
         this.ticket = ticket;
+        this.known = known;
         this.longestLease = longestLease;
     }
 
@@ -56,6 +60,9 @@ final class Round {
             }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
+                if (grant.fencingToken() == known) {
+                    unchanged.add(node);
+                }
             }
         } else {
             withoutUs.add(node);
@@ -79,7 +86,20 @@ final class Round {
 
     /** What is still to come cannot change the outcome. */
     boolean isDecided() {
-        return isGranted() || isUnanswered() || granted.size() + silent() < majority();
+        return isUnanswered() || granted.size() + silent() < majority() || (isGranted() && isTokenCertain());
+    }
+
+    /**
+     * A node outside of the majority that granted may have numbered its vote higher, which says nothing. So the token of a
+     * grant that may still be in force is looked for on a majority: any other grant since would share a node with that one,
+     * and have left a higher number there.
+     */
+    private boolean isTokenCertain() {
+        return known == 0 || isUnchanged() || unchanged.size() + silent() < majority();
+    }
+
+    private boolean isUnchanged() {
+        return known != 0 && unchanged.size() >= majority();
     }
 
     boolean isGranted() {
@@ -130,8 +150,9 @@ final class Round {
         return all;
     }
 
-    long highestToken() {
-        return highestToken;
+    /** That of the grant before if it is in force, and else the highest number of those votes. */
+    long token() {
+        return isUnchanged() ? known : highestToken;
     }
 
     /** When as many nodes as a majority needs may have become free. */

@@ -32,7 +32,7 @@ final class Voting {
      * claim was withdrawn is given back, because the release may have overtaken it.
      */
     private Mono<Round> round() {
-        Round round = new Round(nodes.size(), longestLease, candidacy.ticket());
+        Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), candidacy.tokenInForce());
         return nodes.hastenedFor(claim.lease())
                 .askAll(node -> node.vote(claim, candidacy.ticket())
                         .delayUntil(vote -> candidacy.isWithdrawn() ? node.release(claim) : Mono.empty()))
@@ -104,7 +104,7 @@ final class Voting {
      * nothing: a vote may have been taken by force since it was given, under the number that its node had given it.
      */
     private Mono<ClaimResult> confirm(Round round) {
-        long token = Math.max(round.highestToken(), candidacy.fencingToken());
+        long token = Math.max(round.token(), candidacy.fencingToken());
         return nodes.hastenedFor(claim.lease())
                 .askAll(node -> node.raise(claim, token))
                 .filter(answer -> round.counts(answer.node()) && Boolean.TRUE.equals(answer.value()))

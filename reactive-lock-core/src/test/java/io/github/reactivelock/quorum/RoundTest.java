@@ -14,7 +14,7 @@ class RoundTest {
     private static final long TICKET = 100;
     private static final Duration LONG_UP = Duration.ofHours(1);
 
-    private final Round round = new Round(5, LEASE, TICKET);
+    private final Round round = new Round(5, LEASE, TICKET, 0);
 
     private static Vote granted(int node, long token, Duration uptime) {
         return new Vote(new ClaimResult.Granted(token << 12, LEASE), "server-" + node, uptime);
@@ -34,7 +34,33 @@ class RoundTest {
 
         assertThat(round.isDecided()).isTrue();
         assertThat(round.isGranted()).isTrue();
-        assertThat(round.highestToken()).isEqualTo(9L << 12);
+        assertThat(round.token()).isEqualTo(9L << 12);
+    }
+
+    @Test
+    void aGrantThatIsStillInForceKeepsItsTokenThoughANodeOutsideOfItsMajorityNumberedHigher() {
+        Round again = new Round(3, LEASE, TICKET, 7L << 12);
+        again.add(0, granted(0, 7, LONG_UP));
+        again.add(2, granted(2, 9, LONG_UP));
+        assertThat(again.isGranted()).isTrue();
+        assertThat(again.isDecided()).isFalse();
+
+        again.add(1, granted(1, 7, LONG_UP));
+
+        assertThat(again.isDecided()).isTrue();
+        assertThat(again.token()).isEqualTo(7L << 12);
+    }
+
+    @Test
+    void votesOfWhichNoMajorityHasTheTokenOfTheGrantBeforeAreAnotherGrant() {
+        Round again = new Round(3, LEASE, TICKET, 7L << 12);
+        again.add(0, granted(0, 7, LONG_UP));
+        again.add(2, granted(2, 9, LONG_UP));
+
+        again.addFailure(1, new TimeoutException("silent"));
+
+        assertThat(again.isDecided()).isTrue();
+        assertThat(again.token()).isEqualTo(9L << 12);
     }
 
     @Test
@@ -45,7 +71,7 @@ class RoundTest {
 
         assertThat(round.isGranted()).isFalse();
         assertThat(round.votes()).containsExactlyInAnyOrder(0, 1, 2);
-        assertThat(round.highestToken()).isEqualTo(7L << 12);
+        assertThat(round.token()).isEqualTo(7L << 12);
     }
 
     @Test

@@ -152,7 +152,7 @@ abstract class ElectionCases extends Cases {
         Leadership second = leading(b);
 
         Await.until("it hears of the second", () -> terms(seen).contains(second.term()));
-        assertThat(terms(seen)).containsExactly(first.term(), second.term());
+        assertThat(terms(seen)).as("%s", seen).containsExactly(first.term(), second.term());
     }
 
     @Test
