@@ -64,10 +64,21 @@ class QuorumLockBackendTest {
 
         // Somebody was served at this node in between.
         nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(9), LEASE));
-        nodes.get(2).vote = Mono.never();
+        nodes.get(2).vote = Mono.error(new IllegalStateException("silent"));
 
         assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(9), LEASE));
         assertThat(nodes.get(0).raised).endsWith(token(9));
+    }
+
+    @Test
+    void aClaimAskedAgainKeepsTheTokenThatAMajorityShowsThoughAnotherNodeNumberedHigher() {
+        Claim claim = claim("one");
+        nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE)));
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(5), LEASE));
+
+        nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(9), LEASE));
+
+        assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(5), LEASE));
     }
 
     @Test
