@@ -129,7 +129,10 @@ final class Queries {
         private volatile String next = "";
     }
 
-    /** The grant that an {@code awaitRelease} waits for: the first one it sees. Used by one subscription at a time. */
+    /**
+     * The grant that an {@code awaitRelease} waits for: the first one it sees. What was pushed of grants before it may be heard
+     * after the snapshot. Used by one subscription at a time.
+     */
     private static final class FirstGrant {
         private long fencingToken;
 
@@ -143,7 +146,9 @@ final class Queries {
                 }
                 return held.fencingToken() != fencingToken;
             }
-            return event instanceof LockEvent.Released || ((LockEvent.Acquired) event).fencingToken() != fencingToken;
+            return event instanceof LockEvent.Released released
+                    ? released.fencingToken() >= fencingToken
+                    : ((LockEvent.Acquired) event).fencingToken() > fencingToken;
         }
     }
 }

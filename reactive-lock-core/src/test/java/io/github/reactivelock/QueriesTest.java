@@ -4,10 +4,14 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
 /** What is asked of a store without taking part. */
@@ -43,6 +47,31 @@ class QueriesTest {
 
         subscribe(handle.release());
 
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void theEndOfTheGrantBeforeThatIsHeardLateEndsNothing() {
+        Sinks.Many<LockEvent> told = Sinks.many().unicast().onBackpressureBuffer();
+        LockBackend scripted = (LockBackend) Proxy.newProxyInstance(
+                LockBackend.class.getClassLoader(),
+                new Class<?>[] {LockBackend.class},
+                (proxy, method, args) -> switch (method.getName()) {
+                    case "events" -> told.asFlux();
+                    case "signals" -> Flux.never();
+                    case "isReady" -> true;
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
+        LockClient client = bench.over(scripted).build();
+        TestSubscriber<Void> awaited = subscribe(client.awaitRelease("k"));
+
+        told.tryEmitNext(new LockEvent.Snapshot(new LockInfo.Held("k", "b", 2 << 12, Duration.ofSeconds(9), 0)))
+                .orThrow();
+        told.tryEmitNext(new LockEvent.Released("k", 1 << 12)).orThrow();
+        told.tryEmitNext(new LockEvent.Acquired("k", "b", 2 << 12)).orThrow();
+        assertThat(awaited.isTerminated()).isFalse();
+
+        told.tryEmitNext(new LockEvent.Released("k", 2 << 12)).orThrow();
         assertThat(awaited.isTerminatedComplete()).isTrue();
     }
 

@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockListener;
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.r2dbc.Once;
 import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
@@ -56,6 +57,7 @@ public abstract class SnippetNames {
     protected static Once once;
     protected static RowLocks rows;
     protected static LockListener metrics;
+    protected static LeaderElection billing;
     protected static MeterRegistry meterRegistry;
     protected static ObservationRegistry observationRegistry;
 

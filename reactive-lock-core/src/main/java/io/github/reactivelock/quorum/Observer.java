@@ -3,6 +3,7 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,12 +14,14 @@ import reactor.core.publisher.Mono;
 /** What a lock looks like to a majority of the nodes, for those who only look. */
 record Observer(Voters nodes) {
 
+    private static final int AT_A_TIME = 16;
+
     Mono<LockInfo> inspect(String key) {
         return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
                 .flatMap(nodes::asMany)
                 .map(answers -> {
                     LockInfo agreed = agreed(key, answers);
-                    return agreed == null ? new LockInfo.Free(key) : withoutAges(agreed);
+                    return agreed == null ? numberedDifferently(key, answers) : withoutAges(agreed);
                 });
     }
 
@@ -52,16 +55,39 @@ record Observer(Voters nodes) {
         return null;
     }
 
-    /** The node's number stands before its own cursor, because a cursor is of one node. */
+    /**
+     * A node that was not needed for a grant keeps its own, higher number of it; while one of the others is silent, no two may
+     * show the same. The lowest is the grant's.
+     */
+    private LockInfo numberedDifferently(String key, List<LockInfo> answers) {
+        List<LockInfo.Held> held = answers.stream()
+                .filter(LockInfo.Held.class::isInstance)
+                .map(LockInfo.Held.class::cast)
+                .sorted(Comparator.comparingLong(LockInfo.Held::fencingToken))
+                .toList();
+        boolean isOneOwners = held.stream().map(LockInfo.Held::owner).distinct().count() == 1;
+        boolean areApart =
+                held.stream().map(LockInfo.Held::fencingToken).distinct().count() == held.size();
+        return isOneOwners && areApart && nodes.isMajority(held.size())
+                ? withoutAges(held.get(0))
+                : new LockInfo.Free(key);
+    }
+
+    /**
+     * One node says which keys there are, and a majority what is true of each. The node's number stands before its own cursor,
+     * because a cursor is of one node.
+     */
     Mono<LockPage> list(String prefix, String from) {
         return Mono.defer(() -> {
             int colon = from.indexOf(':');
             int node = colon < 0 ? nodes.firstReady() : Integer.parseInt(from, 0, colon, 10);
             return nodes.node(node)
                     .list(prefix, from.substring(colon + 1))
-                    .map(page -> new LockPage(
-                            page.locks().stream().map(Observer::withoutAges).toList(),
-                            page.next().isEmpty() ? "" : node + ":" + page.next()));
+                    .flatMap(page -> Flux.fromIterable(page.locks())
+                            .flatMapSequential(held -> inspect(held.key()), AT_A_TIME)
+                            .ofType(LockInfo.Held.class)
+                            .collectList()
+                            .map(locks -> new LockPage(locks, page.next().isEmpty() ? "" : node + ":" + page.next())));
         });
     }
 

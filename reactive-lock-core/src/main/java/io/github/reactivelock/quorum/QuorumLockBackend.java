@@ -252,7 +252,10 @@ public final class QuorumLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
-    /** Asks the first node that is connected, and no other: a lock that only other nodes show is missing. */
+    /**
+     * Asks the first node that is connected for the keys, and a majority about each: a lock that only other nodes show is
+     * missing.
+     */
     @Override
     public Mono<LockPage> list(String prefix, String from) {
         return observer.list(prefix, from);

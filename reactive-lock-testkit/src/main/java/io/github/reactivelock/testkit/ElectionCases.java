@@ -85,6 +85,7 @@ abstract class ElectionCases extends Cases {
         untilQueued(observer, key, 1);
         Await.run(second.resign());
         assertThat(leading(a).term()).isGreaterThan(second.term());
+        Await.until("all have led", () -> log.size() == 3);
         assertThat(log).containsExactly("a leads, 1 do", "b leads, 1 do", "a leads, 1 do");
     }
 
@@ -116,6 +117,7 @@ abstract class ElectionCases extends Cases {
         backend.onRenewal(FaultyBackend::silent);
 
         assertThat(leading(b).term()).isGreaterThan(first.term());
+        Await.until("both have led", () -> log.size() == 2);
         assertThat(log).containsExactly("a leads, 1 do", "b leads, 1 do");
         Await.until("it says why", () -> a.state() instanceof Seeking seeking && seeking.cause() != null);
         backend.mend();

@@ -31,17 +31,15 @@ import reactor.core.publisher.MonoSink;
 /**
  * Sends all script calls over one connection, in the order in which they came from any thread. Those that one turn of the
  * event loop finds waiting leave together, as one command for each slot ({@link RedisBatch}). When the connection
- * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb
- * of the protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event
- * loop.
+ * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb of the
+ * protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event loop.
  */
 final class Commands implements Link.User {
 
     // Commands pile up while there is no connection; those refused here would have been too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
     private static final int MOST_IN_FLIGHT = 1_024;
-    // Longer than the engine's default wait for an answer, so no caller still waits for a command that is refused after
-    // it.
+    // Longer than the engine waits for an answer, so no caller still waits for a command that is refused after it.
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final ContextInternal context;
@@ -53,7 +51,6 @@ final class Commands implements Link.User {
     private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awaited = new AtomicBoolean();
     private final AtomicInteger unanswered = new AtomicInteger();
-
     private final Deque<Evaluation> waiting = new ArrayDeque<>();
     private final Set<Call> sent = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
@@ -285,9 +282,9 @@ final class Commands implements Link.User {
     }
 
     private void refuseAll(Throwable error) {
-        List<Evaluation> refused = new ArrayList<>(waiting);
-        waiting.clear();
-        refused.forEach(evaluation -> refuse(evaluation, error));
+        for (Evaluation next = waiting.poll(); next != null; next = waiting.poll()) {
+            refuse(next, error);
+        }
     }
 
     private void refuseArrivals(Throwable error) {
