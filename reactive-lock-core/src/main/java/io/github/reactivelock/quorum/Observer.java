@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -17,11 +18,15 @@ record Observer(Voters nodes) {
     private static final int AT_A_TIME = 16;
 
     Mono<LockInfo> inspect(String key) {
+        return look(key, answers -> numberedDifferently(key, answers));
+    }
+
+    private Mono<LockInfo> look(String key, Function<List<LockInfo>, LockInfo> otherwise) {
         return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
                 .flatMap(nodes::asMany)
                 .map(answers -> {
                     LockInfo agreed = agreed(key, answers);
-                    return agreed == null ? numberedDifferently(key, answers) : withoutAges(agreed);
+                    return agreed == null ? otherwise.apply(answers) : withoutAges(agreed);
                 });
     }
 
@@ -91,12 +96,14 @@ record Observer(Voters nodes) {
         });
     }
 
+    /** Without a majority that shows the same there is no owner: votes that are being counted look like one's of many numbers. */
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
             Watch watch = new Watch(key, nodes.size());
             return nodes.pushed(node -> node.events(key))
                     .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
-                            .concatWith(inspect(key).flatMapIterable(watch::seen)));
+                            .concatWith(
+                                    look(key, answers -> new LockInfo.Free(key)).flatMapIterable(watch::seen)));
         });
     }
 }
