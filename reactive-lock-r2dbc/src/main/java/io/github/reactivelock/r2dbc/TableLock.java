@@ -8,6 +8,7 @@ import io.r2dbc.spi.Row;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -70,7 +71,7 @@ final class TableLock {
         Mono<Seen> seen = isTry && session.sql().knows("try")
                 ? session.one(
                         "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
-                : session.one("take", Seen::read, key, claim.id(), claim.owner(), pushes.client(), lease);
+                : session.one("take", Seen.of(session), key, claim.id(), claim.owner(), pushes.client(), lease);
         return session.alone(seen).flatMap(row -> row.taken(claim));
     }
 
@@ -112,6 +113,16 @@ final class TableLock {
         static Seen read(Row row) {
             return new Seen(
                     row.get("claim_id", String.class), LockRow.number(row, "token"), LockRow.number(row, "remaining"));
+        }
+
+        /** How the statement for a free lock is read. */
+        static Function<Row, Seen> of(Session session) {
+            return session.sql().dialect == Dialect.MARIADB ? Seen::parse : Seen::read;
+        }
+
+        private static Seen parse(Row row) {
+            String[] seen = String.valueOf(row.get("seen", String.class)).split(" ", 3);
+            return new Seen(seen.length < 3 ? null : seen[2], Long.parseLong(seen[0]), Long.parseLong(seen[1]));
         }
 
         /** Empty if the lock is not taken and a claim of its kind wants more than to know that. */

@@ -232,7 +232,7 @@ SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, r
 
 -- name: take mariadb
 -- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew. MySQL
--- returns nothing and waits for a locked row as long as it is set up to.
+-- returns nothing and waits for a locked row as long as it is set up to. One column, because the driver reads a description of each.
 /*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
@@ -244,7 +244,7 @@ ON DUPLICATE KEY UPDATE
     claim_id = IF(lease_end <= VALUES(token) AND waiting = 0 AND watched_until < VALUES(token), VALUES(claim_id), claim_id),
     lease_end = IF(claim_id = VALUES(claim_id) AND (lease_end > VALUES(token) OR (waiting = 0 AND watched_until < VALUES(token))),
         VALUES(lease_end), lease_end)
-/*M! RETURNING claim_id, token, lease_end - ${now} AS remaining */
+/*M! RETURNING concat_ws(' ', token, lease_end - ${now}, claim_id) AS seen */
 
 -- name: take h2
 MERGE INTO ${lock} AS l

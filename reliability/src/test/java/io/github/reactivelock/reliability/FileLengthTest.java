@@ -31,6 +31,20 @@ class FileLengthTest {
                         assertThat(Files.readAllLines(file)).as("%s", file).hasSizeLessThanOrEqualTo(MOST_LINES));
     }
 
+    /** What docs/stores/your-own.md says of the store in the test kit's tests. */
+    @Test
+    void a_stores_protocol_fits_into_350_lines() throws IOException {
+        Path store = Path.of("../reactive-lock-testkit/src/test/java/io/github/reactivelock/testkit/map");
+        long lines = 0;
+        for (String file : List.of("OrderedMap.java", "LockState.java", "MapLockBackend.java")) {
+            lines += Files.readAllLines(store.resolve(file)).stream()
+                    .filter(line -> !line.isBlank() && !line.startsWith("import ") && !line.startsWith("package "))
+                    .count();
+        }
+
+        assertThat(lines).isBetween(100L, 350L);
+    }
+
     private static List<Path> sourceDirectories() throws IOException {
         try (Stream<Path> modules = Files.list(Path.of(".."))) {
             return modules.map(module -> module.resolve("src"))
