@@ -1,0 +1,28 @@
+package io.github.reactivelock.cli;
+
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** The program {@code reactive-lock}. */
+public final class Main {
+
+    /** What drivers log through the JDK's own logging; kept in a field, or the JDK would forget its level. */
+    private static final Logger JDK = Logger.getLogger("");
+
+    private Main() {}
+
+    /**
+     * Runs one command and ends the process with its exit code.
+     *
+     * @param arguments as {@code --help} tells
+     */
+    public static void main(String... arguments) {
+        // Before the first logger is made, which is before picocli has read the options.
+        boolean isVerbose =
+                List.of(arguments).contains("-v") || List.of(arguments).contains("--verbose");
+        System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", isVerbose ? "info" : "off");
+        JDK.setLevel(isVerbose ? Level.INFO : Level.OFF);
+        System.exit(ReactiveLock.in(Surroundings.real()).execute(arguments));
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.reactivelock.cli;
+
+import io.github.reactivelock.LockClient;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+import reactor.core.publisher.Mono;
+
+/** A command that asks a store. */
+abstract class StoreCommand implements Callable<Integer> {
+
+    @ParentCommand
+    private @Nullable ReactiveLock program;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    /** Assembles the question. It may print; what it emits is how the program ends. */
+    abstract Mono<ExitCode> question(LockClient client);
+
+    @Override
+    public final Integer call() {
+        StoreOptions store = program().store;
+        Surroundings surroundings = program().surroundings;
+        Session session;
+        Mono<ExitCode> question;
+        try {
+            if (store.showsPassword()) {
+                note("warning: others on this machine can read the password in the URL; put it into "
+                        + Surroundings.PASSWORD + ", or the whole URL into " + Surroundings.STORE);
+            }
+            session = new Session(store.backend(surroundings), store.timeout);
+            question = question(session.client);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec().commandLine(), Objects.requireNonNull(e.getMessage()), e);
+        }
+        return session.ask(question, surroundings).code;
+    }
+
+    final boolean isJson() {
+        return program().json;
+    }
+
+    /** Prints what was asked for. */
+    final void print(List<String> lines, Json json) {
+        if (isJson()) {
+            print(json.toString());
+        } else {
+            lines.forEach(this::print);
+        }
+    }
+
+    final void print(String line) {
+        spec().commandLine().getOut().println(line);
+        spec().commandLine().getOut().flush();
+    }
+
+    /** Whether nobody reads any more what is printed. */
+    final boolean isPipeClosed() {
+        return spec().commandLine().getOut().checkError();
+    }
+
+    /** Tells people something beside what was asked for. */
+    final void note(String text) {
+        spec().commandLine().getErr().println(ReactiveLock.NAME + ": " + text);
+        spec().commandLine().getErr().flush();
+    }
+
+    private ReactiveLock program() {
+        return Objects.requireNonNull(program);
+    }
+
+    private CommandSpec spec() {
+        return Objects.requireNonNull(spec);
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.reactivelock.cli;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** Which store is asked, and how. */
+final class StoreOptions {
+
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+    /** What a backend's own limit is less, whose messages say more. */
+    private static final double SHARE = 0.8;
+
+    @Option(
+            names = {"-s", "--store"},
+            paramLabel = "URL",
+            scope = ScopeType.INHERIT,
+            description = "the store; " + Surroundings.STORE + " if not given, where several have spaces between them")
+    private List<String> given = new ArrayList<>();
+
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            scope = ScopeType.INHERIT,
+            description = "the user at the store, unless the URL names one")
+    private @Nullable String user;
+
+    @Option(
+            names = "--ask-password",
+            scope = ScopeType.INHERIT,
+            description = "asks for the password, or takes the first line of what is piped in; " + Surroundings.PASSWORD
+                    + " has it if not given")
+    private boolean asks;
+
+    @Option(
+            names = "--key-prefix",
+            paramLabel = "PREFIX",
+            scope = ScopeType.INHERIT,
+            description =
+                    "what names at the store begin with, as withPrefix of its options says; reactivelock if not given")
+    private @Nullable String keyPrefix;
+
+    @Option(
+            names = "--table-prefix",
+            paramLabel = "PREFIX",
+            scope = ScopeType.INHERIT,
+            description = "what names of SQL tables begin with; reactive_lock if not given")
+    private @Nullable String tablePrefix;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = Durations.class,
+            scope = ScopeType.INHERIT,
+            description = "how long the store may take to connect, and to answer: as 500ms; 10s if not given")
+    Duration timeout = Duration.ofSeconds(10);
+
+    /** For picocli, which fills it in. */
+    StoreOptions() {}
+
+    /** Whether others on the machine can read a password in the list of processes. */
+    boolean showsPassword() {
+        return given.stream().anyMatch(url -> StoreUrl.parse(url).hasPassword());
+    }
+
+    /** The stores that are asked, without passwords. */
+    String names(Surroundings surroundings) {
+        return urls(surroundings).stream().map(StoreUrl::toString).collect(Collectors.joining(" "));
+    }
+
+    LockBackend backend(Surroundings surroundings) {
+        if (timeout.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException("--timeout must be at least 100ms");
+        }
+        List<StoreUrl> urls = urls(surroundings);
+        String password = asks ? surroundings.prompt().get() : surroundings.variable(Surroundings.PASSWORD);
+        Duration patience = Duration.ofMillis((long) (timeout.toMillis() * SHARE));
+        return new Stores(keyPrefix, tablePrefix, patience)
+                .backend(urls.stream().map(url -> url.with(user, password)).toList());
+    }
+
+    private List<StoreUrl> urls(Surroundings surroundings) {
+        String variable = surroundings.variable(Surroundings.STORE);
+        List<String> texts =
+                given.isEmpty() && variable != null ? List.of(variable.strip().split("\\s+")) : given;
+        if (texts.isEmpty()) {
+            throw new IllegalArgumentException("which store? Name it with --store URL or in " + Surroundings.STORE
+                    + ", as in --store redis://localhost:6379");
+        }
+        return texts.stream().map(StoreUrl::parse).toList();
+    }
+}

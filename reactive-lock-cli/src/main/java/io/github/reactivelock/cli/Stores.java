@@ -1,0 +1,175 @@
+package io.github.reactivelock.cli;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.github.reactivelock.etcd.EtcdBackendOptions;
+import io.github.reactivelock.etcd.EtcdLockBackend;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.redis.RedisBackendOptions;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
+import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactoryOptions;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes backends of URLs. Nothing is connected here; what cannot be right is refused with an {@link IllegalArgumentException}.
+ *
+ * @param keyPrefix what names at the store begin with; the default of the library if null
+ * @param tablePrefix what names of SQL tables begin with; the default of the library if null
+ * @param patience how long a command may take
+ */
+record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration patience) {
+
+    private static final int CONNECTIONS = 2;
+    private static final String ETCD_PORT = ":2379";
+
+    LockBackend backend(List<StoreUrl> urls) {
+        StoreUrl url = urls.get(0);
+        if (urls.size() > 1) {
+            return quorum(urls);
+        }
+        boolean isSql = url.scheme() == Scheme.SQL;
+        if (isSql ? keyPrefix != null : tablePrefix != null) {
+            throw new IllegalArgumentException(
+                    isSql
+                            ? "--key-prefix is not for SQL, where --table-prefix names the tables"
+                            : "--table-prefix is for SQL only; here --key-prefix says what names begin with");
+        }
+        if (!isSql && url.hosts().isBlank()) {
+            throw new IllegalArgumentException("the store's URL names no host; one looks like " + url.scheme().example);
+        }
+        requirePassword(url);
+        return switch (url.scheme()) {
+            case REDIS -> redis(url);
+            case SENTINEL -> sentinel(url);
+            case PRIMARY -> LettuceLockBackend.connectPrimary(eachServer(url), redisOptions());
+            case CLUSTER -> LettuceLockBackend.connectCluster(eachServer(url), redisOptions());
+            case ETCD -> etcd(url);
+            case ZOOKEEPER -> zooKeeper(url);
+            case SQL -> sql(url);
+        };
+    }
+
+    private LockBackend quorum(List<StoreUrl> urls) {
+        if (tablePrefix != null || urls.stream().anyMatch(url -> url.scheme() != Scheme.REDIS)) {
+            throw new IllegalArgumentException(
+                    "several stores are a quorum, whose members are all redis:// or rediss://; the other schemes name"
+                            + " several hosts in one URL, with commas between them");
+        }
+        urls.forEach(Stores::requirePassword);
+        return QuorumLockBackend.of(urls.stream().map(this::redis).toArray(QuorumNode[]::new));
+    }
+
+    /** What stands alone before the at sign is a user here, and a password for other programs. */
+    private static void requirePassword(StoreUrl url) {
+        String user = url.user();
+        if (url.scheme() != Scheme.SQL && user != null && !user.isEmpty() && url.password() == null) {
+            throw new IllegalArgumentException("there is a user and no password: give it in " + Surroundings.PASSWORD
+                    + " or with --ask-password. A password alone stands behind a colon, as in redis://:password@host");
+        }
+    }
+
+    private LettuceLockBackend redis(StoreUrl url) {
+        return LettuceLockBackend.connect(redisUri(url, url.name(), url.hosts()), redisOptions());
+    }
+
+    private LettuceLockBackend sentinel(StoreUrl url) {
+        if (url.fragment().isEmpty() && !url.query().contains("sentinelMasterId=")) {
+            throw new IllegalArgumentException(
+                    "the URL of sentinels ends with the primary's name, as in " + Scheme.SENTINEL.example);
+        }
+        return redis(url);
+    }
+
+    private List<String> eachServer(StoreUrl url) {
+        String name = url.name().startsWith("rediss") ? "rediss" : "redis";
+        return url.eachHost().stream().map(host -> redisUri(url, name, host)).toList();
+    }
+
+    /** As Lettuce reads it. */
+    private String redisUri(StoreUrl url, String name, String hosts) {
+        return url.text(name, hosts, url.queryWith("timeout", patience.toMillis() + "ms"));
+    }
+
+    private RedisBackendOptions redisOptions() {
+        return prefixed(RedisBackendOptions.defaults(), options -> options::withPrefix, keyPrefix);
+    }
+
+    private EtcdLockBackend etcd(StoreUrl url) {
+        if (url.path().length() > 1 || !url.query().isEmpty() || !url.fragment().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "the URL of etcd has nothing behind the hosts, as in " + Scheme.ETCD.example);
+        }
+        String scheme = url.name().equals("etcd") ? "http" : url.name();
+        String[] endpoints = url.eachHost().stream()
+                .map(host -> scheme + "://" + host + (host.matches(".*:[0-9]+") ? "" : ETCD_PORT))
+                .toArray(String[]::new);
+        ClientBuilder builder = Client.builder().endpoints(endpoints);
+        String user = url.user();
+        String password = url.password();
+        if (user != null && password != null) {
+            builder.user(bytes(user)).password(bytes(password));
+        }
+        if (scheme.equals("https")) {
+            try {
+                builder.sslContext(trusting -> {});
+            } catch (SSLException e) {
+                throw new IllegalStateException("this JVM cannot do TLS: " + e.getMessage(), e);
+            }
+        }
+        EtcdBackendOptions options = prefixed(EtcdBackendOptions.defaults(), known -> known::withPrefix, keyPrefix);
+        return EtcdLockBackend.connect(builder, options.withCommandTimeout(patience));
+    }
+
+    private ZooKeeperLockBackend zooKeeper(StoreUrl url) {
+        ZooKeeperBackendOptions options =
+                prefixed(ZooKeeperBackendOptions.defaults(), known -> known::withPrefix, keyPrefix);
+        String user = url.user();
+        String password = url.password();
+        if (user != null && password != null) {
+            options = options.withDigest(user, password);
+        }
+        String path = url.path().equals("/") ? "" : url.path();
+        return ZooKeeperLockBackend.connect(url.hosts() + path, options.withCommandTimeout(patience));
+    }
+
+    private R2dbcLockBackend sql(StoreUrl url) {
+        ConnectionFactoryOptions.Builder address = ConnectionFactoryOptions.builder();
+        try {
+            address.from(ConnectionFactoryOptions.parse(
+                    url.name() + "://" + url.hosts() + url.path() + (url.query().isEmpty() ? "" : "?" + url.query())));
+        } catch (RuntimeException e) {
+            throw new IllegalArgumentException("this is no URL of R2DBC; one looks like " + Scheme.SQL.example, e);
+        }
+        if (url.user() != null) {
+            address.option(ConnectionFactoryOptions.USER, url.user());
+        }
+        if (url.password() != null) {
+            address.option(ConnectionFactoryOptions.PASSWORD, url.password());
+        }
+        R2dbcBackendOptions options = prefixed(R2dbcBackendOptions.defaults(), known -> known::withPrefix, tablePrefix);
+        return R2dbcLockBackend.connect(
+                ConnectionFactories.get(address.build()),
+                options.withConnections(CONNECTIONS).withCommandTimeout(patience));
+    }
+
+    private static <T> T prefixed(T options, Function<T, Function<String, T>> with, @Nullable String prefix) {
+        return prefix == null ? options : with.apply(options).apply(prefix);
+    }
+
+    private static ByteSequence bytes(String text) {
+        return ByteSequence.from(text, StandardCharsets.UTF_8);
+    }
+}
