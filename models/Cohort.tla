@@ -126,6 +126,7 @@ Follows(f, before) == \* of the answer "queued": the place of f is behind that o
            THEN IF before \in Flows THEN keeper[before] ELSE None
            ELSE IF AtStore \ {f} = {} THEN None ELSE CHOOSE g \in AtStore \ {f} : TRUE
   IN IF h \in {None, f} \/ Shared THEN LeavePlace(behind, f)
+     ELSE IF behind[h] = f THEN behind \* where it was, as are those behind it
      ELSE [LeavePlace(behind, f) EXCEPT ![h] = f]
 
 Hear ==

@@ -29,13 +29,16 @@ final class OrderedCohort extends Cohort {
 
     /**
      * If it is this client's claim, its flow may give us its grant; nobody else's may,
-     * {@code models/Cohort.tla: StoreSaysBehind}.
+     * {@code models/Cohort.tla: StoreSaysBehind}. Who is still behind the same one keeps those behind itself.
      */
     @Override
     public void standsBehind(String claimId) {
         placed = true;
-        leavePlace();
         Cohort before = engine.cohortOf(claimId);
+        if (before != null && before == ahead) {
+            return;
+        }
+        leavePlace();
         if (before instanceof OrderedCohort other && other != this && other.keyContext == keyContext) {
             follow(other);
         }

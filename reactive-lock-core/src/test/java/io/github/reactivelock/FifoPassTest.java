@@ -93,6 +93,20 @@ class FifoPassTest {
     }
 
     @Test
+    void aFlowThatAsksAgainInItsPlaceKeepsTheOneBehindIt() {
+        LockHandle first = bench.hold(fifo, "k", 1);
+        TestSubscriber<LockHandle> second = queueBehind(0);
+        TestSubscriber<LockHandle> third = queueBehind(1);
+        store.push(new Signal.RecheckClaim(bench.claimId(1)));
+        store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), bench.claimId(0), 0));
+
+        subscribe(first.release());
+        subscribe(Bench.held(second).release());
+
+        assertThat(Bench.held(third).fencingToken()).isEqualTo(token(1) + 2);
+    }
+
+    @Test
     void anAnswerThatSaysNothingOfThePlaceChangesNothing() {
         LockHandle first = bench.hold(fifo, "k", 1);
         TestSubscriber<LockHandle> second = queueBehind(0);

@@ -7,6 +7,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
+import io.github.reactivelock.LockUnavailableException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** What tests ask etcd itself, and how they wait. */
 final class Etcds {
@@ -34,6 +36,12 @@ final class Etcds {
     @CanIgnoreReturnValue
     static <T> T get(Mono<T> answer) {
         return answer.block(LIMIT);
+    }
+
+    /** For what a busy machine makes fail: asked again until the store has answered in time. */
+    static <T> Mono<T> patiently(Mono<T> question) {
+        return question.retryWhen(
+                Retry.fixedDelay(100, Duration.ofMillis(200)).filter(LockUnavailableException.class::isInstance));
     }
 
     static Throwable error(Mono<?> answer) {

@@ -29,10 +29,14 @@ class RefusedTest {
     private static final EtcdBackendOptions OPTIONS =
             EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
 
-    private static Throwable refusal(EtcdLockBackend backend) {
-        LockClient client = LockClient.builder(backend)
+    private static LockClient client(EtcdLockBackend backend) {
+        return LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(40))
                 .build();
+    }
+
+    private static Throwable refusal(EtcdLockBackend backend) {
+        LockClient client = client(backend);
         try {
             return Etcds.error(client.tryAcquire("k"));
         } finally {
@@ -42,9 +46,7 @@ class RefusedTest {
 
     private static void assertWorks(EtcdLockBackend backend) {
         // The first use of TLS loads a great many classes.
-        LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(40))
-                .build();
+        LockClient client = client(backend);
         LockHandle held = Etcds.get(client.acquire("k"));
         CompletableFuture<LockHandle> next = client.acquire("k").toFuture();
         Etcds.get(held.release());
@@ -107,7 +109,7 @@ class RefusedTest {
 
     /** As when the token of a login has run out. */
     private static void assertLogsInAgain(EtcdServer server) {
-        LockClient client = LockClient.create(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+        LockClient client = client(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
         LockHandle held = Etcds.get(client.acquire("k"));
         try (Client root = Client.builder()
                 .endpoints(server.uri())
@@ -194,7 +196,7 @@ class RefusedTest {
     void anEtcdThatIsFullTakesNothingHalf() {
         try (EtcdServer server = EtcdServer.start("--quota-backend-bytes", "262144");
                 Client etcd = Client.builder().endpoints(server.uri()).build()) {
-            LockClient client = LockClient.create(EtcdLockBackend.connect(server.uri()));
+            LockClient client = client(EtcdFixture.patient(server.uri()));
             LockHandle held = Etcds.get(client.acquire("before"));
             fill(etcd);
 

@@ -164,7 +164,7 @@ class ClusterFaultTest {
     private LockClient client(RedisBackendOptions options) {
         LettuceLockBackend backend = LettuceLockBackend.connectCluster(cluster.uris(), options);
         assertThat(backend.inspect("warm up").block(PATIENCE)).isNotNull();
-        LockClient made = LockClient.create(backend);
+        LockClient made = RedisFixture.client(backend);
         clients.add(made);
         return made;
     }

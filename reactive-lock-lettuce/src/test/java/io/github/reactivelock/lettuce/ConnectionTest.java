@@ -56,7 +56,7 @@ class ConnectionTest {
     void aReadOnlyReplicaIsNotConnectedToOverAndOver() {
         try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", "" + fixture.server.port())) {
             RedisClient outside = RedisClient.create(replica.uri());
-            LockClient client = LockClient.create(LettuceLockBackend.connect(replica.uri()));
+            LockClient client = RedisFixture.client(LettuceLockBackend.connect(replica.uri()));
 
             assertThatThrownBy(() -> client.acquire("a").block(Duration.ofSeconds(60)))
                     .hasMessageContaining("connect to the primary");

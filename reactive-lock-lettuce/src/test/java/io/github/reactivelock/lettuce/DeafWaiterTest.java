@@ -171,7 +171,7 @@ class DeafWaiterTest {
         Disposable unused = listen(ending);
         claims.forEach(claim -> queue(ending, claim));
         long before = listeners();
-        ending.close().block(Duration.ofSeconds(5));
+        ending.close().block(Duration.ofSeconds(60));
         eventually("its connection is gone", () -> listeners() < before);
     }
 

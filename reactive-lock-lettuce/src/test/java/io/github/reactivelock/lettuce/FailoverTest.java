@@ -250,7 +250,7 @@ class FailoverTest {
                         .onErrorReturn(new LockInfo.Free(""))
                         .block(PATIENCE))
                 .isNotNull();
-        LockClient made = LockClient.create(backend);
+        LockClient made = RedisFixture.client(backend);
         clients.add(made);
         return made;
     }

@@ -106,7 +106,7 @@ class LostAnswerTest {
 
     @RepeatedTest(5)
     void anAcquisitionWhoseAnswerWasLostSucceedsAndOneReleaseFreesIt() {
-        LockClient client = LockClient.create(fixture.backend(uri));
+        LockClient client = RedisFixture.client(fixture.backend(uri));
         client.acquire("warm up").flatMap(LockHandle::release).block(LIMIT);
         proxy.dropReplies();
         CompletableFuture<LockHandle> acquired = client.acquire("a").toFuture();

@@ -47,7 +47,7 @@ class RedisFencingGuardTest extends GuardContract {
 
     @Test
     void aHolderWhoseLeaseEndedIsRefusedAndChangesNothing() {
-        LockClient lock = LockClient.create(LettuceLockBackend.connect(redis.server.uri()));
+        LockClient lock = RedisFixture.client(LettuceLockBackend.connect(redis.server.uri()));
         LockOptions brief =
                 LockOptions.defaults().withLease(Duration.ofMillis(200)).withoutRenewal();
         LockHandle stale = lock.with(brief).acquire("account").block(LIMIT);

@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -59,6 +60,13 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
         LockBackend backend = LettuceLockBackend.connect(uri, RedisBackendOptions.defaults());
         backends.add(backend);
         return backend;
+    }
+
+    /** Patient, so that a busy machine looks like nothing else than a slow one. */
+    static LockClient client(LockBackend backend) {
+        return LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(20))
+                .build();
     }
 
     static Claim claim(String key) {

@@ -91,7 +91,7 @@ class ShardedChannelsContractTest extends LockBackendContract {
         queueAndBeHeard(ending, dead, theirs);
         queueAndBeHeard(backend, alive, ours);
 
-        ending.close().block(Duration.ofSeconds(5));
+        ending.close().block(Duration.ofSeconds(60));
         RedisFixture.eventually("its connections are gone", () -> shardChannels() == 1);
         RedisFixture.release(backend, owner);
 
@@ -101,7 +101,7 @@ class ShardedChannelsContractTest extends LockBackendContract {
         RedisFixture.release(backend, alive);
         RedisFixture.release(backend, dead); // its place would be there until its lease is over
         listening.dispose();
-        backend.close().block(Duration.ofSeconds(5));
+        backend.close().block(Duration.ofSeconds(60));
     }
 
     /** Asks again when the lock's channel begins to be heard, as a client does. */

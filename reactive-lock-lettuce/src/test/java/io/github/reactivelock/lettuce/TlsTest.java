@@ -153,7 +153,7 @@ class TlsTest {
                         .map(seen -> true)
                         .onErrorReturn(false)
                         .block(PATIENCE)));
-        LockClient made = LockClient.create(backend);
+        LockClient made = RedisFixture.client(backend);
         clients.add(made);
         return made;
     }
@@ -172,7 +172,7 @@ class TlsTest {
     }
 
     private static void assertRefused(LettuceLockBackend backend, String word) {
-        LockClient refused = LockClient.create(backend);
+        LockClient refused = RedisFixture.client(backend);
         assertThatThrownBy(() -> refused.acquire("a").block(PATIENCE))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining(word)

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
@@ -75,6 +76,13 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     /** Over connections as {@link R2dbcLockBackend#connect(String)} opens them. */
     R2dbcLockBackend backend() {
         return R2dbcLockBackend.connect(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(url)), PATIENT);
+    }
+
+    /** Patient, so that a busy machine looks like nothing else than a slow one. */
+    static LockClient client(R2dbcLockBackend backend) {
+        return LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(40))
+                .build();
     }
 
     ConnectionPool pool(int size) {

@@ -56,9 +56,7 @@ class FaultTest {
     }
 
     private LockClient client(R2dbcLockBackend backend) {
-        LockClient client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(40))
-                .build();
+        LockClient client = Databases.client(backend);
         clients.add(client);
         return client;
     }

@@ -60,7 +60,7 @@ class MigrationTest {
         assertThat(flyway.migrate().migrationsExecuted).isEqualTo(1);
         assertThat(flyway.migrate().migrationsExecuted).isZero();
 
-        LockClient client = LockClient.create(database.backend());
+        LockClient client = Databases.client(database.backend());
         client.acquire(UUID.randomUUID().toString())
                 .flatMap(held -> held.release())
                 .block(Databases.LIMIT);
@@ -78,7 +78,7 @@ class MigrationTest {
         }
 
         assertThat(database.select("SELECT count(*) FROM DATABASECHANGELOG")).isEqualTo(1);
-        LockClient client = LockClient.create(database.backend());
+        LockClient client = Databases.client(database.backend());
         client.acquire(UUID.randomUUID().toString())
                 .flatMap(held -> held.release())
                 .block(Databases.LIMIT);

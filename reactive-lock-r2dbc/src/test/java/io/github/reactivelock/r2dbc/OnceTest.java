@@ -209,7 +209,7 @@ class OnceTest {
         ConnectionPool pool = database.pool(2);
         Cut cut = new Cut(pool);
         // No caller waits for a command to be given up.
-        Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofMillis(500));
+        Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofSeconds(2));
         String key = UUID.randomUUID().toString();
         AtomicInteger cancelled = new AtomicInteger();
         Sinks.Empty<Void> gate = Sinks.empty();

@@ -37,6 +37,11 @@ import reactor.util.context.Context;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OwnLineTest {
 
+    private static final R2dbcBackendOptions BRIEF =
+            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(4));
+    /** So that asking for sixty takes longer than that. */
+    private static final Duration EACH_WAY = Duration.ofMillis(40);
+
     private Databases postgres;
 
     @BeforeAll
@@ -112,9 +117,8 @@ class OwnLineTest {
             Queue<Signal> signals = new ConcurrentLinkedQueue<>();
             var listening = backend.signals().subscribe(signals::add, error -> {});
             Databases.until("pushes arrive", () -> !signals.isEmpty());
-            LockClient holding =
-                    LockClient.builder(postgres.backend()).options(hours).build();
-            LockClient waiting = LockClient.builder(backend).options(hours).build();
+            LockClient holding = Databases.client(postgres.backend()).with(hours);
+            LockClient waiting = Databases.client(backend).with(hours);
             LockHandle held = holding.acquire("unheard").block(Databases.LIMIT);
             CompletableFuture<LockHandle> next = waiting.acquire("unheard").toFuture();
             String waiters = "SELECT count(*) FROM reactive_lock_waiter WHERE lock_key = convert_to('unheard', 'UTF8')";
@@ -136,15 +140,13 @@ class OwnLineTest {
     @Test
     void standingInOurOwnLineIsNotTheSilenceOfTheStore() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
-            R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(900));
-            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
-                    .commandTimeout(Duration.ofSeconds(1))
+            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), BRIEF))
+                    .commandTimeout(BRIEF.commandTimeout())
                     .build();
             client.withLock("line", Mono.empty()).then().block(Databases.LIMIT);
             AtomicInteger served = new AtomicInteger();
             LockOptions inOrder = LockOptions.defaults().withFairness(Fairness.FIFO);
-            proxy.delay(
-                    Duration.ofMillis(20)); // each way, so that asking for all of them takes longer than the timeouts
+            proxy.delay(EACH_WAY);
 
             Flux.range(0, 60)
                     .flatMap(i -> client.with(inOrder).withLock("line", Mono.fromRunnable(served::incrementAndGet)), 60)
@@ -159,14 +161,11 @@ class OwnLineTest {
     @Test
     void standingInLineForAConnectionIsNotTheSilenceOfTheStore() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
-            R2dbcBackendOptions brief = R2dbcBackendOptions.defaults()
-                    .withCommandTimeout(Duration.ofMillis(900))
-                    .withConnections(1);
-            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), brief))
-                    .commandTimeout(Duration.ofSeconds(1))
+            LockClient client = LockClient.builder(R2dbcLockBackend.connect(through(proxy), BRIEF.withConnections(1)))
+                    .commandTimeout(BRIEF.commandTimeout())
                     .build();
             client.withLock("line", Mono.empty()).then().block(Databases.LIMIT);
-            proxy.delay(Duration.ofMillis(20));
+            proxy.delay(EACH_WAY);
 
             long acquired = Flux.range(0, 60)
                     .flatMap(i -> client.acquire("of its own " + i), 60)

@@ -111,7 +111,7 @@ class R2dbcFencingGuardTest {
     @MethodSource("databases")
     void aHolderWhoseLeaseEndedIsRefused(Databases database) {
         R2dbcFencingGuard guard = guard(database);
-        LockClient lock = LockClient.create(database.backend());
+        LockClient lock = Databases.client(database.backend());
         LockOptions brief =
                 LockOptions.defaults().withLease(Duration.ofMillis(300)).withoutRenewal();
         LockHandle stale = lock.with(brief).acquire("account:7").block(Databases.LIMIT);

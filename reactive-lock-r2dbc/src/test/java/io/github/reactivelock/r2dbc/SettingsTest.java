@@ -62,12 +62,6 @@ class SettingsTest {
         databases().forEach(Databases::close);
     }
 
-    private static LockClient client(R2dbcLockBackend backend) {
-        return LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(40))
-                .build();
-    }
-
     private static Throwable failure(R2dbcLockBackend backend) {
         return backend.claim(Databases.claim("refused"))
                 .map(answer -> new Throwable("answered " + answer))
@@ -160,10 +154,10 @@ class SettingsTest {
     @Test
     void behindAPoolerThatSwallowsNotificationsAWaiterLooksForItself() {
         LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
-        LockClient holding =
-                client(R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
-        LockClient waiting =
-                client(R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
+        LockClient holding = Databases.client(
+                R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
+        LockClient waiting = Databases.client(
+                R2dbcLockBackend.connect(ConnectionFactories.get(pooler.url() + UNPREPARED), Databases.PATIENT));
 
         assertServed(holding.with(hours), waiting.with(hours), "pooled");
     }
@@ -172,8 +166,8 @@ class SettingsTest {
     void aClientThatDoesNotListenLooksForItself() {
         LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
         R2dbcBackendOptions silent = Databases.PATIENT.withoutNotifications();
-        LockClient holding = client(R2dbcLockBackend.connect(postgres.factory(), silent));
-        LockClient waiting = client(R2dbcLockBackend.connect(postgres.factory(), silent));
+        LockClient holding = Databases.client(R2dbcLockBackend.connect(postgres.factory(), silent));
+        LockClient waiting = Databases.client(R2dbcLockBackend.connect(postgres.factory(), silent));
 
         // The pooler keeps connections on which others listened.
         long before = postgres.select("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
@@ -227,8 +221,8 @@ class SettingsTest {
     void anAdministratorsLimitsForIdleSessionsAndLongStatementsCostNoLock(Databases database) {
         database.createTables();
         LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(3));
-        LockClient holding = client(database.backend()).with(brief);
-        LockClient waiting = client(database.backend()).with(brief);
+        LockClient holding = Databases.client(database.backend()).with(brief);
+        LockClient waiting = Databases.client(database.backend()).with(brief);
         LockHandle held = holding.acquire("limited").block(Databases.LIMIT);
         CompletableFuture<LockHandle> next = waiting.acquire("limited").toFuture();
         Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);

@@ -11,6 +11,8 @@ import io.github.reactivelock.state.LockInfo;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -28,6 +30,7 @@ public final class FaultyBackend implements LockBackend {
 
     private final LockBackend real;
     private final Queue<Claim> claims = new ConcurrentLinkedQueue<>();
+    private final Set<String> answered = ConcurrentHashMap.newKeySet();
     private final AtomicInteger renewals = new AtomicInteger();
     private final AtomicInteger releases = new AtomicInteger();
     private final Sinks.Many<Signal> forged = Sinks.many().multicast().directBestEffort();
@@ -175,6 +178,11 @@ public final class FaultyBackend implements LockBackend {
         return List.copyOf(claims);
     }
 
+    /** How many claims the engine has heard of, at least once: an event after that comes after the answer. */
+    int answered() {
+        return answered.size();
+    }
+
     /**
      * How many renewals the engine sent.
      *
@@ -213,7 +221,7 @@ public final class FaultyBackend implements LockBackend {
         return Mono.defer(() -> {
             Mono<ClaimResult> answer = claimFault.apply(real.claim(claim));
             claims.add(claim);
-            return answer;
+            return answer.doAfterTerminate(() -> answered.add(claim.id()));
         });
     }
 

@@ -70,7 +70,8 @@ abstract class OrderCases extends Cases {
     @Test
     void flowsOfOneClientThatAreNextToEachOtherPassTheLockOnWithoutTheStore() {
         needs(Feature.NEIGHBOURS);
-        LockClient client = client(contract.newBackend(), settings -> settings.passBudget(3, Duration.ofMinutes(1)))
+        FaultyBackend backend = faulty();
+        LockClient client = client(backend, settings -> settings.passBudget(3, Duration.ofMinutes(1)))
                 .with(FIFO);
         LockHandle held = Await.get(client.acquire(key));
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
@@ -78,7 +79,8 @@ abstract class OrderCases extends Cases {
         for (int i = 0; i < 3; i++) {
             flows.add(client.<Void>withLock(key, hold -> Mono.fromRunnable(() -> tokens.add(hold.fencingToken())))
                     .toFuture());
-            untilQueued(client, key, i + 1);
+            int told = i + 2;
+            Await.until("the client knows its place", () -> backend.answered() == told);
         }
         long token = held.fencingToken();
 
@@ -165,10 +167,11 @@ abstract class OrderCases extends Cases {
         FaultyBackend backend = neverLookingAgain();
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);
+        Await.run(waiting.withLock(key, Mono.empty()));
+        Await.run(backend.listening()); // or it would ask once more when it does
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
         untilQueued(holding, key, 1);
-        Await.run(backend.listening());
         backend.onSignal(signal -> false);
         Await.run(held.release());
         assertThat(next).isNotDone();

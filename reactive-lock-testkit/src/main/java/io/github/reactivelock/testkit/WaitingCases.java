@@ -84,7 +84,8 @@ abstract class WaitingCases extends Cases {
         LockBackend behindItsBack = contract.newBackend();
         Await.get(behindItsBack.release(queued));
         Await.run(behindItsBack.close());
-        untilQueued(holding, key, 0);
+        int asked = backend.claims().size();
+        Await.until("it has asked since", () -> backend.claims().size() > asked);
         untilQueued(holding, key, 1);
         Await.run(held.release());
 

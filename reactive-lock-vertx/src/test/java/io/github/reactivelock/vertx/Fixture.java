@@ -2,6 +2,7 @@ package io.github.reactivelock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testservers.RedisServer;
@@ -61,8 +62,14 @@ final class Fixture implements AutoCloseable {
     }
 
     VertxLockClient client() {
-        LockBackend backend = VertxLockBackend.connect(vertx, server.uri());
-        return keep(VertxLockClient.create(vertx, backend));
+        return keep(VertxLockClient.create(vertx, client(VertxLockBackend.connect(vertx, server.uri()))));
+    }
+
+    /** Patient, so that a busy machine looks like nothing else than a slow one. */
+    static LockClient client(LockBackend backend) {
+        return LockClient.builder(backend)
+                .commandTimeout(Duration.ofSeconds(20))
+                .build();
     }
 
     VertxLockClient keep(VertxLockClient client) {

@@ -217,7 +217,7 @@ class SeveralServersTest {
     private LockClient client(RedisOptions options) {
         VertxLockBackend backend = VertxLockBackend.connect(vertx, options);
         assertThat(backend.inspect("warm up").retry(3).block(PATIENCE)).isNotNull();
-        LockClient made = LockClient.create(backend);
+        LockClient made = Fixture.client(backend);
         clients.add(made);
         return made;
     }

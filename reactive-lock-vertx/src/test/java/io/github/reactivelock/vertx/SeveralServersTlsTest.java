@@ -120,7 +120,7 @@ class SeveralServersTlsTest {
                         .map(seen -> true)
                         .onErrorReturn(false)
                         .block(PATIENCE)));
-        LockClient made = LockClient.create(backend);
+        LockClient made = Fixture.client(backend);
         clients.add(made);
         return made;
     }
@@ -138,7 +138,7 @@ class SeveralServersTlsTest {
     }
 
     private void assertRefused(RedisOptions options) {
-        LockClient refused = LockClient.create(VertxLockBackend.connect(vertx, options));
+        LockClient refused = Fixture.client(VertxLockBackend.connect(vertx, options));
         assertThatThrownBy(() -> refused.acquire("a").block(PATIENCE))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("WRONGPASS")

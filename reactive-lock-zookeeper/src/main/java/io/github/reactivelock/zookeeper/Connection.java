@@ -31,6 +31,9 @@ final class Connection {
     /** Of the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
     private static final int RELIABLE_PART = 2;
 
+    /** Of the command timeout, and beyond it: to ask the servers why they did not answer. */
+    private static final int DIAGNOSIS_PART = 10;
+
     private final ClientSource source;
     private final ZooKeeperBackendOptions options;
     private final Scheduler thread = DriverThreads.scheduler("reactive-lock-zookeeper", 1);
@@ -140,7 +143,7 @@ final class Connection {
 
     private <T> Mono<T> explained(Throwable error) {
         if (error instanceof TimeoutException || error instanceof KeeperException.ConnectionLossException) {
-            return Diagnosis.of(source.servers())
+            return Diagnosis.of(source.servers(), options.commandTimeout().dividedBy(DIAGNOSIS_PART))
                     .flatMap(said -> Mono.error(ZooKeeperFailure.silent(source.servers(), isConnected(), said, error)));
         }
         return Mono.error(explain(error));

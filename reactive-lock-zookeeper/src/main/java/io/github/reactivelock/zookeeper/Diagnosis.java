@@ -20,35 +20,34 @@ import reactor.core.publisher.Mono;
  */
 final class Diagnosis {
 
-    private static final Duration PATIENCE = Duration.ofMillis(150);
     private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
     private static final int ENOUGH = 64;
 
     private Diagnosis() {}
 
-    /** What each of the servers says, never an error. */
-    static Mono<String> of(String connectString) {
+    /** What each of the servers says within some time, never an error. */
+    static Mono<String> of(String connectString, Duration patience) {
         return Mono.fromCallable(() -> List.copyOf(new ConnectStringParser(connectString).getServerAddresses()))
                 .flatMapMany(Flux::fromIterable)
-                .flatMapSequential(Diagnosis::ask)
+                .flatMapSequential(server -> ask(server, patience))
                 .collectList()
                 .map(answers -> String.join("; ", answers))
                 .onErrorReturn("no server could be asked why");
     }
 
-    private static Mono<String> ask(InetSocketAddress server) {
+    private static Mono<String> ask(InetSocketAddress server, Duration patience) {
         String name = server.getHostString() + ":" + server.getPort();
-        return DriverThreads.calling(() -> answer(server.getHostString(), server.getPort()))
-                .timeout(PATIENCE, Mono.just("is silent"), DriverThreads.timer())
+        return DriverThreads.calling(() -> answer(server.getHostString(), server.getPort(), patience))
+                .timeout(patience, Mono.just("is silent"), DriverThreads.timer())
                 .map(answer -> name + " " + answer);
     }
 
     /** Errors are answers too: one that came after its time would be logged by Reactor. */
-    private static String answer(String host, int port) {
+    private static String answer(String host, int port, Duration patience) {
         try (Socket socket = new Socket()) {
-            int patience = (int) PATIENCE.toMillis();
-            socket.connect(new InetSocketAddress(host, port), patience);
-            socket.setSoTimeout(patience);
+            int milliseconds = (int) Math.max(1, patience.toMillis());
+            socket.connect(new InetSocketAddress(host, port), milliseconds);
+            socket.setSoTimeout(milliseconds);
             socket.getOutputStream().write(QUESTION);
             byte[] answer = new byte[ENOUGH];
             int read = Math.max(0, socket.getInputStream().read(answer));

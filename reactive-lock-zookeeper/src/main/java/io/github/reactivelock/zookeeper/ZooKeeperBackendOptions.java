@@ -90,8 +90,9 @@ public final class ZooKeeperBackendOptions {
     }
 
     /**
-     * Changes how long a command may take. Keep it shorter than the command timeout of the lock client, whose message
-     * can only say that there was no answer.
+     * Changes how long a command may take. Afterwards the servers are asked for a tenth of that time why they did not
+     * answer. Keep both together shorter than the command timeout of the lock client, whose message can only say that
+     * there was no answer.
      *
      * @param commandTimeout at least 10 milliseconds
      * @return a copy with this timeout

@@ -4,18 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is said of servers that do not answer. */
 class DiagnosisTest {
 
+    /** The silent one takes all of it. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
     @Test
     void aServerThatIsSilentUnknownOrNotThereIsNamed() throws IOException {
         try (ServerSocket silent = new ServerSocket(0)) {
             int port = silent.getLocalPort();
 
-            assertThat(Diagnosis.of("127.0.0.1:" + port + ",nowhere.invalid:2181,127.0.0.1:1")
+            assertThat(Diagnosis.of("127.0.0.1:" + port + ",nowhere.invalid:2181,127.0.0.1:1", PATIENCE)
                             .block(ZooKeepers.LIMIT))
                     .startsWith("127.0.0.1:" + port + " is silent; nowhere.invalid:2181 is")
                     .contains("127.0.0.1:1 cannot be reached: ", "refused");
@@ -26,7 +30,8 @@ class DiagnosisTest {
     void itsThreadsEnd() throws InterruptedException {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
 
-        assertThat(Diagnosis.of("127.0.0.1:1").block(ZooKeepers.LIMIT)).isNotNull();
+        assertThat(Diagnosis.of("127.0.0.1:1", PATIENCE).block(ZooKeepers.LIMIT))
+                .isNotNull();
 
         ZooKeepers.until(
                 "no thread is left but Reactor's, which all share",

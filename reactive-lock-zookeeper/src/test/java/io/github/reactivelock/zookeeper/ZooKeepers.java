@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockUnavailableException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.server.ServerMetrics;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** What tests ask ZooKeeper itself, and how they wait. */
 final class ZooKeepers {
@@ -59,6 +61,12 @@ final class ZooKeepers {
     @Fixture.CanIgnoreReturnValue
     static <T> T get(Mono<T> answer) {
         return answer.block(LIMIT);
+    }
+
+    /** For what a busy machine makes fail: asked again until the store has answered in time. */
+    static <T> Mono<T> patiently(Mono<T> question) {
+        return question.retryWhen(
+                Retry.fixedDelay(100, Duration.ofMillis(200)).filter(LockUnavailableException.class::isInstance));
     }
 
     static Throwable error(Mono<?> answer) {

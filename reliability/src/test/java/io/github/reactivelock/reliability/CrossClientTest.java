@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.vertx.VertxLockBackend;
@@ -48,8 +49,12 @@ class CrossClientTest {
 
     @BeforeEach
     void connect() {
-        lettuce = LockClient.create(LettuceLockBackend.connect(server.uri()));
-        vertx = VertxLockClient.create(engine, VertxLockBackend.connect(engine, server.uri()));
+        lettuce = patient(LettuceLockBackend.connect(server.uri()));
+        vertx = VertxLockClient.create(engine, patient(VertxLockBackend.connect(engine, server.uri())));
+    }
+
+    private static LockClient patient(LockBackend backend) {
+        return LockClient.builder(backend).commandTimeout(PATIENCE).build();
     }
 
     @AfterEach
