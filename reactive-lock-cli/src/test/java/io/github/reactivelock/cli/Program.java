@@ -1,0 +1,84 @@
+package io.github.reactivelock.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+
+/** One run of the program in this JVM, on a thread of its own. */
+final class Program {
+
+    /** Far more than a run takes, even on a busy machine. */
+    static final Duration LIMIT = Duration.ofSeconds(90);
+
+    /** How a run ended, and what it printed. */
+    record Ended(int code, String out, String err) {
+        List<String> lines() {
+            return out.lines().toList();
+        }
+    }
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final CompletableFuture<Runnable> interrupt = new CompletableFuture<>();
+    private final CompletableFuture<Integer> code = new CompletableFuture<>();
+
+    private Program(Map<String, String> environment, String typed, List<String> arguments) {
+        CommandLine program = ReactiveLock.in(new Surroundings(environment, () -> typed, interrupt::complete))
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true));
+        Thread thread = new Thread(
+                () -> code.complete(program.execute(arguments.toArray(String[]::new))), "reactive-lock " + arguments);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    static Program start(String... arguments) {
+        return new Program(Map.of(), "", patiently(arguments));
+    }
+
+    static Ended run(String... arguments) {
+        return start(arguments).end();
+    }
+
+    static Ended run(Map<String, String> environment, String typed, String... arguments) {
+        return new Program(environment, typed, patiently(arguments)).end();
+    }
+
+    /** A busy machine is no silent store. */
+    private static List<String> patiently(String... arguments) {
+        return Arrays.asList(arguments).contains("--timeout")
+                ? List.of(arguments)
+                : Stream.concat(Stream.of("--timeout", "60s"), Stream.of(arguments))
+                        .toList();
+    }
+
+    Ended end() {
+        int ended = code.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+        return new Ended(ended, out.toString(), err.toString());
+    }
+
+    /** As Ctrl-C does; returns when the program would be over. */
+    Ended interrupt() {
+        interrupt.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join().run();
+        return end();
+    }
+
+    /** Waits for a line; fails with all that was printed when the program ends without it. */
+    void awaitLine(Predicate<String> line) throws InterruptedException {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (out.toString().lines().noneMatch(line)) {
+            if (code.isDone() || System.nanoTime() - deadline > 0) {
+                throw new AssertionError("no such line in: " + out + err);
+            }
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+    }
+}
