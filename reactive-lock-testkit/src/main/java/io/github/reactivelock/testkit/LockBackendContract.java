@@ -186,6 +186,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class States extends StatesCases {
+        States() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Surroundings extends SurroundingsCases {
         Surroundings() {
             super(LockBackendContract.this);
