@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -65,6 +66,16 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     @Override
     public Mono<LockLostException> lost() {
         return Mono.defer(hold::lost).publishOn(hold.grant.services.userCallbacks.work());
+    }
+
+    /** From a source that is not Reactor's, so that Reactor gives each signal the thread-locals of the subscriber. */
+    @Override
+    public Flux<HoldState> states() {
+        return Flux.from(subscriber -> {
+            HoldStates.Watcher watcher = new HoldStates.Watcher(hold.grant.services.userCallbacks, subscriber);
+            subscriber.onSubscribe(watcher);
+            hold.watch(watcher);
+        });
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -43,13 +42,13 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     HoldOwner.@Nullable Flow flow;
 
     /** Ends the hold at its longest; set and read inside the owner's events. */
-    @Nullable
-    Disposable maxHoldTimer;
+    private @Nullable Disposable maxHoldTimer;
     /** Under which this hold is reentrant for {@code acquire}; set and read inside the owner's events. */
     @Nullable
     String contextOwner;
 
-    private final HoldNews news;
+    /** Set inside the owner's events while it is held. */
+    private HoldNews news;
 
     Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
         this.owner = owner;
@@ -257,22 +256,12 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** Cancels the work under it, outermost first and never in place; {@code cancelled} runs when that has returned. */
     void lose(LockLostException lost, Runnable cancelled) {
+        news.look(grant); // so that a risk that nobody noticed is told before the loss
         loss = lost;
-        boolean held = STATE.compareAndSet(this, HELD, LOST);
-        if (held) {
-            lossSignal.end(lost);
-        }
-        List<LossSignal.Work> under = lossSignal.works;
-        if (!held || under.isEmpty()) {
-            cancelled.run();
+        if (STATE.compareAndSet(this, HELD, LOST)) {
+            lossSignal.lose(lost, grant.services.userCallbacks, cancelled);
         } else {
-            grant.services.userCallbacks.run(() -> {
-                try {
-                    under.forEach(work -> LossSignal.tell(work, lost));
-                } finally {
-                    cancelled.run();
-                }
-            });
+            cancelled.run();
         }
     }
 
@@ -288,6 +277,19 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** The work has ended; the hold may outlive it by far and must not remember it. */
     void exit(LossSignal.Work work) {
         lossSignal.remove(work);
+    }
+
+    /** Somebody wants to hear of its states, or what it came to. */
+    void watch(HoldStates.Watcher watcher) {
+        owner.post(() -> {
+            LockLostException gone = loss();
+            if (gone == null && state == HELD && owner.isIn(this)) {
+                news = news.watched(watcher, grant);
+                owner.stir();
+            } else {
+                HoldStates.ended(grant, gone).add(watcher);
+            }
+        });
     }
 
     Mono<LockLostException> lost() {

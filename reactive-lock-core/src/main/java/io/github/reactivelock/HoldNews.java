@@ -3,16 +3,18 @@ package io.github.reactivelock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What the client's listener is told of a hold; nothing where there is none. */
+/** What is told of a hold, to the client's listener and to those who asked for its states; nothing where there is nobody. */
 final class HoldNews {
 
-    /** Where there is no listener. */
+    /** Where nobody listens. */
     static final HoldNews NONE = new HoldNews(null, 0);
 
     private final @Nullable HeardRequest heard;
     private final long fencingToken;
     /** As was told; touched inside the key's events. */
     private boolean atRisk;
+    /** None until somebody asks; set inside the key's events. */
+    private @Nullable HoldStates states;
 
     private HoldNews(@Nullable HeardRequest heard, long fencingToken) {
         this.heard = heard;
@@ -23,15 +25,25 @@ final class HoldNews {
         return heard == null ? NONE : new HoldNews(heard, fencingToken);
     }
 
+    /** The news of a hold whose states somebody wants to hear from now on. */
+    HoldNews watched(HoldStates.Watcher watcher, Grant grant) {
+        HoldNews told = this == NONE ? new HoldNews(null, 0) : this;
+        told.look(grant);
+        HoldStates heardOf = told.states == null ? new HoldStates(grant, grant.state()) : told.states;
+        told.states = heardOf;
+        heardOf.add(watcher);
+        return told;
+    }
+
     /** As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and its end is to be told soon. */
     long quietUntil(long now, long quiet, Grant grant) {
         long risk = grant.riskAt();
-        return atRisk ? now : heard == null || quiet - risk < 0 ? quiet : risk;
+        return atRisk ? now : this == NONE || quiet - risk < 0 ? quiet : risk;
     }
 
     /** Tells if the hold has come to be at risk, or is safe again. */
     void look(Grant grant) {
-        @Nullable HoldState now = heard == null ? null : grant.state();
+        @Nullable HoldState now = this == NONE ? null : grant.state();
         if (now != null && now instanceof HoldState.AtRisk != atRisk) {
             atRisk = !atRisk;
             changed(now);
@@ -41,13 +53,16 @@ final class HoldNews {
     void renewalFailed(Grant grant, Throwable cause) {
         if (heard != null) {
             heard.renewalFailed(fencingToken, cause);
-            look(grant);
         }
+        look(grant);
     }
 
     void changed(HoldState now) {
         if (heard != null) {
             heard.changed(fencingToken, now);
+        }
+        if (states != null) {
+            states.tell(now);
         }
     }
 
@@ -55,11 +70,19 @@ final class HoldNews {
         if (heard != null) {
             heard.released(fencingToken, held);
         }
+        end();
     }
 
     void releaseFailed(LockUnavailableException failure) {
         if (heard != null) {
             heard.releaseFailed(failure);
+        }
+        end();
+    }
+
+    private void end() {
+        if (states != null) {
+            states.end();
         }
     }
 }

@@ -11,6 +11,9 @@ interface HoldOwner {
 
     void post(Runnable event);
 
+    /** Has the ticks look at it again. */
+    void stir();
+
     /** False once the hold is over. */
     boolean isIn(Phase asked);
 

@@ -5,7 +5,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How sure a hold is of its lock. A hold begins {@link Safe}, or {@link AtRisk} where it was passed on late; from there it
- * goes to and fro between the two; {@link Lost} is the end.
+ * goes to and fro between the two; {@link Lost} is the end, and so is a release, which is no state. A
+ * {@link LockListener} is told of the same changes as a subscriber of {@link LockHandle#states}.
+ *
+ * <p>{@link AtRisk} comes half a lease before a loss that comes of a store that does not confirm. It comes late, or at the same
+ * moment as the loss, after a pause of this process or of its machine. It does not come where nobody could know before:
+ * the store says that the hold is over (a forced release, data that it lost, a session that ended), the hold was longer than
+ * {@link LockOptions#maxHold}, the client is closed, or the store says so only when the lock is released.
  */
 public sealed interface HoldState {
 
@@ -16,8 +22,9 @@ public sealed interface HoldState {
      * The hold goes on, but it may end soon: a renewal failed, or half of the lease has gone by since the last question that
      * the store confirmed. A good moment to begin nothing long, or to end early.
      *
-     * @param remaining how long the holder may act if no renewal succeeds
-     * @param cause why the last renewal failed; null if none did, because it is late or because the hold is not renewed
+     * @param remaining how long the holder may act from now on if no renewal succeeds
+     * @param cause why the last renewal failed when the risk began; null if none did, because it is late or because the hold
+     *     is not renewed
      */
     record AtRisk(Duration remaining, @Nullable Throwable cause) implements HoldState {}
 

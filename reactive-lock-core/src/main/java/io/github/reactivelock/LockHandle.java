@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -57,6 +58,16 @@ public interface LockHandle {
      *     hold is released
      */
     Mono<LockLostException> lost();
+
+    /**
+     * Tells how sure this hold is of its lock: the present state at once, then each change. Cold, may be subscribed to at any
+     * time and any number of times; cancelling has no effect on the hold. A subscriber that is slow misses states and hears the
+     * newest. {@link HoldState} says which losses come without {@link HoldState.AtRisk}.
+     *
+     * @return states; completes after {@link HoldState.Lost}, or when the release is done; completes at once if this hold was
+     *     released before; never fails
+     */
+    Flux<HoldState> states();
 
     /**
      * Lets the lease start anew, for holds that are not renewed by themselves. Cold; each subscription asks the store

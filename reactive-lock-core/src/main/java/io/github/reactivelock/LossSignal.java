@@ -95,6 +95,23 @@ final class LossSignal {
         return begun == null ? Mono.empty() : begun.asMono();
     }
 
+    /** Cancels the works, the outermost first and never in place; {@code cancelled} runs when that has returned. */
+    void lose(LockLostException loss, UserCallbacks callbacks, Runnable cancelled) {
+        end(loss);
+        List<Work> under = works;
+        if (under.isEmpty()) {
+            cancelled.run();
+            return;
+        }
+        callbacks.run(() -> {
+            try {
+                under.forEach(work -> tell(work, loss));
+            } finally {
+                cancelled.run();
+            }
+        });
+    }
+
     /** The hold is over, by a loss or without one. */
     void end(@Nullable LockLostException loss) {
         Sinks.One<LockLostException> begun = sink;

@@ -16,6 +16,9 @@ import reactor.test.subscriber.TestSubscriber;
 /** Two things at once, while a flow has a lock. */
 class HoldRaceTest extends Races {
 
+    private static final List<List<String>> LOST = List.of(List.of("safe", "lost FORCED"), List.of("lost FORCED"));
+    private static final List<List<String>> RELEASED = List.of(List.of("safe"), List.of());
+
     @Test
     void aLossMeetsTheCompletionOfTheWork() {
         int lost = 0;
@@ -104,5 +107,35 @@ class HoldRaceTest extends Races {
             subscribe(Bench.held(inner).release());
             assertNothingIsLeft(round);
         }
+    }
+
+    @Test
+    void aSubscriberToTheStatesMeetsTheEndOfTheHold() {
+        int late = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            LockHandle handle = Bench.held(subscribe(client.acquire("k")));
+            TestSubscriber<HoldState> early = HoldStatesTest.watch(handle);
+            TestSubscriber<HoldState> watcher =
+                    TestSubscriber.builder().initialRequest(0).build();
+            boolean isLost = round % 2 == 0;
+
+            meet(
+                    round / 2,
+                    () -> handle.states().subscribe(watcher),
+                    () -> watcher.request(1),
+                    () -> subscribe(isLost ? other.forceRelease("k").then() : handle.release()));
+            watcher.request(1);
+
+            assertThat(List.of(early, watcher))
+                    .allMatch(heard -> heard.getProtocolErrors().isEmpty());
+            assertThat(List.of(early, watcher)).allMatch(TestSubscriber::isTerminatedComplete);
+            List<String> heard = watcher.getReceivedOnNext().stream()
+                    .map(HoldStatesTest::text)
+                    .toList();
+            assertThat(heard).isIn(isLost ? LOST : RELEASED);
+            late += heard.contains("safe") ? 0 : 1;
+            assertNothingIsLeft(round);
+        }
+        assertThat(late).as("both outcomes occur").isBetween(1, ROUNDS - 1);
     }
 }

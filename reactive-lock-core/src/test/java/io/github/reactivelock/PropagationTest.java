@@ -78,6 +78,23 @@ class PropagationTest {
     }
 
     @Test
+    void whoHearsOfALossOrOfAStateSeesItsOwn() {
+        List<String> seen = new ArrayList<>();
+        LockHandle held = Bench.held(subscribe(client.acquire("k")));
+        subscribe(held.lost().doOnNext(loss -> seen.add("lost " + USER.get())).contextWrite(c -> c.put(KEY, "mine")));
+        subscribe(held.states()
+                .doOnNext(state -> seen.add("state " + USER.get()))
+                .doOnComplete(() -> seen.add("end " + USER.get()))
+                .contextWrite(context -> context.put(KEY, "mine"))
+                .then());
+
+        USER.set("another's");
+        subscribe(client.forceRelease("k"));
+
+        assertThat(seen).containsExactlyInAnyOrder("state mine", "lost mine", "state mine", "end mine");
+    }
+
+    @Test
     void aFlowWithoutAnyDoesNotSeeAnothers() {
         List<String> seen = new ArrayList<>();
         LockHandle first = Bench.held(subscribe(client.acquire("k")));

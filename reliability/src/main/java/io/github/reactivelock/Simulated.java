@@ -34,6 +34,17 @@ public final class Simulated {
     }
 
     /**
+     * Whether the store said only at the release of a lock that its hold was over.
+     *
+     * @param handle of a client made by {@link #builder}
+     * @return false while it is held, and if it was lost before
+     */
+    public static boolean isDisowned(LockHandle handle) {
+        Hold hold = ((Handle) handle).hold;
+        return !hold.isHeld() && hold.loss() == null;
+    }
+
+    /**
      * Whether a client keeps nothing of any lock.
      *
      * @param client made by {@link #builder}

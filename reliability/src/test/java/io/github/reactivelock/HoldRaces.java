@@ -93,6 +93,38 @@ final class HoldRaces {
         }
     }
 
+    /** How often a subscriber to the states heard of the loss, and of the end. */
+    @JCStressTest
+    @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "asked before or after: once each")
+    @State
+    public static class WatchAgainstLoss {
+
+        private final RaceStage stage = new RaceStage();
+        private final Handle handle = stage.hold();
+        private final AtomicInteger losses = new AtomicInteger();
+        private final AtomicInteger ends = new AtomicInteger();
+
+        @Actor
+        public void watch() {
+            Disposable unused = handle.states()
+                    .subscribe(
+                            state -> losses.addAndGet(state instanceof HoldState.Lost ? 1 : 0),
+                            failure -> ends.addAndGet(9),
+                            ends::incrementAndGet);
+        }
+
+        @Actor
+        public void loss() {
+            RaceStage.lose(handle.hold);
+        }
+
+        @Arbiter
+        public void judge(II_Result seen) {
+            seen.r1 = losses.get();
+            seen.r2 = ends.get();
+        }
+    }
+
     /** Under which grant the work was begun, or 0, and whether it was told of a loss. */
     @JCStressTest
     @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the work was begun and then told of the loss")

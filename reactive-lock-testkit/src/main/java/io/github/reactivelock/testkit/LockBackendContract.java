@@ -193,6 +193,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class States extends StatesCases {
+        States() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Surroundings extends SurroundingsCases {
         Surroundings() {
             super(LockBackendContract.this);

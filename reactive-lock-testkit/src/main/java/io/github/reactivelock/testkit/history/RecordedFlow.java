@@ -1,11 +1,13 @@
 package io.github.reactivelock.testkit.history;
 
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -87,6 +89,11 @@ final class RecordedFlow {
         @Override
         public Mono<LockLostException> lost() {
             return held.lost();
+        }
+
+        @Override
+        public Flux<HoldState> states() {
+            return held.states();
         }
 
         @Override

@@ -1,6 +1,8 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.quorum.SimulatedQuorum;
@@ -41,11 +43,12 @@ final class Member {
     private LockClient begin() {
         wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
-        return Simulated.builder(backend(), machine.name + "-" + incarnation)
+        LockClientBuilder settings = Simulated.builder(backend(), machine.name + "-" + incarnation)
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
-                .workScheduler(threads)
-                .build();
+                .workScheduler(threads);
+        LockListener listener = oracle.risks.of(machine);
+        return (listener == null ? settings : settings.listener(listener)).build();
     }
 
     private Wire wireTo(int site) {

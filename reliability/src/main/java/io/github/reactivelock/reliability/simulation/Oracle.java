@@ -89,14 +89,19 @@ final class Oracle {
     private final List<String> lostWakeups = new ArrayList<>();
     private final List<String> leaks = new ArrayList<>();
     private final List<HistoryEvent> history = new ArrayList<>();
+    private final List<String> untold = new ArrayList<>();
     private final Site site;
+    /** What is told of holds. */
+    final Risks risks;
+
     private long holds;
     private long acquisitions;
 
     /** @param site the one whose losses excuse, or one that never loses anything */
-    Oracle(World world, Site site) {
+    Oracle(World world, Site site, Duration lease) {
         this.world = world;
         this.site = site;
+        this.risks = new Risks(world, lease, this::wasCut, what -> wrong(untold, what));
     }
 
     private Lock lock(String key) {
@@ -109,7 +114,11 @@ final class Oracle {
     }
 
     private boolean wasCut(Hold hold) {
-        long granted = hold.handle.fencingToken() & MASK;
+        return wasCut(hold.handle.fencingToken());
+    }
+
+    private boolean wasCut(long token) {
+        long granted = token & MASK;
         return granted < site.excusedBelow() || forced.contains(granted);
     }
 
@@ -147,6 +156,7 @@ final class Oracle {
     /** A flow begins what the lock protects. */
     Hold begins(Machine machine, String key, LockHandle handle) {
         holds++;
+        risks.begins(machine, handle);
         Lock lock = lock(key);
         Hold begun = new Hold(machine, key, handle, holds);
         if (world.isLogged()) {
@@ -231,7 +241,8 @@ final class Oracle {
         report.overlaps().forEach(what -> overlaps.add("in the history: " + what));
         report.tokenRegressions().forEach(what -> regressions.add("in the history: " + what));
         report.leaks().forEach(what -> leaks.add("in the history: " + what));
-        return new Result(world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks);
+        return new Result(
+                world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks, untold);
     }
 
     /**
@@ -244,6 +255,7 @@ final class Oracle {
      * @param regressions tokens that did not rise
      * @param lostWakeups somebody waited for a lock that was free
      * @param leaks what was left
+     * @param untold of a hold that was lost, or of its end
      */
     record Result(
             long trace,
@@ -252,10 +264,11 @@ final class Oracle {
             List<String> overlaps,
             List<String> regressions,
             List<String> lostWakeups,
-            List<String> leaks) {
+            List<String> leaks,
+            List<String> untold) {
 
         boolean isRight() {
-            return overlaps.isEmpty() && regressions.isEmpty() && lostWakeups.isEmpty() && leaks.isEmpty();
+            return wrong().isEmpty();
         }
 
         List<String> wrong() {
@@ -264,6 +277,7 @@ final class Oracle {
             regressions.forEach(what -> all.add("token: " + what));
             lostWakeups.forEach(what -> all.add("lost wake-up: " + what));
             leaks.forEach(what -> all.add("leak: " + what));
+            untold.forEach(what -> all.add("untold: " + what));
             return all;
         }
     }

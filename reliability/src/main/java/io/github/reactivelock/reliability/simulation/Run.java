@@ -33,7 +33,7 @@ final class Run {
                 .<Site>mapToObj(i -> plan.store().isRedis() ? new LuaSite(world, i) : new MemorySite(world))
                 .toList();
         Site excusing = plan.store().isQuorum() ? new MemorySite(world) : sites.get(0);
-        this.oracle = new Oracle(world, excusing);
+        this.oracle = new Oracle(world, excusing, plan.lease());
         this.flows = new Flows(world, plan, oracle);
         for (int i = 0; i < plan.machines(); i++) {
             members.add(member("machine-" + i));
@@ -71,6 +71,7 @@ final class Run {
             oracle.stillWaits(flows.under() + " flows never ended");
         }
         end();
+        oracle.risks.end();
         sites.forEach(Site::close);
         return oracle.result();
     }

@@ -186,6 +186,7 @@ public final class Simulate implements Callable<Integer> {
         private long regressions;
         private long lostWakeups;
         private long leaks;
+        private long untold;
 
         synchronized void add(Oracle.Result result) {
             seeds++;
@@ -194,17 +195,18 @@ public final class Simulate implements Callable<Integer> {
             regressions += result.regressions().size();
             lostWakeups += result.lostWakeups().size();
             leaks += result.leaks().size();
+            untold += result.untold().size();
         }
 
         synchronized long wrong() {
-            return overlaps + regressions + lostWakeups + leaks;
+            return overlaps + regressions + lostWakeups + leaks + untold;
         }
 
         @Override
         public String toString() {
             return String.format(
-                    "seeds=%d acquisitions=%d overlaps=%d token_regressions=%d lost_wakeups=%d leaks=%d",
-                    seeds, acquisitions, overlaps, regressions, lostWakeups, leaks);
+                    "seeds=%d acquisitions=%d overlaps=%d token_regressions=%d lost_wakeups=%d leaks=%d untold=%d",
+                    seeds, acquisitions, overlaps, regressions, lostWakeups, leaks, untold);
         }
     }
 }

@@ -1,0 +1,158 @@
+package io.github.reactivelock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.Operators;
+
+/**
+ * The states of a hold on their way to those who asked for them ({@link LockHandle#states}). Only the newest is kept, so
+ * nothing is queued for a slow subscriber. Moved by one thread at a time.
+ *
+ * <pre>
+ * state      leaves on
+ * Safe       at risk -> AtRisk; loss -> Lost; released -> over
+ * AtRisk     safe again -> Safe; loss -> Lost; released -> over
+ * Lost       is over
+ * </pre>
+ */
+final class HoldStates {
+
+    private final Grant grant;
+    private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
+    private volatile HoldState newest;
+    private volatile boolean isOver;
+
+    HoldStates(Grant grant, HoldState first) {
+        this.grant = grant;
+        this.newest = first;
+    }
+
+    /** Of a hold that was over before anybody asked. */
+    static HoldStates ended(Grant grant, @Nullable LockLostException loss) {
+        HoldStates ended = new HoldStates(grant, loss == null ? new HoldState.Safe() : new HoldState.Lost(loss));
+        ended.isOver = true;
+        return ended;
+    }
+
+    void tell(HoldState now) {
+        newest = now;
+        if (now instanceof HoldState.Lost) {
+            end();
+        } else {
+            watchers.forEach(Watcher::drain);
+        }
+    }
+
+    /** There are no more. */
+    void end() {
+        isOver = true;
+        watchers.forEach(Watcher::drain);
+        watchers.clear();
+    }
+
+    void add(Watcher watcher) {
+        if (!isOver) {
+            watchers.add(watcher);
+        }
+        watcher.states = this;
+        if (watcher.isDone) {
+            watchers.remove(watcher);
+        }
+        watcher.drain();
+    }
+
+    /** As it is now, for a subscriber that may hear of it late. */
+    private HoldState present() {
+        return newest instanceof HoldState.AtRisk risk
+                ? new HoldState.AtRisk(Duration.ofNanos(Math.max(0, grant.remaining())), risk.cause())
+                : newest;
+    }
+
+    /**
+     * One subscriber. No operator of Reactor does this: one that changes the thread fetches ahead, so a slow subscriber would
+     * hear of a state that is over. Safe for use from any thread; whoever has news while nobody tells any has it told on the
+     * work scheduler.
+     */
+    static final class Watcher implements Subscription, Runnable {
+
+        private static final AtomicIntegerFieldUpdater<Watcher> NEWS =
+                AtomicIntegerFieldUpdater.newUpdater(Watcher.class, "news");
+        private static final AtomicLongFieldUpdater<Watcher> REQUESTED =
+                AtomicLongFieldUpdater.newUpdater(Watcher.class, "requested");
+
+        private final UserCallbacks callbacks;
+        private final Subscriber<? super HoldState> actual;
+        private volatile @Nullable HoldStates states;
+        private volatile boolean isDone;
+
+        @SuppressWarnings("UnusedVariable") // only ever used through NEWS
+        private volatile int news;
+
+        private volatile long requested;
+        /** Touched by who tells, as is all below. */
+        private @Nullable Class<?> told;
+
+        Watcher(UserCallbacks callbacks, Subscriber<? super HoldState> actual) {
+            this.callbacks = callbacks;
+            this.actual = actual;
+        }
+
+        @Override
+        public void request(long n) {
+            if (Operators.validate(n)) {
+                long unused = Operators.addCap(REQUESTED, this, n);
+                drain();
+            }
+        }
+
+        @Override
+        public void cancel() {
+            isDone = true;
+            HoldStates watched = states;
+            if (watched != null) {
+                watched.watchers.remove(this);
+            }
+        }
+
+        private void drain() {
+            if (NEWS.getAndIncrement(this) == 0) {
+                callbacks.run(this);
+            }
+        }
+
+        @Override
+        public void run() {
+            int heard = 1;
+            do {
+                tell();
+                heard = NEWS.addAndGet(this, -heard);
+            } while (heard != 0);
+        }
+
+        private void tell() {
+            HoldStates watched = states;
+            if (watched == null || isDone) {
+                return;
+            }
+            boolean isLast = watched.isOver; // read first: the state that is read then is the last
+            HoldState now = watched.present();
+            boolean isUntold = now.getClass() != told && (!isLast || now instanceof HoldState.Lost);
+            if (isUntold && requested > 0) {
+                isUntold = false;
+                told = now.getClass();
+                long unused = Operators.produced(REQUESTED, this, 1);
+                actual.onNext(now);
+            }
+            if (isLast && !isUntold && !isDone) {
+                isDone = true;
+                actual.onComplete();
+            }
+        }
+    }
+}

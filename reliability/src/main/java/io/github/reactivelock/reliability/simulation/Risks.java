@@ -1,0 +1,173 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockRequest;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.Simulated;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/**
+ * Judges what is told of holds. A loss that comes of a store which does not confirm is at risk before, in time unless the
+ * process was paused, and until the loss. Who asks for a hold's states hears no other end than the listener, and in the end
+ * nobody still waits for one.
+ *
+ * <p>A loss that nobody can foresee is one by an operator, by a store that lost its data or whose clock jumped, by the longest
+ * hold, by the end of the client, and one that is learned only at the release.
+ */
+final class Risks {
+
+    /** Of a lease: a hold begins with a third of it at least, and ticks twelve times in a lease. */
+    private static final int LEAST_LEFT = 6;
+
+    /** One hold in so many is asked for its states. */
+    private static final int WATCHED = 5;
+
+    /** What is known of a hold. */
+    private static final class Told {
+        private HoldState.@Nullable AtRisk risk;
+        private @Nullable LockHandle handle;
+        private @Nullable String end;
+        private final List<String> heard = new ArrayList<>();
+    }
+
+    private final World world;
+    private final Duration lease;
+    private final LongPredicate wasCut;
+    private final Consumer<String> wrong;
+    private final Map<String, Told> holds = new HashMap<>();
+
+    /**
+     * @param wasCut whether the grant with this token may have been ended by something else than its lease
+     * @param wrong takes what went wrong
+     */
+    Risks(World world, Duration lease, LongPredicate wasCut, Consumer<String> wrong) {
+        this.world = world;
+        this.lease = lease;
+        this.wasCut = wasCut;
+        this.wrong = wrong;
+    }
+
+    private Told told(String key, long token) {
+        return holds.computeIfAbsent(name(key, token), first -> new Told());
+    }
+
+    private static String name(String key, long token) {
+        return "'" + key + "', token " + token;
+    }
+
+    /** Not all, because a client without a listener has other ways. */
+    private static boolean hasListener(Machine machine) {
+        return machine.name.hashCode() % 2 == 0;
+    }
+
+    /** A flow begins what the lock protects. */
+    void begins(Machine machine, LockHandle handle) {
+        boolean isWatched = handle.fencingToken() % WATCHED == 0;
+        if (!isWatched && !hasListener(machine)) {
+            return;
+        }
+        Told hold = told(handle.key(), handle.fencingToken());
+        hold.handle = handle;
+        if (isWatched && hold.heard.isEmpty()) {
+            hold.heard.add("");
+            Disposable unused = handle.states()
+                    .subscribe(
+                            state -> hold.heard.add(state.getClass().getSimpleName()),
+                            failure -> wrong.accept("the states of " + handle + " failed: " + failure),
+                            () -> hold.heard.add("end"));
+        }
+    }
+
+    /** What the clients of a machine tell; null if they have no listener. */
+    @Nullable
+    LockListener of(Machine machine) {
+        return !hasListener(machine)
+                ? null
+                : new LockListener() {
+                    @Override
+                    public void atRisk(LockRequest request, long token, HoldState.AtRisk risk) {
+                        told(request.key(), token).risk = risk;
+                    }
+
+                    @Override
+                    public void safeAgain(LockRequest request, long token) {
+                        Told hold = told(request.key(), token);
+                        if (hold.risk == null) {
+                            wrong.accept(name(request.key(), token) + " is safe again and was not at risk");
+                        }
+                        hold.risk = null;
+                    }
+
+                    @Override
+                    public void released(LockRequest request, long token, Duration held) {
+                        ended(request.key(), token, "released");
+                    }
+
+                    @Override
+                    public void releaseFailed(LockRequest request, LockUnavailableException failure) {
+                        // names no token: the end of the states is compared with nothing
+                    }
+
+                    @Override
+                    public void lost(LockRequest request, LockLostException loss) {
+                        judge(machine, loss, told(loss.key(), loss.fencingToken()));
+                        ended(loss.key(), loss.fencingToken(), "lost");
+                    }
+                };
+    }
+
+    private void ended(String key, long token, String end) {
+        Told hold = told(key, token);
+        hold.end = end;
+        if (hold.heard.isEmpty()) {
+            Told unused = holds.remove(name(key, token));
+        }
+    }
+
+    private void judge(Machine machine, LockLostException loss, Told hold) {
+        boolean isByLease = loss.reason() == LossReason.UNREACHABLE || loss.reason() == LossReason.EXPIRED;
+        if (!isByLease || wasCut.test(loss.fencingToken()) || isLearnedAtTheRelease(loss, hold.handle)) {
+            return;
+        }
+        HoldState.AtRisk risk = hold.risk;
+        if (risk == null) {
+            wrong.accept(loss.getMessage() + ", and was not at risk");
+        } else if (machine.resumedAt() < world.now() - 2 * lease.toNanos()
+                && risk.remaining().compareTo(lease.dividedBy(LEAST_LEFT)) < 0) {
+            wrong.accept(loss.getMessage() + ", and was at risk only when " + risk.remaining() + " were left");
+        }
+    }
+
+    private static boolean isLearnedAtTheRelease(LockLostException loss, @Nullable LockHandle handle) {
+        return loss.reason() == LossReason.EXPIRED && (handle == null || Simulated.isDisowned(handle));
+    }
+
+    /** Everything has come to its end. */
+    void end() {
+        holds.forEach((name, hold) -> {
+            List<String> heard = hold.heard;
+            if (heard.isEmpty()) {
+                return;
+            }
+            String last = heard.get(heard.size() - 1);
+            boolean isLost = heard.size() > 1 && heard.get(heard.size() - 2).equals("Lost");
+            if (!last.equals("end")) {
+                wrong.accept("the states of " + name + " have no end: " + heard);
+            } else if (heard.size() > 2 && hold.end != null && isLost != hold.end.equals("lost")) {
+                wrong.accept("the states of " + name + " are " + heard + ", and the listener heard " + hold.end);
+            }
+        });
+    }
+}
