@@ -84,7 +84,10 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     private Cohort cohortFor(Waiter waiter) {
-        boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
+        LockOptions options = waiter.options;
+        boolean alone = waiter.mode == Claim.Mode.TRY
+                || options.fairness() == Fairness.FIFO
+                || !options.share().isWhole();
         KeyContext joined = join(waiter.key);
         return alone ? new OrderedCohort(this, joined) : joined.together();
     }
@@ -119,7 +122,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
-        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping());
+        return new Claim(
+                waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping(), options.share());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -95,6 +96,15 @@ public final class LockOptions {
      */
     public boolean isReleaseAwaited() {
         return values.releaseAwaited;
+    }
+
+    /**
+     * How much of a lock is asked for.
+     *
+     * @return the whole, but for the options of {@link LockClient#shared} and {@link LockClient#permits}
+     */
+    public Share share() {
+        return values.share;
     }
 
     /**
@@ -205,9 +215,14 @@ public final class LockOptions {
         return values.keeping;
     }
 
+    /** Only through a client, which knows what its store supports. */
+    LockOptions withShare(Share share) {
+        return values.share.equals(share) ? this : with(changed -> changed.share = share);
+    }
+
     /** Whether a claim asks for what these options do. */
     boolean suit(Claim claim) {
-        return values.lease.equals(claim.lease()) && keeping() == claim.keeping();
+        return values.lease.equals(claim.lease()) && keeping() == claim.keeping() && values.share.equals(claim.share());
     }
 
     static Duration checked(String name, Duration value, Duration shortest) {
@@ -235,7 +250,8 @@ public final class LockOptions {
         return "LockOptions[lease=" + values.lease + ", renewed=" + isRenewed() + ", waitTimeout="
                 + text(values.waitTimeout) + ", maxHold=" + text(values.maxHold) + ", fairness=" + values.fairness
                 + ", releaseAwaited=" + values.releaseAwaited + ", owner="
-                + (values.owner.isEmpty() ? "client" : values.owner) + "]";
+                + (values.owner.isEmpty() ? "client" : values.owner)
+                + (values.share.isWhole() ? "" : ", share=" + values.share.text()) + "]";
     }
 
     private static String text(Duration value) {
@@ -252,6 +268,7 @@ public final class LockOptions {
         private Fairness fairness = Fairness.COHORT;
         private String owner = "";
         private boolean releaseAwaited = true;
+        private Share share = Share.WHOLE;
 
         Values() {}
 
@@ -263,6 +280,7 @@ public final class LockOptions {
             fairness = from.fairness;
             owner = from.owner;
             releaseAwaited = from.releaseAwaited;
+            share = from.share;
         }
     }
 }

@@ -123,7 +123,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         Handle joined = null;
         try {
             joined = outer == null ? null : outer.join(options);
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalStateException e) {
             end(e);
             return;
         }
