@@ -142,6 +142,10 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         grant.tick(now, options);
     }
 
+    void look() {
+        news.look(grant);
+    }
+
     @Override
     public void renewalFailed(String claimId, Throwable cause) {
         if (grant.claim.id().equals(claimId)) {

@@ -169,6 +169,15 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         line.join(this);
     }
 
+    /** Goes on waiting in another line; inside the events of both. */
+    final void moveTo(Line other) {
+        line = other;
+    }
+
+    final @Nullable Line line() {
+        return line;
+    }
+
     /** Inside the line's events. */
     @Override
     public final void run() {

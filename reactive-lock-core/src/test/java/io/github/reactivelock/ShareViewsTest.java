@@ -4,6 +4,7 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
@@ -69,6 +70,13 @@ class ShareViewsTest {
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("keeps exclusive locks only")
                 .hasMessageContaining("one share among any number");
+    }
+
+    @Test
+    void anElectionHasOneLeaderAndTakesNoClientThatShares() {
+        assertThatThrownBy(() -> LeaderElection.of(client.shared(), "leader"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the leader of 'leader' would be one of several");
     }
 
     @Test

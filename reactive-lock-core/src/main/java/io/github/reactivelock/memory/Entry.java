@@ -97,7 +97,7 @@ final class Entry {
         return Optional.empty();
     }
 
-    /** What waits may stand before others that fit. */
+    /** What waits may stand before others that fit, {@code models/Shares.tla: LeaverServes}. */
     boolean release(Claim claim, long now, Teller teller) {
         queue.remove(claim.id());
         settle(now, teller);
@@ -202,8 +202,8 @@ final class Entry {
     }
 
     /**
-     * Grants whatever is first for as long as it fits, so that those who share go in together and nobody is overtaken. Who
-     * asks stands at its place, or if it has none, at the end; it is answered and needs no push.
+     * Grants whatever is first for as long as it fits, so that those who share go in together and nobody is overtaken,
+     * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is answered and needs no push.
      */
     private void serve(@Nullable Place asking, long now, Teller teller) {
         Place asks = asking;

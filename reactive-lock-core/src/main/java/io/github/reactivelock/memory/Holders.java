@@ -27,6 +27,7 @@ final class Holders {
         return owner == null && shares.isEmpty();
     }
 
+    /** {@code models/Shares.tla: Fits}. */
     boolean fits(Claim claim) {
         return used + claim.share().units() <= claim.share().capacity();
     }
@@ -72,7 +73,7 @@ final class Holders {
         return owner;
     }
 
-    /** Forgets whoever has been silent for a lease. */
+    /** Forgets whoever has been silent for a lease of its own, {@code models/Shares.tla: OwnDeadline}. */
     void expire(long now) {
         Place held = owner;
         if (held != null && held.isOver(now)) {
