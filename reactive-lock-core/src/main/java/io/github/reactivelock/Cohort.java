@@ -21,9 +21,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     volatile long lease = Long.MAX_VALUE;
 
     // Touched only inside events, as are the next.
-    private Phase phase = Phase.IDLE;
-
-    private final WaitingFlows waiting;
+    Phase phase = Phase.IDLE;
+    final WaitingFlows waiting;
 
     Cohort(Engine engine, KeyContext keyContext) {
         super(engine.services.timing);
@@ -83,12 +82,14 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
 
     @Override
     public void leave(Waiter waiter) {
-        post(() -> {
-            if (waiting.leave(waiter) && !phase.suits(waiting.wanted())) {
-                withdraw();
-                claim();
-            }
-        });
+        post(() -> left(waiter));
+    }
+
+    void left(Waiter waiter) {
+        if (waiting.leave(waiter) && !phase.suits(waiting.wanted())) {
+            withdraw();
+            claim();
+        }
     }
 
     void close() {
@@ -103,7 +104,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
 
     // ---- getting the lock
 
-    private void claim() {
+    final void claim() {
         Waiter first = waiting.first();
         if (first == null) {
             return;
@@ -184,7 +185,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     /** Gives the lock to the next flow that still wants it, or up if none does or that one wants another lease. */
-    private void handOn(Grant grant) {
+    void handOn(Grant grant) {
         Waiter next = waiting.next(grant);
         if (next == null) {
             drop(grant);
@@ -291,7 +292,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     /** Nobody has this grant. */
-    private void drop(Grant unwanted) {
+    final void drop(Grant unwanted) {
         leavePlace();
         engine.withdraw(unwanted.claim);
         over(unwanted);

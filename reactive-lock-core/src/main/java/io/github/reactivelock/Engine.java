@@ -22,12 +22,18 @@ import reactor.util.context.ContextView;
  */
 final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants {
 
+    /** In which cohort a flow stands. */
+    interface Cohorts {
+        Cohort of(Engine engine, KeyContext keyContext, Waiter waiter);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
     final Services services;
+    private final Cohorts cohorts;
     private final String name;
 
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
@@ -50,7 +56,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private final Sinks.Empty<Void> quiet = Sinks.empty();
     private final Sinks.Empty<Void> end = Sinks.empty();
 
-    Engine(Settings settings) {
+    Engine(Settings settings, Cohorts cohorts) {
+        this.cohorts = cohorts;
         this.services = new Services(settings, this, this::tick);
         this.signals = new SignalRouter(services, settings.jitter(), this);
         this.name = settings.name();
@@ -79,14 +86,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             waiter.fail(new LockTimeoutException(
                     waiter.key, waiter.options.waitTimeout().orElse(Duration.ZERO)));
         } else {
-            waiter.start(cohortFor(waiter), now, deadline);
+            waiter.start(cohorts.of(this, join(waiter.key), waiter), now, deadline);
         }
-    }
-
-    private Cohort cohortFor(Waiter waiter) {
-        boolean alone = waiter.mode == Claim.Mode.TRY || waiter.options.fairness() == Fairness.FIFO;
-        KeyContext joined = join(waiter.key);
-        return alone ? new OrderedCohort(this, joined) : joined.together();
     }
 
     private KeyContext join(String key) {
@@ -119,7 +120,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
-        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping());
+        return new Claim(
+                waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping(), options.share());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

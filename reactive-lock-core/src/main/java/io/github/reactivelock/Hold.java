@@ -46,7 +46,6 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** Under which this hold is reentrant for {@code acquire}; set and read inside the owner's events. */
     @Nullable
     String contextOwner;
-
     /** Set inside the owner's events while it is held. */
     private HoldNews news;
 
@@ -104,11 +103,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         if (loss() != null || !isHeld()) {
             return null;
         }
-        if (wanted.isRenewed() && !options.isRenewed()) {
-            throw new IllegalArgumentException("lock '" + key()
-                    + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
-                    + " ask for this one withoutRenewal() too, or renew the outer one");
-        }
+        JoinRules.check(key(), options, wanted);
         boolean isIn = HANDLES.getAndUpdate(this, now -> now == 0 ? 0 : now + 1) > 0;
         return isIn ? new Handle(this, HoldLimit.of(this, wanted)) : null;
     }
@@ -144,6 +139,10 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void tick(long now) {
         news.look(grant); // first, because the tick may end the hold
         grant.tick(now, options);
+    }
+
+    void look() {
+        news.look(grant);
     }
 
     @Override

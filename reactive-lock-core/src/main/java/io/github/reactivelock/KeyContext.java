@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
@@ -25,6 +26,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> COHORT =
             AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "cohort");
 
+    private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> SHARING =
+            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "sharing");
+
     private final Engine engine;
     final Services services;
 
@@ -32,6 +36,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     int members;
 
     private volatile @Nullable Cohort cohort;
+    /** Most keys never have one. */
+    private volatile @Nullable Cohort sharing;
 
     /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
     @Nullable
@@ -62,6 +68,21 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             return together();
         }
         return made;
+    }
+
+    /** Where flows that share the lock stand together. */
+    Cohort sharing(Supplier<Cohort> fresh) {
+        Cohort made = sharing;
+        if (made == null) {
+            boolean unused = SHARING.compareAndSet(this, null, fresh.get());
+            return sharing(fresh);
+        }
+        return made;
+    }
+
+    /** From now on they stand in another; inside an event. */
+    void share(Cohort other) {
+        sharing = other;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -62,14 +63,53 @@ public final class LockClient extends WithLock {
     }
 
     /**
+     * This client for read locks: flows that take a key through the result hold it together, and none while a flow holds it
+     * through a client that does not share, whose {@code withLock} is the write lock of the same key. They are served in
+     * one queue, so neither starves. Below a whole hold of the key its flow joins that; the other way round, a flow that
+     * asks for the whole below its own share fails at once with {@link IllegalStateException}, for it would wait for itself.
+     *
+     * @return a view of this client; closing either closes both
+     * @throws UnsupportedOperationException if the store keeps exclusive locks only
+     */
+    public LockClient shared() {
+        return sharing(Share.ONE);
+    }
+
+    /**
+     * This client for semaphores: what it acquires takes some permits of the key. The capacity belongs to each request and is
+     * kept nowhere, so a client with another one is served by its own. All in one queue: a request for many permits is not
+     * overtaken by those for few, and free permits wait with it. The permits of a process that died come back when its lease
+     * is over. Requests for no more permits join those that their flow holds already; for more it fails at once with
+     * {@link IllegalStateException}.
+     *
+     * @param permits how many one acquisition takes, at least one
+     * @param capacity how many may be in use at once over all clients, at least as many, less than
+     *     {@code Integer.MAX_VALUE}
+     * @return a view of this client; closing either closes both
+     * @throws UnsupportedOperationException if the store cannot count permits
+     */
+    public LockClient permits(int permits, int capacity) {
+        return sharing(Share.permits(permits, capacity));
+    }
+
+    private LockClient sharing(Share share) {
+        LockBackend backend = engine.services.backend;
+        if (!backend.supports(share)) {
+            throw new UnsupportedOperationException(backend.whyUnsupported(share));
+        }
+        return new LockClient(engine, engine.services.timing.fitting(options.withShare(share)));
+    }
+
+    /**
      * This client with other options; closing either closes both. A lease that the clock margin
-     * would use up is refused, and so are times that contradict each other.
+     * would use up is refused, and so are times that contradict each other. What {@link #shared} or {@link #permits} said is kept.
      *
      * @param options for all that is acquired through the result
      * @return a view of this client
      */
     public LockClient with(LockOptions options) {
-        return new LockClient(engine, engine.services.timing.fitting(Objects.requireNonNull(options, "options")));
+        LockOptions changed = Objects.requireNonNull(options, "options").withShare(this.options.share());
+        return new LockClient(engine, engine.services.timing.fitting(changed));
     }
 
     /** {@return the options used for everything acquired through this client} */
@@ -151,7 +191,8 @@ public final class LockClient extends WithLock {
 
     /**
      * Takes a lock away from its holder: looks who that is, and ends exactly that grant. For operators: the
-     * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock.
+     * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock. Of those who
+     * share a lock, the newest {@link LockInfo.Held#MOST_SHOWN} lose it.
      *
      * @param key the lock's key
      * @return whether the grant seen was in force until now; fails with {@link LockUnavailableException}

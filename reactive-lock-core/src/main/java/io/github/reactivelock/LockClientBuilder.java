@@ -178,7 +178,11 @@ public final class LockClientBuilder {
      */
     public LockClient build() {
         LockOptions fitting = Timing.fitting(options, marginShare, marginFixed.toNanos());
-        return new LockClient(new Engine(settings()), fitting);
+        return new LockClient(engine(), fitting);
+    }
+
+    Engine engine() {
+        return new Engine(settings(), new CohortChoice());
     }
 
     Settings settings() {

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -101,6 +102,15 @@ public final class LockOptions {
      */
     public boolean isReleaseAwaited() {
         return values.releaseAwaited;
+    }
+
+    /**
+     * How much of a lock is asked for.
+     *
+     * @return the whole, but for the options of {@link LockClient#shared} and {@link LockClient#permits}
+     */
+    public Share share() {
+        return values.share;
     }
 
     /**
@@ -240,9 +250,14 @@ public final class LockOptions {
         values.check();
     }
 
+    /** Only through a client, which knows what its store supports. */
+    LockOptions withShare(Share share) {
+        return values.share.equals(share) ? this : with(changed -> changed.share = share);
+    }
+
     /** Whether a claim asks for what these options do. */
     boolean suit(Claim claim) {
-        return values.lease.equals(claim.lease()) && keeping() == claim.keeping();
+        return values.lease.equals(claim.lease()) && keeping() == claim.keeping() && values.share.equals(claim.share());
     }
 
     private static Optional<Duration> optional(Duration value) {

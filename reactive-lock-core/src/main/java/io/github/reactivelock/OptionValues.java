@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -18,6 +19,7 @@ final class OptionValues {
     Fairness fairness = Fairness.COHORT;
     String owner = "";
     boolean releaseAwaited = true;
+    Share share = Share.WHOLE;
 
     OptionValues() {}
 
@@ -30,6 +32,7 @@ final class OptionValues {
         fairness = from.fairness;
         owner = from.owner;
         releaseAwaited = from.releaseAwaited;
+        share = from.share;
     }
 
     /** Refuses a time that is out of range. */
@@ -53,6 +56,10 @@ final class OptionValues {
             throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of " + lease
                     + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
         }
+        if (!share.isWhole() && !minHold.isZero()) {
+            throw new IllegalArgumentException("minHold of " + minHold + " is for whole locks, this is " + share.text()
+                    + "; leave it out, or use a client that does not share");
+        }
     }
 
     @Override
@@ -60,7 +67,7 @@ final class OptionValues {
         return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="
                 + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", fairness="
                 + fairness + ", releaseAwaited=" + releaseAwaited + ", owner=" + (owner.isEmpty() ? "client" : owner)
-                + "]";
+                + (share.isWhole() ? "" : ", share=" + share.text()) + "]";
     }
 
     private static String text(Duration value) {

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
@@ -57,9 +58,17 @@ final class Queries {
                 FORCE,
                 () -> services.backend
                         .inspect(key)
-                        .flatMap(seen -> seen instanceof LockInfo.Held held
-                                ? services.backend.forceRelease(key, held.fencingToken())
-                                : Mono.just(false)));
+                        .flatMap(seen -> seen instanceof LockInfo.Held held ? forceRelease(held) : Mono.just(false)));
+    }
+
+    /** All grants that were seen, one after the other. */
+    private Mono<Boolean> forceRelease(LockInfo.Held held) {
+        LockInfo.Shares shares = held.shares();
+        return shares == null
+                ? services.backend.forceRelease(held.key(), held.fencingToken())
+                : Flux.fromIterable(shares.first())
+                        .concatMap(holder -> services.backend.forceRelease(held.key(), holder.fencingToken()))
+                        .reduce(false, Boolean::logicalOr);
     }
 
     Mono<Boolean> forceRelease(String key, long fencingToken) {
@@ -144,11 +153,28 @@ final class Queries {
                 if (fencingToken == 0) {
                     fencingToken = held.fencingToken();
                 }
-                return held.fencingToken() != fencingToken;
+                return isGoneFrom(held);
             }
-            return event instanceof LockEvent.Released released
-                    ? released.fencingToken() >= fencingToken
-                    : ((LockEvent.Acquired) event).fencingToken() > fencingToken;
+            if (event instanceof LockEvent.Released released) {
+                return isWhole(released.units())
+                        ? released.fencingToken() >= fencingToken
+                        : released.fencingToken() == fencingToken;
+            }
+            LockEvent.Acquired acquired = (LockEvent.Acquired) event;
+            return isWhole(acquired.units()) && acquired.fencingToken() > fencingToken;
+        }
+
+        /** Others may have come to a lock that is shared, and so many that this one is not shown any more. */
+        private boolean isGoneFrom(LockInfo.Held held) {
+            LockInfo.Shares shares = held.shares();
+            return shares == null
+                    ? held.fencingToken() != fencingToken
+                    : shares.holders() == shares.first().size()
+                            && shares.first().stream().noneMatch(holder -> holder.fencingToken() == fencingToken);
+        }
+
+        private static boolean isWhole(int units) {
+            return units == Share.WHOLE.units();
         }
     }
 }

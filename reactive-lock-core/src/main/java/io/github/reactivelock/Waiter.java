@@ -123,7 +123,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         Handle joined = null;
         try {
             joined = outer == null ? null : outer.join(options);
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalStateException e) {
             end(e);
             return;
         }
@@ -167,6 +167,15 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
             }
         }
         line.join(this);
+    }
+
+    /** Goes on waiting in another line; inside the events of both. */
+    final void moveTo(Line other) {
+        line = other;
+    }
+
+    final @Nullable Line line() {
+        return line;
     }
 
     /** Inside the line's events. */

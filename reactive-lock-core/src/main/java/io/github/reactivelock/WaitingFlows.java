@@ -92,6 +92,15 @@ final class WaitingFlows {
         return true;
     }
 
+    /** All go to wait elsewhere, one after the other. */
+    void leaveTogether(Consumer<Waiter> each) {
+        for (Waiter waiter : all()) {
+            if (remove(waiter)) {
+                each.accept(waiter);
+            }
+        }
+    }
+
     /** Ends the wait of all. */
     void end(Consumer<Waiter> each) {
         for (Waiter waiter : all()) {

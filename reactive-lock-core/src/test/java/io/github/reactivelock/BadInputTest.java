@@ -224,4 +224,16 @@ class BadInputTest {
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");
     }
+
+    @Test
+    void aShareIsNotKeptForAMinimum() {
+        LockClient lock = LockClient.builder(bench.store)
+                .options(LockOptions.defaults().withMinHold(Duration.ofSeconds(2)))
+                .build();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(lock::shared)
+                .withMessageContaining("minHold of PT2S is for whole locks");
+        lock.close().block();
+    }
 }

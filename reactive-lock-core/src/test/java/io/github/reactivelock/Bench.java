@@ -40,7 +40,7 @@ final class Bench {
 
     Bench(UnaryOperator<LockClientBuilder> settings) {
         LockClientBuilder builder = settings.apply(over(store));
-        engine = new Engine(builder.settings());
+        engine = builder.engine();
         client = new LockClient(engine, builder.options);
     }
 

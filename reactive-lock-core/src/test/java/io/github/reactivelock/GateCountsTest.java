@@ -26,9 +26,9 @@ class GateCountsTest {
     @RepeatedTest(2)
     void nothingStaysCountedWhateverTheStoreDoes() {
         Capricious store = new Capricious();
-        Engine engine = new Engine(LockClient.builder(store.backend())
+        Engine engine = LockClient.builder(store.backend())
                 .commandTimeout(Duration.ofMillis(100))
-                .settings());
+                .engine();
         LockOptions options = LockOptions.defaults().withLease(Duration.ofMillis(500));
         LockClient together = new LockClient(engine, options);
         LockClient inOrder = together.with(options.withFairness(Fairness.FIFO));

@@ -243,7 +243,7 @@ class GateTest {
     @Test
     void whereConnectionsComeAndGoAllAreServedAndNothingIsLeft() {
         Flapping store = new Flapping();
-        Engine engine = new Engine(LockClient.builder(store.backend()).settings());
+        Engine engine = LockClient.builder(store.backend()).engine();
         LockClient client = new LockClient(engine, LockOptions.defaults());
         LockClient inOrder = client.with(client.options().withFairness(Fairness.FIFO));
         Disposable flaps = Flux.interval(Duration.ofNanos(300_000), Schedulers.parallel())

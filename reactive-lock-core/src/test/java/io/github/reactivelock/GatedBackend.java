@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -51,6 +52,11 @@ final class GatedBackend implements LockBackend {
                 run.run();
             }
         });
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return store.supports(share);
     }
 
     @Override

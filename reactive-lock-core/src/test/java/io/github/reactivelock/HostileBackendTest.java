@@ -22,7 +22,7 @@ import reactor.test.subscriber.TestSubscriber;
 class HostileBackendTest {
 
     /** Throws from every method instead of answering. */
-    private static final class Broken implements LockBackend {
+    static final class Broken implements LockBackend {
         @Override
         public Mono<ClaimResult> claim(Claim claim) {
             throw new IllegalStateException("broken");

@@ -33,7 +33,7 @@ class StressTest {
     private final AtomicInteger worked = new AtomicInteger();
 
     private Engine engine() {
-        return new Engine(LockClient.builder(store.connect()).settings());
+        return LockClient.builder(store.connect()).engine();
     }
 
     @Test

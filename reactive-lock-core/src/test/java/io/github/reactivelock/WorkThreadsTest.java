@@ -193,7 +193,7 @@ class WorkThreadsTest {
     @Test
     void theTimersThreadEndsWithItsClient() throws Exception {
         CompletableFuture<Thread> timer = new CompletableFuture<>();
-        Engine engine = new Engine(LockClient.builder(store).settings());
+        Engine engine = LockClient.builder(store).engine();
         var unused = engine.services.timing.after(0, () -> timer.complete(Thread.currentThread()));
         Thread thread = timer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
 

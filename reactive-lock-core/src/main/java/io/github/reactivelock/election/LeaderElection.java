@@ -65,6 +65,11 @@ public final class LeaderElection {
      * @return the candidate, which does not campaign yet
      */
     public static LeaderElection of(LockClient client, String key) {
+        if (!client.options().share().isWhole()) {
+            throw new IllegalArgumentException(
+                    "the leader of '" + key + "' would be one of several: the client shares its" + " locks, as "
+                            + client.options().share().text() + "; give the election one that does not");
+        }
         LockClient inOrder = client.with(
                 client.options().withFairness(Fairness.FIFO).withRenewal().withoutWaitTimeout());
         return new LeaderElection(

@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store keeps of one key: an owner and a queue. Knows nothing of threads and of subscribers: it is touched only
+ * What the store keeps of one key: its holders and a queue. Knows nothing of threads and of subscribers: it is touched only
  * inside the store's atomic step for its key, and what it has to tell goes to a {@link Teller}.
  */
 final class Entry {
@@ -33,54 +33,23 @@ final class Entry {
         void forced(InMemoryLockBackend from, Claim claim);
     }
 
-    /** A claim at the store: where to push, and until when it is believed alive or, as owner, holds. */
-    private static final class Place {
-        final Claim claim;
-        /** Lower ones are served first; those of equals in the order in which they came. */
-        final long ticket;
-
-        /** When the claim came, or as owner, when it was granted. */
-        long since;
-
-        InMemoryLockBackend from;
-        long until;
-        long token;
-
-        Place(Claim claim, long ticket, InMemoryLockBackend from, long since, long until) {
-            this.claim = claim;
-            this.ticket = ticket;
-            this.from = from;
-            this.until = until;
-            this.since = since;
-        }
-
-        boolean isOver(long now) {
-            return until - now <= 0;
-        }
-
-        void extend(long now) {
-            until = now + nanos(claim.lease());
-        }
-    }
-
     /** Of claims that are served in the order in which they come. */
     static final long NO_TICKET = -1;
-
-    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final LongSupplier tokens;
     /** Most keys never have one. */
     private Map<String, Place> queue = Collections.emptyMap();
 
-    private @Nullable Place owner;
+    private final Holders holders = new Holders();
     private @Nullable Place newest;
+    private long lastToken;
 
     Entry(LongSupplier tokens) {
         this.tokens = tokens;
     }
 
     boolean isEmpty() {
-        return owner == null && queue.isEmpty();
+        return holders.isEmpty() && queue.isEmpty();
     }
 
     ClaimResult claim(Claim claim, long ticket, InMemoryLockBackend from, long now, Teller teller) {
@@ -89,18 +58,14 @@ final class Entry {
             waiting.from = from;
             waiting.extend(now);
         }
-        expire(now);
-        if (owner == null) {
-            Place first = firstAlive(now);
-            if (first == null || first == waiting) {
-                queue.remove(claim.id());
-                own(new Place(claim, ticket, from, now, now), now, teller);
-            } else {
-                promote(first, now, teller);
-            }
+        holders.expire(now);
+        Place held = holders.find(claim.id());
+        if (held == null) {
+            Place asking = waiting == null ? new Place(claim, ticket, from, now) : waiting;
+            serve(asking, now, teller);
+            held = holders.find(claim.id());
         }
-        Place held = owner;
-        if (held != null && held.claim.id().equals(claim.id())) {
+        if (held != null) {
             held.from = from;
             held.extend(now);
             return new ClaimResult.Granted(held.token, claim.lease());
@@ -110,60 +75,60 @@ final class Entry {
         }
         String behind = null;
         if (waiting == null) {
-            behind = last();
-            newest = new Place(claim, ticket, from, now, now + nanos(claim.lease()));
+            behind = last(claim);
+            newest = new Place(claim, ticket, from, now);
+            newest.extend(now);
             if (queue.isEmpty()) {
                 queue = new LinkedHashMap<>(4);
             }
             queue.put(claim.id(), newest);
         }
-        return new ClaimResult.Queued(
-                Duration.ofNanos(held == null ? 0 : held.until - now), behind, held == null ? 0 : held.token);
+        return new ClaimResult.Queued(holders.firstEnd(now), behind, lastToken);
     }
 
     /** Empty if the claim's lease starts anew, else why not. */
     Optional<LossReason> renew(Claim claim, long now, Teller teller) {
         settle(now, teller);
-        Place held = owner;
+        Place held = holders.find(claim.id());
         if (held == null) {
-            return Optional.of(LossReason.EXPIRED);
-        }
-        if (!held.claim.id().equals(claim.id())) {
-            return Optional.of(LossReason.TAKEN_OVER);
+            return Optional.of(holders.areOthers(claim.share()) ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
         }
         held.extend(now);
         return Optional.empty();
     }
 
+    /** What waits may stand before others that fit, {@code models/Shares.tla: LeaverServes}. */
     boolean release(Claim claim, long now, Teller teller) {
         queue.remove(claim.id());
         settle(now, teller);
-        Place held = owner;
-        if (held == null || !held.claim.id().equals(claim.id())) {
+        Place held = holders.find(claim.id());
+        if (held == null) {
             return false;
         }
         end(held, now, teller);
         return true;
     }
 
-    /** The owner leaves the lock to another claim, under the same token. */
+    /** A holder leaves the lock to another claim, under the same token. */
     boolean keep(Claim from, Claim to, long now, Teller teller) {
         settle(now, teller);
-        Place held = owner;
-        if (held == null
-                || (!held.claim.id().equals(from.id()) && !held.claim.id().equals(to.id()))) {
+        Place before = holders.find(from.id());
+        Place held = before == null ? holders.find(to.id()) : before;
+        if (held == null) {
             return false;
         }
-        Place kept = new Place(to, held.ticket, held.from, held.since, now + nanos(to.lease()));
+        Place kept = new Place(to, held.ticket, held.from, held.since);
         kept.token = held.token;
-        owner = kept;
+        kept.extend(now);
+        holders.remove(held);
+        holders.add(kept);
         return true;
     }
 
     boolean forceRelease(long token, long now, Teller teller) {
         settle(now, teller);
-        Place held = owner;
-        if (held == null || held.token != token) {
+        Place held = holders.find(token);
+        if (held == null) {
             return false;
         }
         teller.forced(held.from, held.claim);
@@ -171,22 +136,20 @@ final class Entry {
         return true;
     }
 
-    /** Shows another token as the owner's, if the claim is the owner and was not granted anew since, with a higher one. */
+    /** Shows another token as a holder's, if the claim is one and was not granted anew since, with a higher one. */
     boolean show(Claim claim, long token, long now) {
-        Place held = owner;
-        if (held == null || held.isOver(now) || !held.claim.id().equals(claim.id())) {
-            return false;
-        }
-        if (held.token > token) {
+        Place held = holders.find(claim.id());
+        if (held == null || held.isOver(now) || held.token > token) {
             return false;
         }
         held.token = token;
+        lastToken = Math.max(lastToken, token);
         return true;
     }
 
     LockInfo inspect(String key, long now) {
-        Place held = owner;
-        if (held == null || held.isOver(now)) {
+        Place held = holders.newest(now);
+        if (held == null) {
             return new LockInfo.Free(key);
         }
         List<Place> alive = queue.values().stream()
@@ -204,37 +167,29 @@ final class Entry {
                 Duration.ofNanos(held.until - now),
                 alive.size(),
                 Duration.ofNanos(now - held.since),
-                shown);
+                shown,
+                holders.shown(now));
     }
 
-    /** Forgets what has run out, and gives a lock that is free to whoever waits for it. */
+    /** Forgets what has run out, and gives what is free to whoever waits for it. */
     private void settle(long now, Teller teller) {
-        expire(now);
-        if (owner == null) {
-            Place first = firstAlive(now);
-            if (first != null) {
-                promote(first, now, teller);
-            }
-        }
+        holders.expire(now);
+        serve(null, now, teller);
     }
 
     private void end(Place held, long now, Teller teller) {
-        owner = null;
+        holders.remove(held);
         teller.released(held.claim, held.token);
         settle(now, teller);
     }
 
-    private void expire(long now) {
-        Place held = owner;
-        if (held != null && held.isOver(now)) {
-            owner = null;
+    /** The claim that this one, which comes now, will stand behind; null if it is unknown or asks for something else. */
+    private @Nullable String last(Claim coming) {
+        Place last = queue.isEmpty() ? holders.owner() : newest;
+        if (last == null || (!queue.isEmpty() && queue.get(last.claim.id()) != last)) {
+            return null;
         }
-    }
-
-    /** The claim that whoever comes next will stand behind; null if the one that came last has left the queue. */
-    private @Nullable String last() {
-        Place last = queue.isEmpty() ? owner : newest;
-        return last == null || (last != owner && queue.get(last.claim.id()) != last) ? null : last.claim.id();
+        return last.claim.share().isWhole() && coming.share().isWhole() ? last.claim.id() : null;
     }
 
     /** The lowest ticket of a claim that waits. */
@@ -262,21 +217,34 @@ final class Entry {
         return first;
     }
 
-    private void promote(Place first, long now, Teller teller) {
-        queue.remove(first.claim.id());
-        own(first, now, teller);
-        teller.granted(first.from, first.claim, first.token);
+    /**
+     * Grants whatever is first for as long as it fits, so that those who share go in together and nobody is overtaken,
+     * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is answered and needs no push.
+     */
+    private void serve(@Nullable Place asking, long now, Teller teller) {
+        Place asks = asking;
+        while (true) {
+            Place first = firstAlive(now);
+            Place next = first == null ? asks : first;
+            if (next == null || !holders.fits(next.claim)) {
+                return;
+            }
+            queue.remove(next.claim.id());
+            own(next, now, teller);
+            if (next == asks) {
+                asks = null;
+            } else {
+                teller.granted(next.from, next.claim, next.token);
+            }
+        }
     }
 
     private void own(Place next, long now, Teller teller) {
         next.token = tokens.getAsLong();
+        lastToken = next.token;
         next.extend(now);
         next.since = now;
-        owner = next;
+        holders.add(next);
         teller.acquired(next.claim, next.token);
-    }
-
-    private static long nanos(Duration lease) {
-        return (lease.compareTo(LONGEST) > 0 ? LONGEST : lease).toNanos();
     }
 }

@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -20,8 +21,9 @@ import reactor.core.publisher.Mono;
  * A store in the memory of this process. All answers are given at once, on the subscribing thread.
  *
  * <ol>
- *   <li>A claim on a free lock is granted with the next token of one counter; a held lock queues it.
- *   <li>Release hands the lock to the first waiting claim that is alive and pushes a grant to the client that waits. As a
+ *   <li>A claim that fits beside the holders is granted with the next token of one counter, unless others wait; else it is
+ *       queued. Each holder has a deadline of its own.
+ *   <li>Release hands the lock to the first waiting claims that are alive and fit, and pushes a grant to the client that waits. As a
  *       node of a quorum it goes by the tickets of those that wait.
  *   <li>A lease that has run out is noticed when somebody next asks for the key; waiting claims are told to ask then.
  *   <li>A key that is neither held nor waited for takes no memory.
@@ -76,6 +78,11 @@ public final class InMemoryLockBackend implements QuorumNode {
      */
     public int size() {
         return store.size();
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return true;
     }
 
     @Override

@@ -50,12 +50,13 @@ final class Notices implements Entry.Teller {
 
     @Override
     public void acquired(Claim claim, long token) {
-        event(new LockEvent.Acquired(claim.key(), claim.owner(), token));
+        event(new LockEvent.Acquired(
+                claim.key(), claim.owner(), token, claim.share().units()));
     }
 
     @Override
     public void released(Claim claim, long token) {
-        event(new LockEvent.Released(claim.key(), token));
+        event(new LockEvent.Released(claim.key(), token, claim.share().units()));
     }
 
     void listen(InMemoryLockBackend connection, FluxSink<Signal> sink) {

@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -135,6 +136,19 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public boolean isReady() {
         return nodes.isMajorityReady();
+    }
+
+    /** Each node would let in as many as the capacity, and a claim needs a majority of nodes only. */
+    @Override
+    public String whyUnsupported(Share share) {
+        int capacity = share.capacity();
+        return capacity == Share.ONE.capacity()
+                ? "a quorum does not keep read locks yet; use one Redis, or withLock without shared()"
+                : "a quorum cannot count permits: each of its " + nodes.size() + " nodes would admit " + capacity
+                        + ", and a claim needs only " + nodes.majority() + " of them, so up to "
+                        + (long) nodes.size() * capacity / nodes.majority()
+                        + " permits would be in use; take one of " + capacity
+                        + " exclusive locks, \"key#1\" and so on, or use one Redis";
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.reactivelock.spi;
 
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -15,8 +16,9 @@ import java.util.Objects;
  * @param lease how long the store keeps the lock, or the place in the queue, without hearing again
  * @param mode whether to wait in the queue
  * @param keeping whether the hold will be renewed
+ * @param share how much of the lock it wants
  */
-public record Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping) {
+public record Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping, Share share) {
 
     /** What the store does with a claim it cannot grant at once. */
     public enum Mode {
@@ -48,7 +50,7 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
     }
 
     /**
-     * Refuses missing parts and a lease that is not positive.
+     * A claim for the whole of a lock.
      *
      * @param key the lock's key
      * @param id the claim's id
@@ -57,12 +59,28 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
      * @param mode whether to wait
      * @param keeping whether the hold will be renewed
      */
+    public Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping) {
+        this(key, id, owner, lease, mode, keeping, Share.WHOLE);
+    }
+
+    /**
+     * Refuses missing parts and a lease that is not positive.
+     *
+     * @param key the lock's key
+     * @param id the claim's id
+     * @param owner a name for people
+     * @param lease must be positive
+     * @param mode whether to wait
+     * @param keeping whether the hold will be renewed
+     * @param share how much of the lock it wants
+     */
     public Claim {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(id, "id");
         Objects.requireNonNull(owner, "owner");
         Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(keeping, "keeping");
+        Objects.requireNonNull(share, "share");
         if (lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("lease of claim on '" + key + "' must be positive but is " + lease);
         }

@@ -2,12 +2,14 @@ package io.github.reactivelock.spi;
 
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A store that keeps, for every key, one owner and a queue of waiting claims. The engine does the waiting, renewing,
+ * A store that keeps, for every key, its holders and a queue of waiting claims. The claim that is first in the queue is
+ * granted as soon as the units in use and its own fit the capacity of its {@link Claim#share()}. The engine does the waiting, renewing,
  * timing out and cancelling; a backend only answers questions and pushes signals.
  *
  * <p>Every publisher is cold and never blocks the subscribing thread. Results may arrive on any thread, the driver's
@@ -44,6 +46,27 @@ public interface LockBackend {
     }
 
     /**
+     * Whether claims for such a share can be made. Asked when a client is told to share, so it only looks.
+     *
+     * @param share how much of a lock is wanted
+     * @return only for the whole, unless overridden
+     */
+    default boolean supports(Share share) {
+        return share.isWhole();
+    }
+
+    /**
+     * Why claims for such a share cannot be made; asked where {@link #supports} says so.
+     *
+     * @param share how much of a lock is wanted
+     * @return a sentence for the user, which says what to do instead
+     */
+    default String whyUnsupported(Share share) {
+        return getClass().getSimpleName() + " keeps exclusive locks only, and no lock as " + share.text()
+                + "; use another store, or withLock without shared() or permits()";
+    }
+
+    /**
      * Asks for the lock. Called for the first attempt, and again with the same claim to look whether a waiting claim
      * has been served and to keep it alive; a waiting claim that is not asked about for a whole lease is dead and may
      * be dropped. Idempotent by {@link Claim#id()}: a claim that already owns the lock is answered with its old token
@@ -77,8 +100,8 @@ public interface LockBackend {
     Mono<RenewalResult> renew(List<Claim> held);
 
     /**
-     * Gives the lock up if the claim owns it, handing it to the next live waiting claim in the same atomic step, and
-     * otherwise takes the claim out of the queue. Idempotent: said again it changes nothing, and it never touches a
+     * Gives the lock up if the claim owns it, or its share of it, handing it to the next live waiting claims that fit in
+     * the same atomic step, and otherwise takes the claim out of the queue, which may let those behind it in. Idempotent: said again it changes nothing, and it never touches a
      * successor.
      *
      * @param claim the claim to end

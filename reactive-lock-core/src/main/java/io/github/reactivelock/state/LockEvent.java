@@ -28,8 +28,21 @@ public sealed interface LockEvent {
      * @param key the lock's key
      * @param owner the name the claim gave itself
      * @param fencingToken the token of the grant
+     * @param units how many units it took; {@code Integer.MAX_VALUE} for the whole
      */
-    record Acquired(String key, String owner, long fencingToken) implements LockEvent {}
+    record Acquired(String key, String owner, long fencingToken, int units) implements LockEvent {
+
+        /**
+         * A grant of the whole.
+         *
+         * @param key the lock's key
+         * @param owner the name the claim gave itself
+         * @param fencingToken the token of the grant
+         */
+        public Acquired(String key, String owner, long fencingToken) {
+            this(key, owner, fencingToken, Share.WHOLE.units());
+        }
+    }
 
     /**
      * The owner gave the lock up, or lost it by force. A lease that runs out is not announced by every store; what
@@ -37,6 +50,18 @@ public sealed interface LockEvent {
      *
      * @param key the lock's key
      * @param fencingToken the token of the grant that ended
+     * @param units how many units it had; {@code Integer.MAX_VALUE} for the whole
      */
-    record Released(String key, long fencingToken) implements LockEvent {}
+    record Released(String key, long fencingToken, int units) implements LockEvent {
+
+        /**
+         * The end of a hold of the whole.
+         *
+         * @param key the lock's key
+         * @param fencingToken the token of the grant that ended
+         */
+        public Released(String key, long fencingToken) {
+            this(key, fencingToken, Share.WHOLE.units());
+        }
+    }
 }

@@ -32,7 +32,11 @@ public sealed interface LockInfo {
      * @return false if the lock is free or another's
      */
     default boolean isHeldBy(String owner) {
-        return this instanceof Held held && held.owner().equals(owner);
+        return this instanceof Held held
+                && (held.owner().equals(owner)
+                        || (held.shares() != null
+                                && held.shares().first().stream()
+                                        .anyMatch(holder -> holder.owner().equals(owner))));
     }
 
     /** {@return the hold, or empty if the lock is free} */
@@ -48,8 +52,9 @@ public sealed interface LockInfo {
     record Free(String key) implements LockInfo {}
 
     /**
-     * A claim owns the lock. Hand-overs inside the owner's process are not visible here: {@code owner},
-     * {@code fencingToken} and {@code age} are those of the store's grant.
+     * A claim owns the lock, or several share it. Hand-overs inside the owner's process are not visible here:
+     * {@code owner}, {@code fencingToken}, {@code remaining} and {@code age} are those of the store's grant, and of the
+     * newest one where several are in force.
      *
      * @param key the lock's key
      * @param owner the name the claim gave itself
@@ -59,6 +64,7 @@ public sealed interface LockInfo {
      * @param age for how long the grant has lasted by the store's clock; null if the store does not know
      * @param queue the first of those that wait, at most {@link #MOST_SHOWN}, in the order in which they are served; empty
      *     if the store does not show them
+     * @param shares how the lock is shared; null if one claim owns the whole of it
      */
     record Held(
             String key,
@@ -67,7 +73,8 @@ public sealed interface LockInfo {
             Duration remaining,
             long waiters,
             @Nullable Duration age,
-            List<Waiting> queue)
+            List<Waiting> queue,
+            @Nullable Shares shares)
             implements LockInfo {
 
         /** How many waiting claims are shown at most. */
@@ -83,9 +90,32 @@ public sealed interface LockInfo {
          * @param waiters claims in the store's queue
          * @param age for how long the grant has lasted
          * @param queue the first of those that wait
+         * @param shares how the lock is shared
          */
         public Held {
             queue = List.copyOf(queue);
+        }
+
+        /**
+         * A hold of the whole.
+         *
+         * @param key the lock's key
+         * @param owner the name the claim gave itself
+         * @param fencingToken the token of the grant
+         * @param remaining what is left of the lease
+         * @param waiters claims in the store's queue
+         * @param age for how long the grant has lasted
+         * @param queue the first of those that wait
+         */
+        public Held(
+                String key,
+                String owner,
+                long fencingToken,
+                Duration remaining,
+                long waiters,
+                @Nullable Duration age,
+                List<Waiting> queue) {
+            this(key, owner, fencingToken, remaining, waiters, age, queue, null);
         }
 
         /**
@@ -101,6 +131,37 @@ public sealed interface LockInfo {
             this(key, owner, fencingToken, remaining, waiters, null, List.of());
         }
     }
+
+    /**
+     * The claims that share a lock.
+     *
+     * @param units how many units are in use
+     * @param holders how many claims have them; flows of a process that share a claim count once
+     * @param first the newest of them, at most {@link Held#MOST_SHOWN}, the newest first
+     */
+    record Shares(int units, long holders, List<Holder> first) {
+
+        /**
+         * Copies the list.
+         *
+         * @param units how many units are in use
+         * @param holders how many claims have them
+         * @param first the newest of them
+         */
+        public Shares {
+            first = List.copyOf(first);
+        }
+    }
+
+    /**
+     * A claim that shares a lock.
+     *
+     * @param owner the name the claim gave itself
+     * @param units how many units it has
+     * @param fencingToken the token of its grant
+     * @param remaining what is left of its lease by the store's clock
+     */
+    record Holder(String owner, int units, long fencingToken, Duration remaining) {}
 
     /**
      * A claim that waits.

@@ -50,6 +50,27 @@ public class CoroutineLockClient internal constructor(
     public fun with(options: LockOptions): CoroutineLockClient = CoroutineLockClient(client.with(options))
 
     /**
+     * These locks as read locks, see [LockClient.shared]. A store that keeps exclusive locks only throws
+     * [UnsupportedOperationException].
+     *
+     * @return a view of the same client
+     */
+    public fun shared(): CoroutineLockClient = CoroutineLockClient(client.shared())
+
+    /**
+     * These locks as semaphores, see [LockClient.permits]. A store that cannot count permits throws
+     * [UnsupportedOperationException].
+     *
+     * @param permits how many one block takes, at least one
+     * @param capacity how many may be in use at once over all clients, at least as many
+     * @return a view of the same client
+     */
+    public fun permits(
+        permits: Int,
+        capacity: Int,
+    ): CoroutineLockClient = CoroutineLockClient(client.permits(permits, capacity))
+
+    /**
      * Runs a block under a lock: waits until the lock is held, runs the block as a scope of its own, and releases when the
      * block has completed.
      *

@@ -73,6 +73,23 @@ abstract class BlockCases : Fixture() {
         }
 
     @Test
+    fun blocksThatShareAreInTogetherAndOneThatAsksForTheWholeBelowIsRefused() =
+        test {
+            val result =
+                lock.shared().withLock("a") {
+                    withContext(Dispatchers.Default) {
+                        lock.permits(1, 2).withLock("b") { "in" }
+                    }
+                }
+            val refused =
+                runCatching { lock.shared().withLock("a") { lock.withLock("a") { "never" } } }.exceptionOrNull()
+
+            assertThat(result).isEqualTo("in")
+            assertThat(refused).isInstanceOf(IllegalStateException::class.java).hasMessageContaining("wait for itself")
+            assertThat(isHeld("a")).isFalse()
+        }
+
+    @Test
     fun whatTheBlockThrowsIsThrownAfterTheRelease() =
         test {
             val seen = runCatching { lock.withLock("a") { error("the work failed") } }.exceptionOrNull()

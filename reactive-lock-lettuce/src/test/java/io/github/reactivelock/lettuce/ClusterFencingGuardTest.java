@@ -36,6 +36,11 @@ class ClusterFencingGuardTest extends GuardContract {
         return backend.fencingGuard().write(key, fencingToken, "SET", "written").then();
     }
 
+    @Override
+    protected Mono<Void> writeShared(String key, long fencingToken) {
+        return backend.fencingGuard().writeShared(key, fencingToken, "SET", "written").then();
+    }
+
     @Test
     void theSlotOfAKeyIsTheOneThatTheDriverFinds() {
         for (String key : OddKeys.make((before, after) -> before + "order:42" + after)) {

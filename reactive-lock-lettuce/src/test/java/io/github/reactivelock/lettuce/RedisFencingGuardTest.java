@@ -45,6 +45,11 @@ class RedisFencingGuardTest extends GuardContract {
         return guard.write(key, fencingToken, "SET", "written").then();
     }
 
+    @Override
+    protected Mono<Void> writeShared(String key, long fencingToken) {
+        return guard.writeShared(key, fencingToken, "SET", "written").then();
+    }
+
     @Test
     void aHolderWhoseLeaseEndedIsRefusedAndChangesNothing() {
         LockClient lock = RedisFixture.client(LettuceLockBackend.connect(redis.server.uri()));

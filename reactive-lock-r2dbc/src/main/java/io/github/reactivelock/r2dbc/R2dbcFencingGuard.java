@@ -94,10 +94,29 @@ public final class R2dbcFencingGuard {
      */
     public <T> Mono<T> write(Object resource, long fencingToken, Function<Connection, Mono<T>> change) {
         requireToken(resource, fencingToken);
+        return written(resource, connection -> check(connection, resource, fencingToken), change);
+    }
+
+    /**
+     * As {@link #write}, by one of several that share the lock, and checked as {@link #checkShared} does.
+     *
+     * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
+     * @param fencingToken the token of the hold that allows the write
+     * @param change given the connection, on which it neither ends the transaction nor closes anything
+     * @param <T> the value's type
+     * @return the change's outcome, after the commit; fails as {@link #write} does
+     */
+    public <T> Mono<T> writeShared(Object resource, long fencingToken, Function<Connection, Mono<T>> change) {
+        requireToken(resource, fencingToken);
+        return written(resource, connection -> checkShared(connection, resource, fencingToken), change);
+    }
+
+    private <T> Mono<T> written(
+            Object resource, Function<Connection, Mono<Void>> check, Function<Connection, Mono<T>> change) {
         Mono<T> written = database.inTransaction(
                 database.borrow(),
                 connection -> Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                        .then(check(connection, resource, fencingToken))
+                        .then(check.apply(connection))
                         .then(Mono.defer(() -> change.apply(connection))));
         return Mono.deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
                 ? Mono.error(
@@ -128,6 +147,23 @@ public final class R2dbcFencingGuard {
      *     transaction should be rolled back then
      */
     public Mono<Void> check(Connection connection, Object resource, long fencingToken) {
+        return check(connection, resource, fencingToken, fencingToken);
+    }
+
+    /**
+     * Checks a token of one of several that share the lock. It is refused if the token of a later hold of the whole was seen,
+     * and is not remembered itself, so that those who share do not refuse one another. Otherwise as {@link #check}.
+     *
+     * @param connection a connection with a transaction, which is neither ended nor closed here
+     * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
+     * @param fencingToken the token of the hold that allows the write
+     * @return completes if the write may go on; fails as {@link #check} does
+     */
+    public Mono<Void> checkShared(Connection connection, Object resource, long fencingToken) {
+        return check(connection, resource, fencingToken, 0);
+    }
+
+    private Mono<Void> check(Connection connection, Object resource, long fencingToken, long remembered) {
         requireToken(resource, fencingToken);
         return Mono.defer(() -> {
                     if (connection.isAutoCommit()) {
@@ -138,8 +174,8 @@ public final class R2dbcFencingGuard {
                     return Dialect.asked(connection).flatMap(dialect -> {
                         Session session = new Session(connection, Objects.requireNonNull(statements.get(dialect)));
                         return column == null
-                                ? inTable(session, String.valueOf(resource), fencingToken)
-                                : inColumn(session, column, resource, fencingToken);
+                                ? inTable(session, String.valueOf(resource), remembered)
+                                : inColumn(session, column, resource, remembered);
                     });
                 })
                 .flatMap(newest -> newest > fencingToken

@@ -77,6 +77,11 @@ class R2dbcFencingGuardTest {
         protected Mono<Void> write(String key, long fencingToken) {
             return guard(databases.get(database)).write(key, fencingToken, connection -> Mono.empty());
         }
+
+        @Override
+        protected Mono<Void> writeShared(String key, long fencingToken) {
+            return guard(databases.get(database)).writeShared(key, fencingToken, connection -> Mono.empty());
+        }
     }
 
     @Nested

@@ -41,6 +41,24 @@ public final class RedisFencingGuard {
      * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was seen
      */
     public Mono<String> write(String key, long fencingToken, String command, String... arguments) {
+        return run(key, fencingToken, "", command, arguments);
+    }
+
+    /**
+     * As {@link #write}, by one of several that share the lock. It is refused if the token of a later hold of the whole was
+     * seen, and is not remembered itself, so that those who share do not refuse one another.
+     *
+     * @param key the key to write to; not one of the form in which tokens are kept
+     * @param fencingToken the token of the hold that allows it
+     * @param command a command whose first argument is a key
+     * @param arguments what follows the key
+     * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was seen
+     */
+    public Mono<String> writeShared(String key, long fencingToken, String command, String... arguments) {
+        return run(key, fencingToken, "=", command, arguments);
+    }
+
+    private Mono<String> run(String key, long fencingToken, String kind, String command, String... arguments) {
         Objects.requireNonNull(key, "key");
         if (TOKEN_KEY.matcher(key).matches()) {
             throw new IllegalArgumentException(
@@ -49,7 +67,7 @@ public final class RedisFencingGuard {
         if (fencingToken <= 0) {
             throw new IllegalArgumentException("not a fencing token: " + fencingToken);
         }
-        List<String> args = new ArrayList<>(List.of(Long.toString(fencingToken), command));
+        List<String> args = new ArrayList<>(List.of(kind + fencingToken, command));
         args.addAll(List.of(arguments));
         return connection
                 .eval(SCRIPT, List.of(key, tokenKey(key)), args)

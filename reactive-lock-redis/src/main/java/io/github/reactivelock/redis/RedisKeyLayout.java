@@ -58,6 +58,12 @@ final class RedisKeyLayout {
         return known.names;
     }
 
+    /** What the renewal of a share needs: owner, queue, waiters. */
+    List<String> ofShares(String key) {
+        List<String> all = all(key);
+        return List.of(all.get(0), all.get(2), all.get(3));
+    }
+
     String grants(String client) {
         return space + ":grants:" + client;
     }

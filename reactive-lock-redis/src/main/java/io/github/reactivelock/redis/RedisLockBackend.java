@@ -11,8 +11,8 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +33,9 @@ import reactor.core.publisher.Mono;
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
  *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease and
  *       the last token.
+ *   <li><b>Shares.</b> While claims share a lock, the owner's key says how many units are in use, so that a claim for the
+ *       whole finds it taken and does nothing else. Those that share stand in {@code :queue} with the end of their lease as
+ *       a negative score. The first that waits is granted as soon as it fits, and those behind it, up to a hundred a call.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
  *       the last one was lost.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
@@ -73,7 +76,6 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final String grants;
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
-    private final RedisBackendOptions options;
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
@@ -104,10 +106,10 @@ public abstract class RedisLockBackend implements QuorumNode {
             throw new IllegalArgumentException("there are no sharded channels on " + connection.server()
                     + ": leave RedisBackendOptions.withShardedChannels out, or connect through Lettuce to a cluster");
         }
-        this.options = options;
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
-        this.replicas = options.replicas() == 0 ? null : new RedisReplicas(this::renewBatch, options.replicaTimeout());
-        this.renewals = new RedisRenewals(connection, names, replicas == null ? this::renewBatch : replicas::renew);
+        RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
+        this.replicas = options.replicas() == 0 ? null : new RedisReplicas(asked::renew, options.replicaTimeout());
+        this.renewals = new RedisRenewals(connection, names, replicas == null ? asked::renew : replicas::renew);
         connection.listen(channels);
     }
 
@@ -122,10 +124,18 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
+    public final boolean supports(Share share) {
+        return true;
+    }
+
+    @Override
     public final Mono<ClaimResult> claim(Claim claim) {
         String verb = claim.mode() == Claim.Mode.TRY ? "try" : isHeard(claim.key()) ? "await" : "claim";
-        Mono<ClaimResult> answer =
-                calls.run(claim.key(), verb, who(claim), millis(claim)).map(reply -> RedisReplies.claim(claim, reply));
+        Share share = claim.share();
+        Mono<List<Object>> reply = share.isWhole()
+                ? calls.run(claim.key(), verb, who(claim), ScriptCalls.millis(claim))
+                : calls.run(claim.key(), "share", who(claim), ScriptCalls.millis(claim), verb, units(share), capacity(share));
+        Mono<ClaimResult> answer = reply.map(said -> RedisReplies.claim(claim, said));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
             ShardGrants waiting = shards;
             return Mono.defer(() -> {
@@ -143,8 +153,13 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<Vote> vote(Claim claim, long ticket) {
         String mode = claim.mode().name();
-        return calls.run(claim.key(), "vote", who(claim), millis(claim), mode, Long.toString(ticket))
-                .map(reply -> RedisReplies.vote(claim, reply));
+        String place = Long.toString(ticket);
+        Share share = claim.share();
+        Mono<List<Object>> answer = share.isWhole()
+                ? calls.run(claim.key(), "vote", who(claim), ScriptCalls.millis(claim), mode, place)
+                : calls.run(
+                        claim.key(), "vote", who(claim), ScriptCalls.millis(claim), mode, place, units(share), capacity(share));
+        return answer.map(reply -> RedisReplies.vote(claim, reply));
     }
 
     @Override
@@ -257,28 +272,6 @@ public abstract class RedisLockBackend implements QuorumNode {
         return "Redis at " + connection.server() + ", prefix " + prefix;
     }
 
-    private Mono<RenewalResult> renewBatch(List<Claim> batch) {
-        List<String> keys = new ArrayList<>(batch.size());
-        String[] args = new String[2 * batch.size()];
-        for (Claim claim : batch) {
-            args[2 * keys.size()] = claim.id();
-            args[2 * keys.size() + 1] = millis(claim);
-            keys.add(names.owner(claim.key()));
-        }
-        Mono<List<Object>> answer = replicas == null
-                ? calls.renew(keys, args)
-                : calls.renewAndWait(keys, args, options).doOnNext(this::checkReplicas);
-        return answer.onErrorMap(error -> RedisFailure.explain(connection, prefix, error))
-                .map(reply -> RedisReplies.renewal(batch, reply));
-    }
-
-    private void checkReplicas(List<Object> reply) {
-        long have = RedisReplies.last(reply);
-        if (have < options.replicas()) {
-            throw RedisFailure.replicas(connection, have, options);
-        }
-    }
-
     /** A claim, where its grant is pushed, and the name that people read. */
     private String who(Claim claim) {
         return claim.id() + " " + grants + " " + claim.owner();
@@ -288,13 +281,16 @@ public abstract class RedisLockBackend implements QuorumNode {
         return new LockEvent.Snapshot(RedisReplies.info(key, reply));
     }
 
+    private static String units(Share share) {
+        return Integer.toString(share.units());
+    }
+
+    private static String capacity(Share share) {
+        return Integer.toString(share.capacity());
+    }
+
     /** A token as the script counts them. */
     private static String counted(long fencingToken) {
         return Long.toString(fencingToken >> PASS_BITS);
-    }
-
-    // Rounded up: the store must not forget before the engine does.
-    private static String millis(Claim claim) {
-        return Long.toString(claim.lease().plusNanos(999_999).toMillis());
     }
 }

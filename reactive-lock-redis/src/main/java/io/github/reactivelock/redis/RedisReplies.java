@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -29,11 +30,14 @@ final class RedisReplies {
 
     private static final long HIGHEST_TOKEN = Long.MAX_VALUE >> LockBackend.PASS_BITS;
     private static final String TOKEN = "([1-9][0-9]{0,15})";
+    /** Of a share. */
+    private static final String UNITS = "(?:/([1-9][0-9]{0,9}))?";
+
     private static final Pattern GRANT = Pattern.compile("grant (\\S{1,64}) " + TOKEN);
     private static final Pattern RECHECK = Pattern.compile("recheck (.{1,2048})", Pattern.DOTALL);
     private static final Pattern FORCED = Pattern.compile("forced (\\S{1,64})");
-    private static final Pattern ACQUIRED = Pattern.compile("acquired " + TOKEN + " (.*)", Pattern.DOTALL);
-    private static final Pattern RELEASED = Pattern.compile("released " + TOKEN);
+    private static final Pattern ACQUIRED = Pattern.compile("acquired " + TOKEN + UNITS + " (.*)", Pattern.DOTALL);
+    private static final Pattern RELEASED = Pattern.compile("released " + TOKEN + UNITS);
 
     private RedisReplies() {}
 
@@ -94,13 +98,18 @@ final class RedisReplies {
         return number(reply, reply.size() - 1);
     }
 
-    /** Of a held lock: token, rest of the lease, waiters, owner, age; then of those who wait the owner and the age. */
+    /**
+     * Of a held lock: token, rest of the lease, waiters, owner, age; if it is shared, units in use, how many have them and how
+     * many of these follow, each with owner, units, token, rest of the lease; then of those who wait the owner and the age.
+     */
     static LockInfo info(String key, List<Object> reply) {
         if (reply.size() == 1) {
             return new LockInfo.Free(key);
         }
+        boolean isShared = reply.size() > 6 && reply.get(6) instanceof Long;
+        int shown = isShared ? (int) number(reply, 8) : 0;
         List<LockInfo.Waiting> queue = new ArrayList<>();
-        for (int i = 6; i < reply.size(); i += 2) {
+        for (int i = isShared ? 9 + 4 * shown : 6; i < reply.size(); i += 2) {
             queue.add(new LockInfo.Waiting(String.valueOf(reply.get(i)), micros(number(reply, i + 1))));
         }
         return new LockInfo.Held(
@@ -110,7 +119,20 @@ final class RedisReplies {
                 Duration.ofMillis(number(reply, 2)),
                 number(reply, 3),
                 micros(number(reply, 5)),
-                queue);
+                queue,
+                isShared ? shares(reply, shown) : null);
+    }
+
+    private static LockInfo.Shares shares(List<Object> reply, int shown) {
+        List<LockInfo.Holder> holders = new ArrayList<>();
+        for (int i = 9; i < 9 + 4 * shown; i += 4) {
+            holders.add(new LockInfo.Holder(
+                    String.valueOf(reply.get(i)),
+                    (int) number(reply, i + 1),
+                    fencingToken(number(reply, i + 2)),
+                    Duration.ofMillis(number(reply, i + 3))));
+        }
+        return new LockInfo.Shares((int) number(reply, 6), number(reply, 7), holders);
     }
 
     private static Duration micros(long number) {
@@ -140,9 +162,14 @@ final class RedisReplies {
         if (token > HIGHEST_TOKEN) {
             return null;
         }
+        String told = matcher.group(2);
+        long units = told == null ? Share.WHOLE.units() : Long.parseLong(told);
+        if (units > Share.WHOLE.units()) {
+            return null;
+        }
         return released
-                ? new LockEvent.Released(key, fencingToken(token))
-                : new LockEvent.Acquired(key, matcher.group(2), fencingToken(token));
+                ? new LockEvent.Released(key, fencingToken(token), (int) units)
+                : new LockEvent.Acquired(key, matcher.group(3), fencingToken(token), (int) units);
     }
 
     private static long fencingToken(long token) {

@@ -1,5 +1,6 @@
 package io.github.reactivelock.redis;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
 import java.util.Arrays;
@@ -67,20 +68,24 @@ final class ScriptCalls {
                                 : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error)));
     }
 
-    /** The renewal of several locks of one slot, by the keys of their owners. */
-    Mono<List<Object>> renew(List<String> keys, String... args) {
-        return connection.eval(script, keys, arguments("renew", args));
+    /** The renewal of several locks of one slot: the verb, and what it needs. */
+    Mono<List<Object>> renew(List<String> keys, List<String> args) {
+        return connection.eval(script, keys, args);
     }
 
     /** As {@link #renew}, acknowledged by replicas. */
-    Mono<List<Object>> renewAndWait(List<String> keys, String[] args, RedisBackendOptions options) {
-        return connection.evalAndWait(
-                script, keys, arguments("renew", args), options.replicas(), options.replicaTimeout());
+    Mono<List<Object>> renewAndWait(List<String> keys, List<String> args, RedisBackendOptions options) {
+        return connection.evalAndWait(script, keys, args, options.replicas(), options.replicaTimeout());
     }
 
     /** How the server keeps its memory. On a cluster one node is asked, any of them. */
     Mono<List<Object>> memory(String client) {
         return connection.eval(script, List.of(names.owner(client)), arguments("memory"));
+    }
+
+    /** Rounded up: the store must not forget before the engine does. */
+    static String millis(Claim claim) {
+        return Long.toString(claim.lease().plusNanos(999_999).toMillis());
     }
 
     private static List<String> arguments(String verb, String... args) {

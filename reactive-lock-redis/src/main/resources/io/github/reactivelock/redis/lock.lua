@@ -3,17 +3,24 @@
 --
 -- ARGV: verb, and what the verb needs
 --
--- owner    "id channel label token" of the claim that has the lock; expires with its lease
+-- owner    "id channel label token" of the claim that has the lock; expires with its lease. While claims share the lock
+--          "= units token", the units in use and the newest of their tokens; expires with the last of their leases
 -- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
 --          time or after its last use. While a client watches for changes it is "+token deadline channel"
--- queue    the waiting claims' ids in order of arrival
--- waiters  "lease deadline channel label" of each of them; the deadline begins with a zero if this server had confirmed
---          the channel, so that it knows whether the client is there
+-- queue    the waiting claims' ids in order of arrival, and with a negative score, those that share the lock: the
+--          millisecond at which the lease is over, below zero
+-- waiters  "lease deadline channel label" of each that waits; the deadline begins with a zero if this server had confirmed
+--          the channel, so that it knows whether the client is there. The label of one that wants a share is followed by
+--          "\31units capacity". Of each that shares the lock, "=units token channel label"
 --
--- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue or a
--- watcher. While there is one, both have the sign, if they exist.
+-- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue, a
+-- watcher or a share. While there is one, both have the sign, if they exist.
+--
+-- The first in the queue is granted as soon as the units in use and its own fit its capacity; nobody overtakes it, but
+-- for those that cannot be told. A whole lock is all units of all.
 local call = redis.call
 local KEPT_MS = '600000'
+local WHOLE = 2147483647
 
 -- For how long a counter is kept: longer where the clock has yet to come to its token.
 local function kept(token, now)
@@ -31,6 +38,37 @@ if ARGV[1] == 'renew' then
     elseif type(value) == 'string' and string.sub(value, 1, #id + 1) == id .. ' ' then
       call('PEXPIRE', key, lease)
       answers[i] = RENEWED
+    else
+      answers[i] = OTHER
+    end
+  end
+  return answers
+end
+
+-- Of claims that share locks: the keys of owner, queue and waiters of each.
+if ARGV[1] == 'renew-shares' then
+  local RENEWED, MISSING, OTHER = 1, 2, 3
+  local time = call('TIME')
+  local now_ms = math.floor(((time[1] - 1577836800) * 1000000 + time[2]) / 1000)
+  local answers = {}
+  for i = 1, #KEYS / 3 do
+    local owner, queue, waiters = KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i]
+    local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
+    local value = redis.pcall('GET', owner)
+    local score = type(value) == 'string' and string.byte(value) == 61 and call('ZSCORE', queue, id)
+    if score and tonumber(score) < -now_ms then
+      call('ZADD', queue, string.format('%.0f', -now_ms - lease), id)
+      for _, key in ipairs({ owner, queue, waiters }) do
+        if call('PTTL', key) < lease then
+          call('PEXPIRE', key, lease)
+        end
+      end
+      answers[i] = RENEWED
+    elseif type(value) == 'string' and string.sub(value, 1, #id + 1) == id .. ' ' then
+      call('PEXPIRE', owner, lease)
+      answers[i] = RENEWED
+    elseif not value or type(value) == 'string' and string.byte(value) == 61 then
+      answers[i] = MISSING
     else
       answers[i] = OTHER
     end
@@ -76,10 +114,28 @@ if ARGV[1] == 'primaries' then
   return found
 end
 
+-- The queue and what it knows of its claims last for as long as any of them; longer, so that not each has to see to it.
+local function outlast(queue, waiters, lease)
+  if call('PTTL', queue) < tonumber(lease) then
+    call('PEXPIRE', queue, 2 * lease)
+    call('PEXPIRE', waiters, 2 * lease)
+  end
+end
+
+-- What the owner's key says of shares: units in use, newest token; until the millisecond at which the last of them is over.
+local function mark(owner, used, token, last_end, now_ms)
+  if used == 0 then
+    call('DEL', owner)
+  else
+    local text = string.format('= %.0f %s+', used, token)
+    call('SET', owner, text, 'PX', string.format('%.0f', math.max(last_end - now_ms, 1)))
+  end
+end
+
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, ZERO, WATCH_MICROS, MOST = 43, 48, 60000000, 100
+  local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST = 43, 48, 61, 60000000, 100
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
 
@@ -120,10 +176,15 @@ local function answer(verb, k, at)
 
   owner = owner or call('GET', OWNER)
   local id, channel, label, token, sign
+  local used -- units that shares have; nil if there are none
   if owner then
     id, channel, label, token, sign = string.match(owner, '^(%S+) (%S+) (.*) (%d+)(%+?)$')
     if not id then
-      return redis.error_reply('FOREIGN ' .. OWNER)
+      used, token, sign = string.match(owner, '^= (%d+) (%d+)(%+)$')
+      if not used then
+        return redis.error_reply('FOREIGN ' .. OWNER)
+      end
+      used = tonumber(used)
     end
   end
 
@@ -138,17 +199,19 @@ local function answer(verb, k, at)
     return 1
   end
 
-  if verb == 'release' and id ~= me then
-    if call('ZREM', QUEUE, me) == 1 then
-      call('HDEL', WAITERS, me)
-    end
-    return 0
-  end
-  if verb == 'force' then
-    if not owner or token ~= me then -- another grant than the one to end: its owner is left alone
+  if not used then
+    if verb == 'release' and id ~= me then
+      if call('ZREM', QUEUE, me) == 1 then
+        call('HDEL', WAITERS, me)
+      end
       return 0
     end
-    call('DEL', OWNER)
+    if verb == 'force' then
+      if not owner or token ~= me then -- another grant than the one to end: its owner is left alone
+        return 0
+      end
+      call('DEL', OWNER)
+    end
   end
 
   if not now then
@@ -156,30 +219,92 @@ local function answer(verb, k, at)
     now = (time[1] - 1577836800) * 1000000 + time[2]
   end
 
+  local units, capacity = WHOLE, WHOLE -- of the claim that asks
+  if verb == 'share' then
+    verb, units, capacity = ARGV[at + 3], tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+  elseif verb == 'vote' and ARGV[at + 5] then
+    units, capacity = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+  end
+
+  local now_ms = math.floor(now / 1000)
+  local marked = used -- as the owner says
+  local last_end = 0 -- of the shares' leases
+  if used then
+    last_end = -(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0)
+    for _, dead in ipairs(call('ZRANGEBYSCORE', QUEUE, string.format('%.0f', -now_ms), '(0', 'LIMIT', 0, MOST)) do
+      used = used - (string.match(call('HGET', WAITERS, dead) or '', '^=(%d+)') or 0)
+      if verb ~= 'inspect' then
+        call('ZREM', QUEUE, dead)
+        call('HDEL', WAITERS, dead)
+      end
+    end
+  end
+
+  -- What a release or a force ends: the owner, or a share; a claim that waits may have stood before others that fit.
+  local gone, gone_channel, gone_token, gone_units = id, channel, token, nil
+  if marked and (verb == 'release' or verb == 'force') then
+    gone = me
+    if verb == 'force' then
+      local all = call('HGETALL', WAITERS)
+      for i = 2, #all, 2 do
+        if string.match(all[i], '^=%d+ (%d+) ') == me then
+          gone = all[i - 1]
+        end
+      end
+    end
+    local was = call('HGET', WAITERS, gone)
+    gone_units, gone_token, gone_channel = string.match(was or '', '^=(%d+) (%d+) (%S+)')
+    if was then
+      call('ZREM', QUEUE, gone)
+      call('HDEL', WAITERS, gone)
+    elseif used == marked then
+      return 0
+    end
+    used = used - (gone_units or 0)
+  end
+
   local counter = redis.pcall('GET', TOKEN)
   local foreign = type(counter) == 'table' -- that is an error
   if foreign and verb ~= 'release' and verb ~= 'force' and verb ~= 'inspect' then
     return counter
   end
-  local known, mark = string.match(not foreign and counter or '', '^%+?(%d+)(.*)$')
-  known, mark = tonumber(known) or 0, mark or ''
-  local mark_ends, watched = string.match(mark, '^ (%d+) (.*)$')
+  local known, mark_of_watcher = string.match(not foreign and counter or '', '^%+?(%d+)(.*)$')
+  known, mark_of_watcher = tonumber(known) or 0, mark_of_watcher or ''
+  local mark_ends, watched = string.match(mark_of_watcher, '^ (%d+) (.*)$')
   if not mark_ends or tonumber(mark_ends) <= now then
-    mark, watched = '', nil
+    mark_of_watcher, watched = '', nil
   end
   if token then -- the counter may be gone: it does not outlast a long hold
     known = math.max(known, token)
   end
 
   -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-  local function grant(to, lease, plus)
+  local function grant(to, who, lease, plus, wanted)
     if foreign then
       call('GET', TOKEN) -- fails, where SET would not
     end
     known = math.max(known + 1, now)
     local text = string.format('%.0f', known)
-    call('SET', TOKEN, plus .. text .. mark, 'PX', kept(known, now))
-    call('SET', OWNER, to .. ' ' .. text .. plus, 'PX', lease)
+    call('SET', TOKEN, plus .. text .. mark_of_watcher, 'PX', kept(known, now))
+    if not wanted then
+      used, marked = nil, nil
+      call('SET', OWNER, to .. ' ' .. who .. ' ' .. text .. plus, 'PX', lease)
+      return text
+    end
+    if not used then
+      used = 0
+      -- of shares whose owner's key was lost
+      for _, lost in ipairs(call('ZRANGEBYSCORE', QUEUE, '-inf', '(0')) do
+        call('ZREM', QUEUE, lost)
+        call('HDEL', WAITERS, lost)
+      end
+    end
+    used, token, sign, last_end = used + wanted, text, '+', math.max(last_end, now_ms + lease)
+    marked = used
+    call('ZADD', QUEUE, string.format('%.0f', -now_ms - lease), to)
+    call('HSET', WAITERS, to, '=' .. wanted .. ' ' .. text .. ' ' .. who)
+    outlast(QUEUE, WAITERS, lease)
+    mark(OWNER, used, text, last_end, now_ms)
     return text
   end
 
@@ -215,12 +340,18 @@ local function answer(verb, k, at)
   end
 
   -- Takes the first waiter out of the queue that is alive and either asks now or hears of it, and the dead ones before
-  -- it. Those that are alive and deaf keep their places. Nil if there is none, with the channel of the first deaf one;
-  -- false if so many are dead that the server would be kept from others.
+  -- it. Those that are alive and deaf keep their places. Nil if there is none, with the channel of the first deaf one,
+  -- and with the channel of the one that is first and does not fit; false if so many are dead that the server would be
+  -- kept from others.
   local function next_waiter(asking)
     local deaf, passed, dead, first_deaf = {}, 0, 0, nil
     while passed < MOST do
-      local head = call('ZREVRANGE', QUEUE, -1 - passed, -1 - passed)[1]
+      local head
+      if used then
+        head = call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'LIMIT', passed, 1)[1]
+      else
+        head = call('ZREVRANGE', QUEUE, -1 - passed, -1 - passed)[1]
+      end
       if not head then
         break
       end
@@ -233,14 +364,21 @@ local function answer(verb, k, at)
       if alive and head ~= asking and deaf[to] then
         passed, first_deaf = passed + 1, first_deaf or to
       else
-        if passed == 0 then
+        local wanted, most
+        if alive and string.find(who, '\31', 1, true) then
+          who, wanted, most = string.match(who, '^(.*)\31(%d+) (%d+)$')
+        end
+        if alive and used and used + (wanted or WHOLE) > (tonumber(most) or WHOLE) then
+          return nil, first_deaf, to
+        end
+        if passed == 0 and not used then
           call('ZPOPMIN', QUEUE)
         else
           call('ZREM', QUEUE, head)
         end
         call('HDEL', WAITERS, head)
         if alive then
-          return { id = head, lease = lease, who = who, channel = to }
+          return { id = head, lease = lease, who = who, channel = to, units = wanted }
         end
         dead = dead + 1
         if dead == MOST then
@@ -264,14 +402,20 @@ local function answer(verb, k, at)
   end
 
   local function serve(waiter)
-    local text = grant(waiter.id .. ' ' .. waiter.who, waiter.lease, '+')
+    local text = grant(waiter.id, waiter.who, waiter.lease, '+', waiter.units)
+    if not waiter.units then
+      id = waiter.id
+    end
+    sign = '+'
     tell(waiter.channel, 'grant ' .. waiter.id .. ' ' .. text)
     if watched then
-      publish(watched, 'acquired ' .. text .. string.sub(waiter.who, #waiter.channel + 1))
+      local units_of = waiter.units and '/' .. waiter.units or ''
+      publish(watched, 'acquired ' .. text .. units_of .. string.sub(waiter.who, #waiter.channel + 1))
     end
   end
 
-  -- Answers the token if it is granted; otherwise how long the owner still has and, if it was queued, the claim before it.
+  -- Answers the token if it is granted; otherwise how long the owner still has, or the first of those that share the lock,
+  -- and if it was queued, the claim before it.
   local function claim(waits, ticket)
     local lease = ARGV[at + 2]
     local my_id, who = string.match(me, '^(%S+) (.*)$')
@@ -279,34 +423,65 @@ local function answer(verb, k, at)
       call('PEXPIRE', OWNER, lease)
       return tonumber(token)
     end
+    local held = used and call('HGET', WAITERS, my_id)
+    if held and string.byte(held) == EQUALS then
+      call('ZADD', QUEUE, string.format('%.0f', -now_ms - lease), my_id)
+      outlast(QUEUE, WAITERS, lease)
+      last_end, marked = math.max(last_end, now_ms + lease), nil
+      return tonumber(string.match(held, '^=%d+ (%d+)'))
+    end
     local left
-    if owner then
+    if id then
       left = call('PTTL', OWNER)
       if left < 0 then -- the expiry was taken away: nothing here may stay for ever
         call('PEXPIRE', OWNER, lease)
         left = tonumber(lease)
       end
     else
-      local heeded = watched or call('EXISTS', QUEUE) == 1
-      local first, first_deaf
-      if heeded then
-        first, first_deaf = next_waiter(my_id)
-      end
-      if first_deaf and call('ZREM', QUEUE, my_id) == 1 then -- its place was behind more deaf ones than were looked at
-        call('HDEL', WAITERS, my_id)
-      end
-      if first == nil or first and first.id == my_id then
-        local text = grant(me, lease, heeded and '+' or '')
-        if watched then
-          publish(watched, 'acquired ' .. text .. string.match(who, ' .*$'))
+      local heeded = used or watched or call('EXISTS', QUEUE) == 1
+      local granted, first, first_deaf, blocked
+      local served = 0
+      while heeded and not id and served < MOST do
+        first, first_deaf, blocked = next_waiter(my_id)
+        if not first or first.id == my_id then
+          break
         end
-        return known
-      end
-      if first then
         serve(first)
-        id, sign, left = first.id, '+', tonumber(first.lease)
-      else
-        left = 1 -- the waiting claim asks again at once, and takes the next hundred out
+        left = tonumber(first.lease)
+        served = served + 1
+      end
+      local mine = first and first.id == my_id
+      if first == nil and not blocked then
+        if first_deaf and call('ZREM', QUEUE, my_id) == 1 then -- its place was behind more deaf ones than were looked at
+          call('HDEL', WAITERS, my_id)
+        end
+        mine = (used or 0) + units <= capacity
+      end
+      if mine then
+        local wanted = units < WHOLE and units or nil
+        local text = grant(my_id, who, lease, (heeded or wanted) and '+' or '', wanted)
+        granted = known
+        if watched then
+          publish(watched, 'acquired ' .. text .. (wanted and '/' .. wanted or '') .. string.match(who, ' .*$'))
+        end
+        while wanted and heeded and served < MOST do -- those behind it may share the lock too
+          first = next_waiter()
+          if not first then
+            break
+          end
+          serve(first)
+          served = served + 1
+        end
+      end
+      if served == MOST and not id then -- others would be kept waiting: the newest asks at once
+        rouse()
+      end
+      if granted then
+        return granted
+      end
+      if not id then
+        local first_end = used and call('ZREVRANGEBYSCORE', QUEUE, '(0', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+        left = first and 1 or first_end and math.max(-first_end - now_ms, 1) or 1 -- a waiting claim asks again at once
       end
     end
     if not waits then
@@ -318,21 +493,27 @@ local function answer(verb, k, at)
       last = call('ZREVRANGE', QUEUE, 0, 0, 'WITHSCORES')
       ticket = string.format('%d', math.max((last[2] or 0) + 1, now)) -- also says since when it waits
     end
-    local deadline = string.format(verb == 'await' and '0%d' or '%d', math.floor(now / 1000) + lease)
+    local deadline = string.format(verb == 'await' and '0%d' or '%d', now_ms + lease)
     local added = call('ZADD', QUEUE, 'NX', ticket, my_id)
-    call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who)
-    if call('PTTL', QUEUE) < tonumber(lease) then -- longer than needed, so that not every waiter has to do it
-      call('PEXPIRE', QUEUE, 2 * lease)
-      call('PEXPIRE', WAITERS, 2 * lease)
-    end
-    return nil, left, last and added == 1 and (last[1] or id) or nil
+    local share = units < WHOLE and '\31' .. units .. ' ' .. capacity or ''
+    call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who .. share)
+    outlast(QUEUE, WAITERS, lease)
+    local behind = last and (last[2] and tonumber(last[2]) > 0 and last[1] or id)
+    return nil, left, added == 1 and units == WHOLE and behind or nil
   end
 
   if verb == 'try' then
-    return claim(false) or 0
+    local granted = claim(false) or 0
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
+    end
+    return granted
   end
   if verb == 'claim' or verb == 'await' then
     local granted, left, before = claim(true)
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
+    end
     return granted or { 0, left, known > 0 and known or now - 1, before } -- whatever is granted from now on is above that
   end
 
@@ -342,20 +523,35 @@ local function answer(verb, k, at)
   if verb == 'vote' then
     local waits = ARGV[at + 3] == 'QUEUE'
     local granted, left = claim(waits, ARGV[at + 4])
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
+    end
     local server = call('INFO', 'server')
     return {
       granted and 1 or waits and 2 or 3,
       granted or left,
       string.match(server, 'run_id:(%x+)'),
       math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0),
-      tonumber(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or -1),
+      tonumber(call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2] or -1),
     }
   end
 
   if verb == 'raise' then
     local wanted = ARGV[at + 2]
     if known < tonumber(wanted) then
-      call('SET', TOKEN, '+' .. wanted .. mark, 'PX', kept(wanted, now))
+      call('SET', TOKEN, '+' .. wanted .. mark_of_watcher, 'PX', kept(wanted, now))
+    end
+    local share, newest, rest = string.match(used and call('HGET', WAITERS, me) or '', '^=(%d+) (%d+) (.*)$')
+    if share and tonumber(newest) <= tonumber(wanted) then
+      call('HSET', WAITERS, me, '=' .. share .. ' ' .. wanted .. ' ' .. rest)
+      token = string.format('%.0f', math.max(token, wanted))
+      marked = nil
+    end
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
+    end
+    if share then
+      return tonumber(newest) <= tonumber(wanted) and 1 or 0
     end
     if id ~= me or tonumber(token) > tonumber(wanted) then
       return 0
@@ -365,19 +561,32 @@ local function answer(verb, k, at)
   end
 
   if verb == 'release' or verb == 'force' then
-    local first, first_deaf = next_waiter()
-    if watched then
-      publish(watched, 'released ' .. token)
+    id = nil
+    if watched and gone_token then
+      publish(watched, 'released ' .. gone_token .. (gone_units and '/' .. gone_units or ''))
     end
-    if first and not pcall(serve, first) then
-      tell(first.channel, 'recheck ' .. OWNER)
-    elseif first == false or first_deaf then
+    local first, first_deaf, blocked
+    local served = 0
+    repeat
+      first, first_deaf, blocked = next_waiter()
+      if first and not pcall(serve, first) then
+        tell(first.channel, 'recheck ' .. OWNER)
+        break
+      end
+      served = served + 1
+    until not first or id or served == MOST
+    if first == false or first_deaf and not blocked then
       rouse(first_deaf)
+    elseif served == MOST and not id then -- others would be kept waiting: the newest asks at once
+      rouse()
     end
-    if verb == 'force' then
-      tell(channel, 'forced ' .. id)
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
     end
-    return 1
+    if verb == 'force' and gone_token then
+      tell(gone_channel, 'forced ' .. gone)
+    end
+    return gone_token and 1 or 0
   end
 
   -- inspect, and watch, which says in the first place whether the mark was missing
@@ -387,21 +596,50 @@ local function answer(verb, k, at)
     put_sign()
     call('SET', TOKEN, string.format('+%.0f %.0f ', known, now + WATCH_MICROS) .. me, 'PX', kept(known, now))
   end
-  if not owner then
+  if verb == 'watch' and used and used ~= marked then
+    mark(OWNER, used, token, last_end, now_ms)
+  end
+  if not owner or used == 0 then
     return { missing }
   end
-  local waiting = 0
+  local waiting, holders = 0, {}
   for _, waiter in ipairs(call('HVALS', WAITERS)) do
     if tonumber(string.match(waiter, '^%d+ (%d+) ') or 0) * 1000 > now then
       waiting = waiting + 1
     end
   end
+  label = label and string.match(label, '^[^\31]*')
   local seen = { missing, tonumber(token), math.max(call('PTTL', OWNER), 0), waiting, label, math.max(now - token, 0) }
-  local first = waiting > 0 and call('ZRANGE', QUEUE, 0, MOST - 1, 'WITHSCORES') or {}
+  if used then -- the newest first, of those whose leases last longest
+    local longest = call('ZRANGEBYSCORE', QUEUE, '-inf', string.format('(%.0f', -now_ms), 'WITHSCORES', 'LIMIT', 0, MOST)
+    for i = 1, #longest, 2 do
+      local share, newest, who = string.match(call('HGET', WAITERS, longest[i]) or '', '^=(%d+) (%d+) %S+ (.*)$')
+      if share then
+        holders[#holders + 1] =
+          { who = who, units = tonumber(share), token = tonumber(newest), left = -longest[i + 1] - now_ms }
+      end
+    end
+    table.sort(holders, function(a, b)
+      return a.token > b.token
+    end)
+    local newest = holders[1]
+    if not newest then
+      return { missing }
+    end
+    local count = call('ZCOUNT', QUEUE, '-inf', string.format('(%.0f', -now_ms))
+    seen = { missing, newest.token, newest.left, waiting, newest.who, math.max(now - newest.token, 0), used, count, #holders }
+    for _, holder in ipairs(holders) do
+      seen[#seen + 1] = holder.who
+      seen[#seen + 1] = holder.units
+      seen[#seen + 1] = holder.token
+      seen[#seen + 1] = holder.left
+    end
+  end
+  local first = waiting > 0 and call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, MOST) or {}
   for i = 1, #first, 2 do
     local deadline, who = string.match(call('HGET', WAITERS, first[i]) or '', '^%d+ (%d+) %S+ (.*)$')
     if deadline and tonumber(deadline) * 1000 > now then
-      seen[#seen + 1] = who
+      seen[#seen + 1] = string.match(who, '^[^\31]*')
       seen[#seen + 1] = math.max(now - first[i + 1], 0)
     end
   end

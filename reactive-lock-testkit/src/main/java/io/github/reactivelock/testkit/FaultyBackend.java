@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -199,6 +200,16 @@ public final class FaultyBackend implements LockBackend {
      */
     public int releases() {
         return releases.get();
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return real.supports(share);
+    }
+
+    @Override
+    public String whyUnsupported(Share share) {
+        return real.whyUnsupported(share);
     }
 
     @Override

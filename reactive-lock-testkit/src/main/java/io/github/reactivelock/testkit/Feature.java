@@ -22,5 +22,9 @@ public enum Feature {
     /** Shows the owners of the claims that wait. */
     SHOWN_WAITERS,
     /** Knows for how long a claim has waited. */
-    AGE_OF_WAITERS
+    AGE_OF_WAITERS,
+    /** Keeps claims that share a lock, as readers do. */
+    SHARES,
+    /** Counts permits of a semaphore. */
+    PERMITS
 }

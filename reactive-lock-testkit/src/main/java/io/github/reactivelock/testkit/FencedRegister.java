@@ -19,4 +19,15 @@ public final class FencedRegister {
     public boolean write(long fencingToken) {
         return highest.accumulateAndGet(fencingToken, Math::max) == fencingToken;
     }
+
+    /**
+     * Writes by one of several that share the lock, unless a writer with a higher token has written alone. The token is not
+     * remembered.
+     *
+     * @param fencingToken the writer's token
+     * @return whether the write was accepted
+     */
+    public boolean writeShared(long fencingToken) {
+        return highest.get() <= fencingToken;
+    }
 }

@@ -32,6 +32,38 @@ public abstract class GuardContract {
      */
     protected abstract Mono<Void> write(String key, long fencingToken);
 
+    /**
+     * Writes to a resource under the guard, by one of several that share the lock.
+     *
+     * @param key the resource's key
+     * @param fencingToken the token of the hold that allows it
+     * @return as {@link #write}
+     */
+    protected abstract Mono<Void> writeShared(String key, long fencingToken);
+
+    @Test
+    void thoseWhoShareDoNotRefuseOneAnother() {
+        String key = "shared " + UUID.randomUUID();
+
+        Await.run(writeShared(key, NEW));
+        Await.run(writeShared(key, OLD));
+    }
+
+    @Test
+    void oneThatSharesIsRefusedOnceALaterHoldOfTheWholeHasWritten() {
+        String key = "shared " + UUID.randomUUID();
+        Await.run(write(key, OLD));
+        Await.run(writeShared(key, NEW));
+        Await.run(write(key, NEW));
+
+        assertThat(Await.error(writeShared(key, OLD).toFuture()))
+                .isInstanceOfSatisfying(StaleTokenException.class, refused -> {
+                    assertThat(refused.fencingToken()).isEqualTo(OLD);
+                    assertThat(refused.newestSeen()).isEqualTo(NEW);
+                });
+        Await.run(writeShared(key, NEW));
+    }
+
     private static List<String> keys() {
         String unique = UUID.randomUUID().toString();
         return OddKeys.make((before, after) -> before + unique + after);

@@ -61,6 +61,15 @@ public abstract class LockBackendContract {
     }
 
     /**
+     * How many random steps each comparison with the rule of shares takes.
+     *
+     * @return 100
+     */
+    protected int shareSteps() {
+        return 100;
+    }
+
+    /**
      * A backend over a driver's client that belongs to the user.
      *
      * @param backend the backend
@@ -216,6 +225,20 @@ public abstract class LockBackendContract {
     @Nested
     class Closing extends ClosingCases {
         Closing() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class Shares extends ShareCases {
+        Shares() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
+    class LivesOfShares extends ShareLifeCases {
+        LivesOfShares() {
             super(LockBackendContract.this);
         }
     }

@@ -20,6 +20,11 @@ class InMemoryLockBackendContractTest extends LockBackendContract {
     }
 
     @Override
+    protected int shareSteps() {
+        return 5_000;
+    }
+
+    @Override
     protected void assertStoreIsClean() {
         assertThat(store.size()).isZero();
     }

@@ -62,7 +62,21 @@ final class ContextLockClient implements VertxLockClient {
 
     @Override
     public VertxLockClient with(LockOptions options) {
-        return new ContextLockClient(vertx, locks.with(options), creator, hook);
+        return view(locks.with(options));
+    }
+
+    @Override
+    public VertxLockClient shared() {
+        return view(locks.shared());
+    }
+
+    @Override
+    public VertxLockClient permits(int permits, int capacity) {
+        return view(locks.permits(permits, capacity));
+    }
+
+    private VertxLockClient view(LockClient changed) {
+        return new ContextLockClient(vertx, changed, creator, hook);
     }
 
     @Override

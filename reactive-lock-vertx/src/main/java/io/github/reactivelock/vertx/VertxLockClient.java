@@ -80,6 +80,24 @@ public interface VertxLockClient {
     VertxLockClient with(LockOptions options);
 
     /**
+     * This client for read locks, as {@link LockClient#shared}.
+     *
+     * @return a view of this client
+     * @throws UnsupportedOperationException if the store keeps exclusive locks only
+     */
+    VertxLockClient shared();
+
+    /**
+     * This client for semaphores, as {@link LockClient#permits}.
+     *
+     * @param permits how many one acquisition takes, at least one
+     * @param capacity how many may be in use at once over all clients, at least as many
+     * @return a view of this client
+     * @throws UnsupportedOperationException if the store cannot count permits
+     */
+    VertxLockClient permits(int permits, int capacity);
+
+    /**
      * Runs work under a lock and releases it when the work's future has completed or failed.
      *
      * @param key the lock's key

@@ -32,4 +32,9 @@ class VertxFencingGuardTest extends GuardContract {
     protected Mono<Void> write(String key, long fencingToken) {
         return backend.fencingGuard().write(key, fencingToken, "SET", "written").then();
     }
+
+    @Override
+    protected Mono<Void> writeShared(String key, long fencingToken) {
+        return backend.fencingGuard().writeShared(key, fencingToken, "SET", "written").then();
+    }
 }

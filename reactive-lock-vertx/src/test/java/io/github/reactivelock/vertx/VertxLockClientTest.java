@@ -57,6 +57,19 @@ class VertxLockClientTest extends ClientFixture {
     }
 
     @Test
+    void viewsThatShareAreHeldTogetherAndNotWithTheWhole() {
+        VertxLockHandle one = get(lock.shared().acquire("a"));
+        VertxLockHandle two = get(lock.shared().acquire("a"));
+        assertThat(get(lock.tryAcquire("a"))).isNull();
+        get(one.release());
+        get(two.release());
+
+        VertxLockHandle permits = get(lock.permits(2, 3).acquire("a"));
+        assertThat(get(lock.permits(2, 3).tryAcquire("a"))).isNull();
+        get(permits.release());
+    }
+
+    @Test
     void tryWithLockRunsTheWorkIfTheLockIsFreeAndElseTheOther() {
         assertThat(on(() -> lock.tryWithLock("a", () -> done("work"), () -> done("taken"))))
                 .isEqualTo("work");

@@ -30,7 +30,12 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.OUTLASTS_CLIENT, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
+        return Set.of(
+                Feature.SHARES,
+                Feature.PERMITS,
+                Feature.OUTLASTS_CLIENT,
+                Feature.AGE_OF_HOLDS,
+                Feature.AGE_OF_WAITERS);
     }
 
     @Override

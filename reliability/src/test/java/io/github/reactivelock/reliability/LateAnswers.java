@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -44,6 +45,11 @@ final class LateAnswers implements LockBackend {
             first.run();
         }
         return first != null;
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return store.supports(share);
     }
 
     @Override

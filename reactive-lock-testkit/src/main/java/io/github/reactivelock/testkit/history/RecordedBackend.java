@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,16 @@ final class RecordedBackend implements LockBackend {
     RecordedBackend(LockBackend real, History history) {
         this.real = real;
         this.history = history;
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return real.supports(share);
+    }
+
+    @Override
+    public String whyUnsupported(Share share) {
+        return real.whyUnsupported(share);
     }
 
     @Override

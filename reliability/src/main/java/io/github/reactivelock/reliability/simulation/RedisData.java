@@ -80,8 +80,13 @@ final class RedisData {
             case "HSET" -> hset(key, words.get(2), words.get(3));
             case "HGET" -> orNil(keys.hash(key).get(words.get(2)));
             case "HDEL" -> hdel(key, words.get(2));
+            case "HGETALL" -> hgetall(key);
             case "HVALS" -> new ArrayList<>(keys.hash(key).values());
-            case "ZADD" -> zadd(key, Double.parseDouble(words.get(3)), words.get(4));
+            case "ZADD" -> zadd(words);
+            case "ZSCORE" -> zscore(key, words.get(2));
+            case "ZCOUNT" -> (long) within(key, words.get(2), words.get(3), BY_SCORE).size();
+            case "ZRANGEBYSCORE" -> zrangebyscore(words, words.get(2), words.get(3), BY_SCORE);
+            case "ZREVRANGEBYSCORE" -> zrangebyscore(words, words.get(3), words.get(2), BY_SCORE.reversed());
             case "ZREM" -> zrem(key, words.get(2));
             case "ZPOPMIN" -> zpopmin(key);
             case "ZRANGE" -> zrange(key, words, BY_SCORE);
@@ -150,13 +155,78 @@ final class RedisData {
         return 1;
     }
 
-    private long zadd(String key, double score, String member) {
+    private Object hgetall(String key) {
+        List<Object> all = new ArrayList<>();
+        keys.hash(key).forEach((field, text) -> {
+            all.add(field);
+            all.add(text);
+        });
+        return all;
+    }
+
+    private long zadd(List<String> words) {
+        boolean onlyNew = words.contains("NX");
+        String key = words.get(1);
+        double score = Double.parseDouble(words.get(words.size() - 2));
         Map<String, Double> changed = new HashMap<>(keys.sorted(key));
-        if (changed.putIfAbsent(member, score) != null) {
-            return 0;
+        String member = words.get(words.size() - 1);
+        boolean isNew = !changed.containsKey(member);
+        if (isNew || !onlyNew) {
+            changed.put(member, score);
+            keys.putOrDelete(key, changed);
         }
-        keys.putOrDelete(key, changed);
-        return 1;
+        return isNew ? 1 : 0;
+    }
+
+    private Object zscore(String key, String member) {
+        Double score = keys.sorted(key).get(member);
+        return score == null ? NIL : score(score);
+    }
+
+    private List<Map.Entry<String, Double>> within(
+            String key, String least, String most, Comparator<Map.Entry<String, Double>> order) {
+        return keys.sorted(key).entrySet().stream()
+                .filter(entry -> isPast(entry.getValue(), least) && isPast(-entry.getValue(), negated(most)))
+                .sorted(order)
+                .toList();
+    }
+
+    /** Whether a score is at or above a bound, or above one that begins with a parenthesis. */
+    private static boolean isPast(double score, String bound) {
+        boolean isOpen = bound.startsWith("(");
+        double limit = bound(isOpen ? bound.substring(1) : bound);
+        return isOpen ? score > limit : score >= limit;
+    }
+
+    private static String negated(String bound) {
+        return bound.startsWith("(") ? "(" + -bound(bound.substring(1)) : Double.toString(-bound(bound));
+    }
+
+    private static double bound(String text) {
+        return switch (text) {
+            case "-inf" -> Double.NEGATIVE_INFINITY;
+            case "+inf" -> Double.POSITIVE_INFINITY;
+            default -> Double.parseDouble(text);
+        };
+    }
+
+    private Object zrangebyscore(
+            List<String> words, String least, String most, Comparator<Map.Entry<String, Double>> order) {
+        List<Map.Entry<String, Double>> found = within(words.get(1), least, most, order);
+        int limit = words.indexOf("LIMIT");
+        if (limit > 0) {
+            int from = Math.min(Integer.parseInt(words.get(limit + 1)), found.size());
+            int to = Math.min(from + Integer.parseInt(words.get(limit + 2)), found.size());
+            found = found.subList(from, to);
+        }
+        List<Object> answer = new ArrayList<>();
+        for (Map.Entry<String, Double> entry : found) {
+            answer.add(entry.getKey());
+            if (words.contains("WITHSCORES")) {
+                answer.add(score(entry.getValue()));
+            }
+        }
+        return answer;
     }
 
     private long zrem(String key, String member) {

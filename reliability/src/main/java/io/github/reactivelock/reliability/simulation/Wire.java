@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -118,6 +119,11 @@ final class Wire implements QuorumNode {
     /** As the grant that is just leaving. */
     void nextIsLate(long nanos) {
         way.nextIsLate(nanos);
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return true;
     }
 
     @Override

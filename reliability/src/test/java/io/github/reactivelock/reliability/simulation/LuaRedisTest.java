@@ -43,9 +43,7 @@ class LuaRedisTest {
                 server.command("MSET", "seconds", "" + micros / 1_000_000, "micros", "" + micros % 1_000_000);
                 String lock = "{lock-" + random.nextInt(3) + "}";
                 List<String> args = call(i);
-                List<String> keys = args.get(0).equals("renew")
-                        ? List.of(lock)
-                        : List.of(lock, lock + ":token", lock + ":queue", lock + ":waiters");
+                List<String> keys = keysOf(lock, args.get(0));
                 List<String> words = new ArrayList<>(List.of("EVALSHA", sha, "" + keys.size()));
                 words.addAll(keys);
                 words.addAll(args);
@@ -79,24 +77,51 @@ class LuaRedisTest {
         return list;
     }
 
+    private static List<String> keysOf(String lock, String verb) {
+        return switch (verb) {
+            case "renew" -> List.of(lock);
+            case "renew-shares" -> List.of(lock, lock + ":queue", lock + ":waiters");
+            default -> List.of(lock, lock + ":token", lock + ":queue", lock + ":waiters");
+        };
+    }
+
+    /** Claims whose number is even share, each always alike. */
     private List<String> call(int number) {
-        String id = "claim-" + random.nextInt(12);
+        int claim = random.nextInt(12);
+        String id = "claim-" + claim;
+        boolean shares = claim % 2 == 0;
+        String units = claim % 4 == 0 ? "1" : "" + (1 + claim / 2);
+        String most = claim % 4 == 0 ? "2147483647" : "7";
         String who = id + " reactive-lock:0:grants:client-" + random.nextInt(3) + " owner of " + id;
         String lease = Long.toString(LEASE);
         return switch (random.nextInt(12)) {
-            case 0, 1, 2 -> List.of("claim", who, lease);
-            case 3 -> List.of("await", who, lease);
-            case 4 -> List.of("try", who, lease);
+            case 0, 1, 2 -> asks("claim", who, lease, shares ? List.of(units, most) : List.of());
+            case 3 -> asks("await", who, lease, shares ? List.of(units, most) : List.of());
+            case 4 -> asks("try", who, lease, shares ? List.of(units, most) : List.of());
             case 5, 6, 7 -> List.of("release", id);
             case 8 -> List.of("inspect");
             case 9 ->
                 random.nextInt(6) == 0 ? List.of("watch", "reactive-lock:0:events:" + number % 2) : List.of("inspect");
-            case 10 -> List.of("vote", who, lease, random.nextBoolean() ? "QUEUE" : "TRY", "" + random.nextInt(1_000));
+            case 10 -> vote(who, lease, shares ? List.of(units, most) : List.of());
             default ->
                 random.nextInt(8) == 0
                         ? List.of("raise", id, "" + (micros - 1_577_836_800_000_000L + random.nextInt(1_000_000)))
-                        : List.of("renew", id, lease);
+                        : List.of(shares ? "renew-shares" : "renew", id, lease);
         };
+    }
+
+    private List<String> vote(String who, String lease, List<String> share) {
+        List<String> vote = new ArrayList<>(List.of("vote", who, lease));
+        vote.add(random.nextBoolean() ? "QUEUE" : "TRY");
+        vote.add("" + random.nextInt(1_000));
+        vote.addAll(share);
+        return vote;
+    }
+
+    private static List<String> asks(String mode, String who, String lease, List<String> share) {
+        return share.isEmpty()
+                ? List.of(mode, who, lease)
+                : List.of("share", who, lease, mode, share.get(0), share.get(1));
     }
 
     /** Equal, but for what is left of a lease and for who the server is. */
