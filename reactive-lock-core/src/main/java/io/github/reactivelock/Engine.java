@@ -121,7 +121,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
         return new Claim(
-                waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping(), options.share());
+                waiter.key, newClaimId(), owner, options.leaseAtStore(), waiter.mode, options.keeping(), options.share());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
@@ -137,7 +137,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             forget(claim);
             return false;
         }
-        services.timing.serve(claim.lease());
+        services.timing.serve(Duration.ofNanos(cohort.lease));
         return true;
     }
 

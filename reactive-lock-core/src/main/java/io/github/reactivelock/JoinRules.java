@@ -21,5 +21,10 @@ final class JoinRules {
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
+        if (wanted.delay().compareTo(held.delay()) > 0) {
+            throw new IllegalArgumentException("lock '" + key + "' is held by this flow already, with a lockDelay of "
+                    + held.delay() + ", so an acquisition with one of " + wanted.delay()
+                    + " cannot join that hold; ask for as much outside");
+        }
     }
 }

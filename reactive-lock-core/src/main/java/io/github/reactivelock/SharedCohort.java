@@ -39,13 +39,13 @@ final class SharedCohort extends Cohort {
     public void joined(Waiter waiter) {
         if (!waiter.isWaiting()) {
             super.joined(waiter);
-        } else if (phase instanceof Attempt asked && !waiter.options.suit(asked.claim)) {
+        } else if (phase instanceof Attempt asked && !asked.suits(waiter.options)) {
             forward(waiter, new OrderedCohort(engine, keyContext));
         } else if (successor != null) {
             forward(waiter, successor);
         } else if (!(phase instanceof Sharing sharing)) {
             super.joined(waiter);
-        } else if (!waiter.options.suit(sharing.grant.claim)) {
+        } else if (!waiter.options.suit(sharing.grant.claim, sharing.grant.delay)) {
             forward(waiter, new OrderedCohort(engine, keyContext));
         } else if (!sharing.grant.pass(waiter.options)) {
             forward(waiter, succeeded());
