@@ -13,8 +13,6 @@ import picocli.CommandLine.ScopeType;
 final class StoreOptions {
 
     private static final Duration SHORTEST = Duration.ofMillis(100);
-    /** What a backend's own limit is less, whose messages say more. */
-    private static final double SHARE = 0.8;
 
     @Option(
             names = {"-s", "--store"},
@@ -80,8 +78,8 @@ final class StoreOptions {
         }
         List<StoreUrl> urls = urls(surroundings);
         String password = asks ? surroundings.prompt().get() : surroundings.variable(Surroundings.PASSWORD);
-        Duration patience = Duration.ofMillis((long) (timeout.toMillis() * SHARE));
-        return new Stores(keyPrefix, tablePrefix, patience)
+        // A backend that gives up before the client does says more about why.
+        return new Stores(keyPrefix, tablePrefix, timeout.dividedBy(2))
                 .backend(urls.stream().map(url -> url.with(user, password)).toList());
     }
 

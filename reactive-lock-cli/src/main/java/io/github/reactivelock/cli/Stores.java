@@ -15,6 +15,7 @@ import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -160,9 +161,20 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
             address.option(ConnectionFactoryOptions.PASSWORD, url.password());
         }
         R2dbcBackendOptions options = prefixed(R2dbcBackendOptions.defaults(), known -> known::withPrefix, tablePrefix);
+        if (!ConnectionFactories.supports(address.build())) {
+            throw new IllegalArgumentException("there is no driver for " + url.name()
+                    + " here; there are r2dbc:postgresql, r2dbc:mariadb, r2dbc:mysql and r2dbc:h2");
+        }
         return R2dbcLockBackend.connect(
-                ConnectionFactories.get(address.build()),
-                options.withConnections(CONNECTIONS).withCommandTimeout(patience));
+                factory(address.build()), options.withConnections(CONNECTIONS).withCommandTimeout(patience));
+    }
+
+    private static ConnectionFactory factory(ConnectionFactoryOptions address) {
+        try {
+            return ConnectionFactories.get(address);
+        } catch (RuntimeException e) {
+            throw new IllegalArgumentException("the driver refuses the URL: " + e.getMessage(), e);
+        }
     }
 
     private static <T> T prefixed(T options, Function<T, Function<String, T>> with, @Nullable String prefix) {

@@ -167,11 +167,11 @@ class RedisStoresTest {
                             .toArray(QuorumNode[]::new))
                     .withNodeTimeout(Duration.ofSeconds(5))
                     // A server counts when it has been up for that long.
-                    .withLongestLease(longLease());
+                    .withLongestLease(lease());
         }
 
         @Override
-        Duration longLease() {
+        Duration lease() {
             return Duration.ofSeconds(3);
         }
 

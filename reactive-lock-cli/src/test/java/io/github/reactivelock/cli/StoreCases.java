@@ -69,14 +69,15 @@ abstract class StoreCases {
         LockClient client = LockClient.builder(backend())
                 .name(name)
                 .commandTimeout(LIMIT)
-                .options(LockOptions.defaults().withLease(longLease()))
+                .options(LockOptions.defaults().withLease(lease()))
                 .build();
         client.ready().block(LIMIT);
         return client;
     }
 
-    Duration longLease() {
-        return Duration.ofSeconds(60);
+    /** A holder whom the store does not tell learns of a forced release after a third of it. */
+    Duration lease() {
+        return Duration.ofSeconds(9);
     }
 
     @AfterAll
@@ -265,7 +266,7 @@ abstract class StoreCases {
     void aStoreThatIsNotThereIsNamedInOneLine() {
         assumeTrue(!nowhere().equals(urls()), "this store is always there");
         for (String command : List.of("show", "watch", "wait", "ls", "release")) {
-            Ended ended = Program.run(with(nowhere(), command, key));
+            Ended ended = Program.run(with(nowhere(), command, key, "--timeout", "5s"));
 
             assertThat(ended.err().lines()).hasSize(1);
             assertThat(ended.err())

@@ -29,7 +29,10 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     static Throwable of(Throwable error, Sql sql, Duration timeout) {
-        return error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error)
+        return error instanceof R2dbcException
+                        || error instanceof TimeoutException
+                        || error instanceof IOException // MySQL's driver passes on why there is no connection
+                        || isDisposedQueue(error)
                 ? new R2dbcFailure("the database " + advice(error, sql, timeout), error)
                 : error;
     }
@@ -161,7 +164,9 @@ final class R2dbcFailure extends RuntimeException {
     private static String text(Throwable error) {
         Set<String> said = new LinkedHashSet<>();
         for (Throwable e = error; e != null && said.size() < 8; e = e.getCause()) {
-            String message = e.getMessage();
+            // H2 repeats the statement.
+            String message =
+                    e.getMessage() == null ? null : e.getMessage().replaceFirst("(?s); SQL statement:.*", "");
             if (message != null && said.stream().noneMatch(earlier -> earlier.contains(message))) {
                 said.add(message);
             }

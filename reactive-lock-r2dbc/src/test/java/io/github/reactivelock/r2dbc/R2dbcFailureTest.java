@@ -2,6 +2,8 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.r2dbc.spi.R2dbcBadGrammarException;
+import java.net.ConnectException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +19,26 @@ class R2dbcFailureTest {
         assertThat(R2dbcFailure.of(
                         disposed, new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)), Duration.ofSeconds(1)))
                 .hasMessageContaining("is it up");
+    }
+
+    @Test
+    void aRefusedConnectionThatTheDriverPassesOnIsPutIntoWords() {
+        Throwable told = R2dbcFailure.of(
+                new ConnectException("Connection refused: /127.0.0.1:1"),
+                new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)),
+                Duration.ofSeconds(1));
+
+        assertThat(told).hasMessageContaining("is it up").hasMessageContaining("Connection refused: /127.0.0.1:1");
+    }
+
+    @Test
+    void theStatementThatH2RepeatsIsLeftOut() {
+        Throwable told = R2dbcFailure.of(
+                new R2dbcBadGrammarException("Table \"LOCKS\" not found; SQL statement:\nSELECT a\nFROM locks [42102-240]"),
+                new Sql(Dialect.H2, "locks", Duration.ofSeconds(1)),
+                Duration.ofSeconds(1));
+
+        assertThat(told).hasMessageContaining("not found").hasMessageNotContaining("SELECT");
     }
 
     @Test
