@@ -40,6 +40,39 @@ public enum LockObservation implements ObservationDocumentation {
         return TraceKeys.values();
     }
 
+    @Override
+    public Observation.Event[] getEvents() {
+        return this == HOLD ? Events.values() : EMPTY_EVENT_NAMES;
+    }
+
+    /** What may happen to a hold while it goes on. */
+    public enum Events implements Observation.Event {
+
+        /** It may soon be lost; see {@link io.github.reactivelock.HoldState.AtRisk}. */
+        AT_RISK("at.risk", "at risk"),
+
+        /** It was at risk, and is so no more. */
+        SAFE_AGAIN("safe.again", "safe again");
+
+        private final String name;
+        private final String words;
+
+        Events(String name, String words) {
+            this.name = name;
+            this.words = words;
+        }
+
+        @Override
+        public String getName() {
+            return name;
+        }
+
+        @Override
+        public String getContextualName() {
+            return words;
+        }
+    }
+
     /** What metrics and traces have: few different values each. */
     public enum Keys implements KeyName {
 

@@ -73,10 +73,19 @@ public final class LockObservations implements LockListener {
     public static LockObservations of(MeterRegistry meters) {
         ObservationRegistry timers = ObservationRegistry.create();
         // How many there are now, gauges say for less.
-        timers.observationConfig()
-                .observationHandler(new DefaultMeterObservationHandler(
-                        meters, DefaultMeterObservationHandler.IgnoredMeters.LONG_TASK_TIMER));
+        timers.observationConfig().observationHandler(new Timers(meters));
         return of(meters, timers);
+    }
+
+    /** Without counters for events, which {@link LockMeter} has where they are worth one. */
+    private static final class Timers extends DefaultMeterObservationHandler {
+
+        Timers(MeterRegistry meters) {
+            super(meters, IgnoredMeters.LONG_TASK_TIMER);
+        }
+
+        @Override
+        public void onEvent(Observation.Event event, Observation.Context context) {}
     }
 
     /**
@@ -194,6 +203,15 @@ public final class LockObservations implements LockListener {
         Watched hold = watched.get(request);
         if (hold != null) {
             hold.meters.atRisk.increment();
+            hold.observation.event(LockObservation.Events.AT_RISK);
+        }
+    }
+
+    @Override
+    public void safeAgain(LockRequest request, long fencingToken) {
+        Watched hold = watched.get(request);
+        if (hold != null) {
+            hold.observation.event(LockObservation.Events.SAFE_AGAIN);
         }
     }
 

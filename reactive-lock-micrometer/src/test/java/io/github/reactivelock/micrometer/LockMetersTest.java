@@ -72,10 +72,14 @@ class LockMetersTest {
         listener.acquired(request, 4097, Duration.ZERO);
         listener.renewalFailed(request, 4097, new IllegalStateException("no connection"));
         listener.atRisk(request, 4097, new HoldState.AtRisk(Duration.ofSeconds(1), null));
+        listener.safeAgain(request, 4097);
 
         assertThat(counter(LockMeter.PASSED).count()).isEqualTo(1);
         assertThat(counter(LockMeter.RENEWAL_FAILED).count()).isEqualTo(1);
         assertThat(counter(LockMeter.AT_RISK).count()).isEqualTo(1);
+        assertThat(registry.getMeters().stream().map(meter -> meter.getId().getName()))
+                .as("not counted twice")
+                .doesNotContain("reactive.lock.hold.at.risk");
     }
 
     @Test

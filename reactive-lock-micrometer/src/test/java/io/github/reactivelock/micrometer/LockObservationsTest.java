@@ -3,8 +3,11 @@ package io.github.reactivelock.micrometer;
 import static io.micrometer.observation.tck.TestObservationRegistryAssert.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.micrometer.Locks.Request;
+import io.github.reactivelock.testkit.FaultyBackend;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -84,6 +87,35 @@ class LockObservationsTest {
                     .that()
                     .hasError();
         }
+    }
+
+    @Test
+    void aRiskAndItsEndAreEventsOfTheHold() {
+        List<String> events = new ArrayList<>();
+        registry.observationConfig().observationHandler(new ObservationHandler<LockObservationContext>() {
+            @Override
+            public void onEvent(Observation.Event event, LockObservationContext context) {
+                events.add(context.observation() + " " + event.getName());
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return context instanceof LockObservationContext;
+            }
+        });
+        LockOptions lease = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        try (Locks locks = new Locks(listener)) {
+            locks.backend.onRenewal(FaultyBackend::unreachable);
+            LockHandle held = locks.acquire("order:42", lease);
+            Locks.get(held.states().filter(HoldState.AtRisk.class::isInstance).next());
+            locks.backend.mend();
+            Locks.get(held.states().filter(HoldState.Safe.class::isInstance).next());
+            Locks.get(held.release());
+        }
+
+        assertThat(events).containsExactly("HOLD at.risk", "HOLD safe.again");
+        assertThat(LockObservation.HOLD.getEvents()).isEqualTo(LockObservation.Events.values());
+        assertThat(LockObservation.ACQUIRE.getEvents()).isEmpty();
     }
 
     @Test

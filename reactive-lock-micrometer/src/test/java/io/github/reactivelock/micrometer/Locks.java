@@ -51,7 +51,11 @@ final class Locks implements AutoCloseable {
     }
 
     LockHandle acquire(String key) {
-        LockHandle held = client.acquire(key).block(PATIENCE);
+        return acquire(key, LockOptions.defaults());
+    }
+
+    LockHandle acquire(String key, LockOptions options) {
+        LockHandle held = client.with(options).acquire(key).block(PATIENCE);
         assertThat(held).isNotNull();
         return held;
     }

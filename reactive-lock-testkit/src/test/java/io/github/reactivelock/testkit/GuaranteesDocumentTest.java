@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /**
- * The tests that docs/guarantees.md and issues/README.md name are there, so that no promise and no defect outlives what
- * shows it; docs/versions.md and the README name the versions of the build; and every link leads somewhere.
+ * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no defect
+ * outlives what shows it; docs/versions.md and the README name the versions of the build; and every link leads somewhere.
  */
 class GuaranteesDocumentTest {
 
@@ -59,13 +59,32 @@ class GuaranteesDocumentTest {
     @Test
     void everyTestThatIsNamedExists() throws IOException {
         assertAllExist(Files.readString(ROOT.resolve("docs/guarantees.md")));
+        assertAllExist(Files.readString(ROOT.resolve("docs/peers.md")));
     }
 
     @Test
     void everyPromiseNamesATestASimulationOrAModelThatShowsIt() throws IOException {
+        assertThat(evidence("docs/guarantees.md"))
+                .hasSizeGreaterThan(80)
+                .allSatisfy(GuaranteesDocumentTest::assertNamesWhatShowsIt);
+        assertThat(evidence("docs/peers.md"))
+                .hasSizeGreaterThan(20)
+                .allSatisfy(GuaranteesDocumentTest::assertNamesWhatShowsIt);
+    }
+
+    private static void assertNamesWhatShowsIt(String cell) {
+        assertThat(cell)
+                .matches(
+                        named -> NAMED.matcher(named).find()
+                                || CHECKED.matcher(named).find(),
+                        "names what shows it");
+    }
+
+    /** What stands in the columns "shown by". */
+    private static List<String> evidence(String page) throws IOException {
         List<String> evidence = new ArrayList<>();
         int column = 0;
-        for (String line : Files.readAllLines(ROOT.resolve("docs/guarantees.md"))) {
+        for (String line : Files.readAllLines(ROOT.resolve(page))) {
             List<String> cells = List.of(line.split(" *\\| *"));
             if (!line.startsWith("|")) {
                 column = 0;
@@ -75,14 +94,7 @@ class GuaranteesDocumentTest {
                 evidence.add(cells.get(column));
             }
         }
-
-        assertThat(evidence)
-                .hasSizeGreaterThan(80)
-                .allSatisfy(named -> assertThat(named)
-                        .matches(
-                                cell -> NAMED.matcher(cell).find()
-                                        || CHECKED.matcher(cell).find(),
-                                "names what shows it"));
+        return evidence;
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
@@ -164,7 +165,7 @@ final class ContextLockClient implements VertxLockClient {
 
     @Override
     public ReadStream<LockEvent> events(String key) {
-        return new ContextStream<>(vertx.getOrCreateContext(), locks.events(key));
+        return stream(locks.events(key));
     }
 
     @Override
@@ -190,6 +191,10 @@ final class ContextLockClient implements VertxLockClient {
     @Override
     public Future<Void> close() {
         return future(locks.close()).onComplete(done -> creator.removeCloseHook(hook));
+    }
+
+    <T> ReadStream<T> stream(Flux<T> flux) {
+        return new ContextStream<>(vertx.getOrCreateContext(), flux);
     }
 
     <T> Future<T> future(Mono<T> mono) {

@@ -1,9 +1,11 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.streams.ReadStream;
 import java.time.Duration;
 
 /** A handle of the engine, seen from a Vert.x context. */
@@ -36,6 +38,11 @@ record ContextLockHandle(ContextLockClient client, LockHandle held) implements V
                 handler.handle(loss);
             }
         });
+    }
+
+    @Override
+    public ReadStream<HoldState> states() {
+        return client.stream(held.states());
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockLostException;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.streams.ReadStream;
 import java.time.Duration;
 
 /**
@@ -48,6 +50,15 @@ public interface VertxLockHandle {
      * @param handler called before the lease can have run out at the store
      */
     void onLost(Handler<LockLostException> handler);
+
+    /**
+     * Tells how sure this hold is of its lock: the present state when a handler is set, then each change, until it is set to
+     * null. A stream that is slow gets the newest. {@link HoldState} says which losses come without
+     * {@link HoldState.AtRisk}.
+     *
+     * @return states on the context of this method's caller; ends after {@link HoldState.Lost}, or when the release is done
+     */
+    ReadStream<HoldState> states();
 
     /**
      * Lets the lease start anew, for holds that are not renewed by themselves.

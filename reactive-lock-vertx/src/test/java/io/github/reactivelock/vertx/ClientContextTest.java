@@ -4,6 +4,7 @@ import static io.github.reactivelock.vertx.Fixture.eventually;
 import static io.github.reactivelock.vertx.Fixture.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.state.LockEvent;
@@ -87,6 +88,25 @@ class ClientContextTest extends ClientFixture {
                     "a", () -> Future.succeededFuture(Vertx.currentContext().get("tenant")));
         });
         assertThat(seen).isEqualTo("blue");
+    }
+
+    @Test
+    void theStatesOfAHoldComeOnTheContextOfTheCallerAndEndWithIt() {
+        List<Object> seen = Collections.synchronizedList(new ArrayList<>());
+        List<Context> contexts = Collections.synchronizedList(new ArrayList<>());
+        VertxLockClient brief = lock.with(
+                LockOptions.defaults().withLease(Duration.ofSeconds(2)).withoutRenewal());
+        VertxLockHandle held = get(brief.acquire("a"));
+
+        var states = on(() -> Future.succeededFuture(held.states()));
+        states.endHandler(end -> seen.add("end")).handler(state -> {
+            seen.add(state.getClass());
+            contexts.add(Vertx.currentContext());
+        });
+
+        eventually("it is lost", () -> seen.contains("end"));
+        assertThat(seen).containsExactly(HoldState.Safe.class, HoldState.AtRisk.class, HoldState.Lost.class, "end");
+        assertThat(contexts).containsOnly(context);
     }
 
     @Test
