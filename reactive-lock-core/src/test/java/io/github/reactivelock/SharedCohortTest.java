@@ -41,6 +41,7 @@ class SharedCohortTest {
                 .toList();
     }
 
+    @CanIgnoreReturnValue
     private Claim grant(long number) {
         ScriptedBackend.Asked<ClaimResult> asked = store.claim();
         asked.answer(granted(asked.claim(), number));
