@@ -107,4 +107,19 @@ class ShareViewsTest {
                                 + " it would wait for itself: ask for the whole first, or release before asking");
         assertThat(store.size()).isZero();
     }
+
+    @Test
+    void whoWaitsForTheEndOfASharedHoldIsNotToldOfThoseThatCome() {
+        LockClient other = bench.over(store.connect()).build();
+        LockHandle first = Bench.held(subscribe(client.shared().acquire("k")));
+        TestSubscriber<Void> over = subscribe(other.awaitRelease("k"));
+        LockHandle second = Bench.held(subscribe(other.shared().acquire("k")));
+        assertThat(over.isTerminated()).isFalse();
+
+        subscribe(first.release());
+
+        assertThat(over.isTerminatedComplete()).isTrue();
+        subscribe(second.release());
+        assertThat(store.size()).isZero();
+    }
 }

@@ -38,7 +38,9 @@ class ClusterFencingGuardTest extends GuardContract {
 
     @Override
     protected Mono<Void> writeShared(String key, long fencingToken) {
-        return backend.fencingGuard().writeShared(key, fencingToken, "SET", "written").then();
+        return backend.fencingGuard()
+                .writeShared(key, fencingToken, "SET", "written")
+                .then();
     }
 
     @Test

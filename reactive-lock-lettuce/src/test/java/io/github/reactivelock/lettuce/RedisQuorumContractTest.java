@@ -55,7 +55,8 @@ class RedisQuorumContractTest extends LockBackendContract {
     /** A node's grant is a vote; the claim is served when it has asked again. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
+        return Set.of(
+                Feature.SHARES, Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 
     /** A release is answered when a majority has carried it out; the others follow. */

@@ -59,7 +59,8 @@ class RollingUpgradeTest {
     }
 
     private Object old(String... args) {
-        return fixture.redis.<List<Object>>eval(script, ScriptOutputType.MULTI, KEYS, args)
+        return fixture.redis
+                .<List<Object>>eval(script, ScriptOutputType.MULTI, KEYS, args)
                 .get(0);
     }
 
@@ -107,16 +108,18 @@ class RollingUpgradeTest {
 
         assertThat(old("release", "old")).isEqualTo(1L);
 
-        assertThat(next(signals)).isInstanceOfSatisfying(Signal.Grant.class, grant -> assertThat(grant.claimId())
-                .isEqualTo(reader.id()));
+        assertThat(next(signals))
+                .isInstanceOfSatisfying(
+                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(reader.id()));
         assertThat(ask(backend, reader)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.renew(List.of(reader)).block().renewed()).containsExactly(reader.id());
         assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Queued.class);
         assertThat(oldClaim("try", "other")).isEqualTo(0L);
         assertThat(release(backend, reader)).isTrue();
 
-        assertThat(next(signals)).isInstanceOfSatisfying(Signal.Grant.class, grant -> assertThat(grant.claimId())
-                .isEqualTo(second.id()));
+        assertThat(next(signals))
+                .isInstanceOfSatisfying(
+                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(second.id()));
         assertThat(release(backend, second)).isTrue();
         assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
     }

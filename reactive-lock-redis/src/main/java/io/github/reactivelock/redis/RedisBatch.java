@@ -14,7 +14,8 @@ public final class RedisBatch {
     /** How many calls a batch may have, so that one of them keeps a server busy for less than a millisecond. */
     public static final int MOST_CALLS = 64;
 
-    private static final Set<String> NOT_OF_ONE_LOCK = Set.of("renew", "renew-shares", "foreign", "memory", "scan", "primaries");
+    private static final Set<String> NOT_OF_ONE_LOCK =
+            Set.of("renew", "renew-shares", "foreign", "memory", "scan", "primaries");
 
     private final List<String> keys = new ArrayList<>();
     private final List<String> args = new ArrayList<>();

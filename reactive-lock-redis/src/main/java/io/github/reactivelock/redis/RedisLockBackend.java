@@ -134,7 +134,14 @@ public abstract class RedisLockBackend implements QuorumNode {
         Share share = claim.share();
         Mono<List<Object>> reply = share.isWhole()
                 ? calls.run(claim.key(), verb, who(claim), ScriptCalls.millis(claim))
-                : calls.run(claim.key(), "share", who(claim), ScriptCalls.millis(claim), verb, units(share), capacity(share));
+                : calls.run(
+                        claim.key(),
+                        "share",
+                        who(claim),
+                        ScriptCalls.millis(claim),
+                        verb,
+                        units(share),
+                        capacity(share));
         Mono<ClaimResult> answer = reply.map(said -> RedisReplies.claim(claim, said));
         if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
             ShardGrants waiting = shards;
@@ -158,7 +165,14 @@ public abstract class RedisLockBackend implements QuorumNode {
         Mono<List<Object>> answer = share.isWhole()
                 ? calls.run(claim.key(), "vote", who(claim), ScriptCalls.millis(claim), mode, place)
                 : calls.run(
-                        claim.key(), "vote", who(claim), ScriptCalls.millis(claim), mode, place, units(share), capacity(share));
+                        claim.key(),
+                        "vote",
+                        who(claim),
+                        ScriptCalls.millis(claim),
+                        mode,
+                        place,
+                        units(share),
+                        capacity(share));
         return answer.map(reply -> RedisReplies.vote(claim, reply));
     }
 

@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
 abstract class ShareCases extends SharingCases {
 
     private static final List<Share> OF_A_READ_WRITE_LOCK = List.of(Share.WHOLE, Share.ONE, Share.ONE, Share.ONE);
-    private static final List<Share> OF_A_SEMAPHORE = List.of(
-            Share.WHOLE, Share.permits(1, 4), Share.permits(2, 4), Share.permits(3, 4), Share.permits(4, 4));
+    private static final List<Share> OF_A_SEMAPHORE =
+            List.of(Share.WHOLE, Share.permits(1, 4), Share.permits(2, 4), Share.permits(3, 4), Share.permits(4, 4));
 
     ShareCases(LockBackendContract contract) {
         super(contract);

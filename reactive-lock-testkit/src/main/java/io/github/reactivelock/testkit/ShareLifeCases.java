@@ -13,6 +13,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -30,7 +31,7 @@ abstract class ShareLifeCases extends SharingCases {
         needs(Feature.SHARES);
         LockClient observer = client();
         LockHandle alive = acquired(client().with(shortLease()).shared(), key);
-        long unused = granted(backend(), claim(Share.ONE, Claim.Mode.QUEUE, contract.shortLease()));
+        granted(backend(), claim(Share.ONE, Claim.Mode.QUEUE, contract.shortLease()));
         CompletableFuture<LockHandle> writer = queued(client(), observer, 1);
 
         Await.until("the dead one is gone", () -> holders(observer, key) == 1);
@@ -44,7 +45,7 @@ abstract class ShareLifeCases extends SharingCases {
     @Test
     void thePermitsOfADeadProcessComeBackWhenItsLeaseIsOver() {
         needs(Feature.PERMITS);
-        long unused = granted(backend(), claim(Share.permits(3, 3), Claim.Mode.QUEUE, contract.shortLease()));
+        granted(backend(), claim(Share.permits(3, 3), Claim.Mode.QUEUE, contract.shortLease()));
         CompletableFuture<LockHandle> next = client().permits(3, 3).acquire(key).toFuture();
 
         release(next);
@@ -185,8 +186,9 @@ abstract class ShareLifeCases extends SharingCases {
                     .hasMessageContaining("would wait for itself: ask for the whole first");
         }
         LockHandle held = Await.get(reading.acquire(key).contextWrite(LockContext.owner("me")));
-        assertThat(Await.error(
-                        client.acquire(key).contextWrite(LockContext.owner("me")).toFuture()))
+        assertThat(Await.error(client.acquire(key)
+                        .contextWrite(LockContext.owner("me"))
+                        .toFuture()))
                 .isInstanceOf(IllegalStateException.class);
         Await.run(held.release());
     }
@@ -197,8 +199,8 @@ abstract class ShareLifeCases extends SharingCases {
         LockClient client = client();
         Mono<String> in = Mono.just("in");
 
-        assertThat(Await.get(client.permits(2, 4)
-                        .withLock(key, client.permits(1, 4).withLock(key, in))))
+        assertThat(Await.get(
+                        client.permits(2, 4).withLock(key, client.permits(1, 4).withLock(key, in))))
                 .isEqualTo("in");
         assertThat(Await.error(client.permits(2, 4)
                         .withLock(key, client.permits(3, 4).withLock(key, in))
@@ -230,8 +232,8 @@ abstract class ShareLifeCases extends SharingCases {
 
         assertThat(info.isHeldBy("one")).isTrue();
         assertThat(info.isHeldBy("two")).isTrue();
-        LockInfo.Shares shares = info.held().orElseThrow().shares();
-        assertThat(shares).isNotNull();
+        LockInfo.Shares shares =
+                Objects.requireNonNull(info.held().orElseThrow().shares(), "shares");
         assertThat(shares.units()).isEqualTo(3);
         assertThat(shares.holders()).isEqualTo(2);
         assertThat(shares.first()).extracting(LockInfo.Holder::owner).containsExactly("two", "one");
@@ -258,7 +260,8 @@ abstract class ShareLifeCases extends SharingCases {
                     } else if (event instanceof LockEvent.Released released) {
                         sink.next(-released.units());
                     } else {
-                        client.permits(2, 5).withLock(key, Mono.empty()).subscribe();
+                        Disposable unused =
+                                client.permits(2, 5).withLock(key, Mono.empty()).subscribe();
                     }
                 })
                 .take(2)
@@ -266,20 +269,5 @@ abstract class ShareLifeCases extends SharingCases {
                 .toFuture();
 
         assertThat(Await.get(units)).containsExactly(2, -2);
-    }
-
-    @Test
-    void whoWaitsForTheEndOfASharedHoldIsNotToldOfThoseThatCome() {
-        needs(Feature.SHARES);
-        LockClient client = client();
-        LockHandle first = acquired(client.shared(), key);
-        CompletableFuture<Void> over = client.awaitRelease(key).toFuture();
-        LockHandle second = acquired(client().shared(), key);
-        assertThat(over).isNotDone();
-
-        Await.run(first.release());
-
-        Await.run(Mono.fromFuture(over));
-        Await.run(second.release());
     }
 }

@@ -41,6 +41,7 @@ abstract class SharingCases extends Cases {
         return Await.get(backend.claim(claim));
     }
 
+    @CanIgnoreReturnValue
     static long granted(LockBackend backend, Claim claim) {
         ClaimResult answer = ask(backend, claim);
         assertThat(answer).as("%s", claim.share()).isInstanceOf(ClaimResult.Granted.class);

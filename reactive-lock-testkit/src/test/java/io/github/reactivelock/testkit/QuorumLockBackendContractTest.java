@@ -36,7 +36,8 @@ class QuorumLockBackendContractTest extends LockBackendContract {
     /** A node's grant is a vote; the claim is served when it has asked again. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
+        return Set.of(
+                Feature.SHARES, Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

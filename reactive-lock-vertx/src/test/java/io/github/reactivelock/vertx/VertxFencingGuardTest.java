@@ -35,6 +35,8 @@ class VertxFencingGuardTest extends GuardContract {
 
     @Override
     protected Mono<Void> writeShared(String key, long fencingToken) {
-        return backend.fencingGuard().writeShared(key, fencingToken, "SET", "written").then();
+        return backend.fencingGuard()
+                .writeShared(key, fencingToken, "SET", "written")
+                .then();
     }
 }

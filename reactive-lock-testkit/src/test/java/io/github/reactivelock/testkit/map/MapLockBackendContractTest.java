@@ -17,7 +17,9 @@ class MapLockBackendContractTest extends LockBackendContract {
     /** It has to be asked. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, 
+        return Set.of(
+                Feature.SHARES,
+                Feature.PERMITS,
                 Feature.PUSHED_GRANTS,
                 Feature.PUSHED_LOSS,
                 Feature.LISTING,
