@@ -48,7 +48,7 @@ final class LockKey {
     }
 
     /** How many parameters a method has for those who call it; a suspend function has one more. */
-    private static int parameters(Method method) {
+    static int parameters(Method method) {
         return method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
     }
 
@@ -64,10 +64,10 @@ final class LockKey {
         if (expression == null) {
             return List.of(name);
         }
-        // Without Kotlin's continuation, which Spring would take for an argument more than the method has parameters.
-        @Nullable Object[] arguments = Arrays.copyOf(call.getArguments(), parameters(method));
+        @Nullable Object[] arguments = call.getArguments();
+        List<@Nullable Object> own = Arrays.asList(arguments).subList(0, parameters(method));
         var context = new MethodBasedEvaluationContext(
-                new Call(call.getThis(), method, Arrays.asList(arguments)), method, arguments, PARAMETER_NAMES);
+                new Call(call.getThis(), method, own), method, arguments, PARAMETER_NAMES);
         context.setBeanResolver(beans);
         Object value = expression.getValue(context);
         return value instanceof Collection<?> values

@@ -7,6 +7,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.aop.support.AopUtils;
@@ -139,10 +140,13 @@ final class LockedMethodReader {
         }
     }
 
-    /** Without placeholders; one that nothing is known of is an {@link IllegalArgumentException}. */
+    /** Without placeholders. Boot refuses one that nothing is known of; Spring alone leaves it as it is. */
     private String resolved(String text) {
-        String resolved = beans.resolveEmbeddedValue(text);
-        return resolved == null ? "" : resolved.trim();
+        String resolved = Objects.requireNonNullElse(beans.resolveEmbeddedValue(text), "");
+        if (resolved.contains("${")) {
+            throw new IllegalArgumentException("nothing is known of its placeholder " + resolved + "; set the property");
+        }
+        return resolved.trim();
     }
 
     /** Has the bean end before its client. */
@@ -154,6 +158,7 @@ final class LockedMethodReader {
         return method.getDeclaringClass().getSimpleName() + "." + method.getName()
                 + Arrays.stream(method.getParameterTypes())
                         .map(Class::getSimpleName)
+                        .limit(LockKey.parameters(method))
                         .collect(Collectors.joining(", ", "(", ")"));
     }
 

@@ -173,7 +173,7 @@ class RefusalTest {
         refused(UnquotedText.class, "its key has id, which is neither a parameter nor a text; write #id or 'id'");
         refused(NoExpression.class, "its key order #id is no SpEL expression");
         refused(UnknownBean.class, "its key has @tenants, and there is no such bean");
-        refused(UnknownPlaceholder.class, "nowhere");
+        refused(UnknownPlaceholder.class, "nothing is known of its placeholder ${nowhere}; set the property");
         refused(TwoHandles.class, "it has 2 parameters for its hold; leave one of them");
     }
 

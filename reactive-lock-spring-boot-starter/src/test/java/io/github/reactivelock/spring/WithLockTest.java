@@ -108,7 +108,7 @@ class WithLockTest {
         StepVerifier.create(orders.one(List.of(7L, 3L), null))
                 .verifyErrorSatisfies(error -> assertThat(error)
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessage("@WithLock on Orders.one(List, LockHandle): its key #ids gives 2 keys, and the method"
+                        .hasMessage("@WithLock on Orders.one(List, LockHandle): the key #ids gives 2 keys, and the method"
                                 + " takes one LockHandle; let it take a List<LockHandle>"));
     }
 
