@@ -23,7 +23,8 @@ record HandleParameter(int index, boolean isOne) {
                 .filter(parameter -> parameter.index() >= 0)
                 .toList();
         if (found.size() > 1) {
-            throw new IllegalArgumentException("it has " + found.size() + " parameters for its hold; leave one of them");
+            throw new IllegalArgumentException(
+                    "it has " + found.size() + " parameters for its hold; leave one of them");
         }
         return found.isEmpty() ? NONE : found.get(0);
     }

@@ -53,7 +53,8 @@ final class KeyExpression {
             return expression;
         } catch (ParseException e) {
             throw new IllegalArgumentException(
-                    "its key " + text + " is no SpEL expression: " + e.getSimpleMessage() + "; a text needs quotes, as 'text'",
+                    "its key " + text + " is no SpEL expression: " + e.getSimpleMessage()
+                            + "; a text needs quotes, as 'text'",
                     e);
         }
     }
@@ -64,7 +65,8 @@ final class KeyExpression {
         if (node instanceof VariableReference && !variables.contains(text.substring(1))) {
             throw new IllegalArgumentException("its key has " + text + ", which is no parameter; " + hint);
         }
-        if (node instanceof BeanReference && !beans.containsBean(text.substring(1).replace("'", ""))) {
+        if (node instanceof BeanReference
+                && !beans.containsBean(text.substring(1).replace("'", ""))) {
             throw new IllegalArgumentException("its key has " + text + ", and there is no such bean; mend the name");
         }
         if (ofRoot && node instanceof PropertyOrFieldReference && !OF_ROOT.contains(text)) {

@@ -104,8 +104,9 @@ final class LockKey {
     }
 
     private IllegalArgumentException unusable(String how) {
-        return new IllegalArgumentException("@WithLock on " + LockedMethodReader.nameOf(method) + ": its key " + this + " " + how
-                + "; give the call a value that tells what is locked, or the annotation an expression that does");
+        return new IllegalArgumentException(
+                "@WithLock on " + LockedMethodReader.nameOf(method) + ": its key " + this + " " + how
+                        + "; give the call a value that tells what is locked, or the annotation an expression that does");
     }
 
     /** {@return the expression, empty for none} */

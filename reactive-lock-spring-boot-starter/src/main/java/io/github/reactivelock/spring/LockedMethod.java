@@ -62,8 +62,8 @@ record LockedMethod(
 
     private Mono<Object> suspended(ProxyMethodInvocation call) {
         Object caller = Objects.requireNonNull(call.getArguments()[call.getArguments().length - 1], "continuation");
-        SuspendedCall suspended = new SuspendedCall(
-                client, () -> keys(call), (held, continuation) -> proceed(call, held, continuation));
+        SuspendedCall suspended =
+                new SuspendedCall(client, () -> keys(call), (held, continuation) -> proceed(call, held, continuation));
         return ifFree ? suspended.ifFree(caller) : suspended.waiting(caller);
     }
 
@@ -71,14 +71,15 @@ record LockedMethod(
     private List<String> keys(ProxyMethodInvocation call) {
         List<String> keys = key.of(call);
         if (keys.size() > 1 && handle.isOne()) {
-            throw new IllegalArgumentException("@WithLock on " + name + ": the key " + key + " gives "
-                    + keys.size() + " keys, and the method takes one LockHandle; let it take a List<LockHandle>");
+            throw new IllegalArgumentException("@WithLock on " + name + ": the key " + key + " gives " + keys.size()
+                    + " keys, and the method takes one LockHandle; let it take a List<LockHandle>");
         }
         return keys;
     }
 
     /** Calls the method, once more at each call of this. */
-    private Publisher<Object> proceed(ProxyMethodInvocation call, List<LockHandle> held, @Nullable Object continuation) {
+    private Publisher<Object> proceed(
+            ProxyMethodInvocation call, List<LockHandle> held, @Nullable Object continuation) {
         @Nullable Object[] arguments = call.getArguments().clone();
         handle.fill(arguments, held);
         if (continuation != null) {

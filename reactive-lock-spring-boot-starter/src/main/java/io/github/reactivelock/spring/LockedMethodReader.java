@@ -65,7 +65,8 @@ final class LockedMethodReader {
             why = "its bean is proxied by its interfaces, and none of them has it;"
                     + " declare it there, or set spring.aop.proxy-target-class=true";
         } else if (!Proxy.isProxyClass(proxy) && Modifier.isFinal(modifiers)) {
-            why = "it is final, so no proxy can lock it; take that away, in Kotlin with open or the plugin kotlin-spring";
+            why =
+                    "it is final, so no proxy can lock it; take that away, in Kotlin with open or the plugin kotlin-spring";
         }
         if (!why.isEmpty()) {
             throw refused(method, beanName, new IllegalArgumentException(why));
@@ -123,7 +124,9 @@ final class LockedMethodReader {
             throw new IllegalArgumentException(
                     "its fairness is " + Arrays.toString(annotation.fairness()) + "; leave one of them");
         }
-        return annotation.fairness().length == 0 ? options : options.withFairness(annotation.fairness()[0]);
+        return annotation.fairness().length == 0
+                ? options
+                : options.withFairness(annotation.fairness()[0]);
     }
 
     private LockOptions changed(
@@ -136,7 +139,9 @@ final class LockedMethodReader {
             return change.apply(DurationFormatterUtils.detectAndParse(resolved));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "its " + attribute + " '" + resolved + "' will not do: " + e.getMessage() + "; write it as 2s or PT2S", e);
+                    "its " + attribute + " '" + resolved + "' will not do: " + e.getMessage()
+                            + "; write it as 2s or PT2S",
+                    e);
         }
     }
 
@@ -144,7 +149,8 @@ final class LockedMethodReader {
     private String resolved(String text) {
         String resolved = Objects.requireNonNullElse(beans.resolveEmbeddedValue(text), "");
         if (resolved.contains("${")) {
-            throw new IllegalArgumentException("nothing is known of its placeholder " + resolved + "; set the property");
+            throw new IllegalArgumentException(
+                    "nothing is known of its placeholder " + resolved + "; set the property");
         }
         return resolved.trim();
     }

@@ -56,7 +56,8 @@ final class LockedMethods implements MethodInterceptor {
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
         LockedMethod locked = methods.get(new MethodClassKey(method, type));
         if (locked == null) {
-            throw new IllegalStateException("no bean with the locked method " + method + " was seen; do not call it on " + type);
+            throw new IllegalStateException(
+                    "no bean with the locked method " + method + " was seen; do not call it on " + type);
         }
         return locked.call((ProxyMethodInvocation) invocation);
     }

@@ -40,7 +40,8 @@ public class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingP
         // Behind whoever has an order, before whoever has none.
         locks.setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         this.advisor = locks;
-        // Before those of @Scheduled and @Retryable: one schedules the bean as it is then, one retries with a lock a try.
+        // Before those of @Scheduled and @Retryable: one schedules the bean as it is then, one retries with a lock a
+        // try.
         this.setOrder(Ordered.LOWEST_PRECEDENCE - 1);
     }
 
@@ -103,8 +104,7 @@ public class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingP
     private static final class Transactions {
 
         static boolean startsOne(Advisor advisor) {
-            return advisor.getAdvice()
-                    instanceof org.springframework.transaction.interceptor.TransactionAspectSupport;
+            return advisor.getAdvice() instanceof org.springframework.transaction.interceptor.TransactionAspectSupport;
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.github.reactivelock.spring;
 
-import java.util.List;
 import java.lang.reflect.Method;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
@@ -15,8 +15,8 @@ final class WithLockHints implements BeanRegistrationAotProcessor {
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
-        List<Method> locked =
-                LockedMethods.declaredBy(bean.getBeanClass(), bean.getBeanClass()).toList();
+        List<Method> locked = LockedMethods.declaredBy(bean.getBeanClass(), bean.getBeanClass())
+                .toList();
         return locked.isEmpty() ? null : (context, code) -> register(context.getRuntimeHints(), locked);
     }
 

@@ -34,7 +34,9 @@ final class Contexts {
 
     static AnnotationConfigApplicationContext of(Map<String, String> properties, Class<?>... beans) {
         var context = new AnnotationConfigApplicationContext();
-        context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", new HashMap<>(properties)));
+        context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource("test", new HashMap<>(properties)));
         context.register(Locks.class);
         context.register(beans);
         try {

@@ -169,10 +169,14 @@ class KeyTest {
 
     @Test
     void aValueThatNamesNothingIsAnErrorThatNamesTheExpression() {
-        refused(keys.property(null, null), "@WithLock on Keys.property(Order, LockHandle): its key #order?.customer is null;");
+        refused(
+                keys.property(null, null),
+                "@WithLock on Keys.property(Order, LockHandle): its key #order?.customer is null;");
         refused(keys.property(new Order(" ", null), null), "its key #order?.customer is blank: ' ';");
-        refused(keys.withoutText(new Order("Ann", new Address()), null), "its key #order.address is of class "
-                + Address.class.getName() + ", whose text says nothing of its value;");
+        refused(
+                keys.withoutText(new Order("Ann", new Address()), null),
+                "its key #order.address is of class " + Address.class.getName()
+                        + ", whose text says nothing of its value;");
         refused(keys.any(new int[] {1}, null), "its key #value is of class [I");
         refused(keys.any(Mono.just(1), null), "its key #value is of class reactor.core.publisher.MonoJust");
         refused(keys.any(Arrays.asList(1, null), null), "its key #value is null;");

@@ -1,6 +1,5 @@
 package io.github.reactivelock.spring;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.Fairness;
@@ -46,9 +45,11 @@ class RefusalTest {
 
     @Test
     void whatReturnsNeitherMonoNorFlux() {
-        refused(OfText.class, "@WithLock on OfText.work(int) of bean 'refusalTest.OfText': it returns String, and only methods"
-                + " that return Mono or Flux and Kotlin's suspend functions can be locked; let it return a Mono,"
-                + " or use LockClient.withLock in it");
+        refused(
+                OfText.class,
+                "@WithLock on OfText.work(int) of bean 'refusalTest.OfText': it returns String, and only methods"
+                        + " that return Mono or Flux and Kotlin's suspend functions can be locked; let it return a Mono,"
+                        + " or use LockClient.withLock in it");
         refused(OfNothing.class, "it returns void, and only");
         refused(OfFuture.class, "it returns CompletableFuture, and only");
         refused(OfPublisher.class, "it returns Publisher, and only");
@@ -104,8 +105,10 @@ class RefusalTest {
         refused(Private.class, "it is private, so no proxy sees its calls; make it a method that other beans call");
         refused(Static.class, "it is static, so no proxy sees its calls");
         refused(WithFinalMethod.class, "it is final, so no proxy can lock it");
-        refused(FinalClass.class, "@WithLock needs a proxy of bean 'refusalTest.FinalClass', and its class "
-                + FinalClass.class.getName() + " cannot have a subclass; make the class neither final nor private");
+        refused(
+                FinalClass.class,
+                "@WithLock needs a proxy of bean 'refusalTest.FinalClass', and its class " + FinalClass.class.getName()
+                        + " cannot have a subclass; make the class neither final nor private");
         refused(NotOfItsInterface.class, "its bean is proxied by its interfaces, and none of them has it");
     }
 
@@ -169,7 +172,9 @@ class RefusalTest {
     void keysThatMeanNothing() {
         refused(Nameless.class, "it has neither name nor key; give it at least one of them");
         refused(WithColon.class, "its name 'a:b' has a colon, which ends a lock's name in metrics; take another sign");
-        refused(UnknownParameter.class, "its key has #ids, which is no parameter; write one of its parameters: #id, #second");
+        refused(
+                UnknownParameter.class,
+                "its key has #ids, which is no parameter; write one of its parameters: #id, #second");
         refused(UnquotedText.class, "its key has id, which is neither a parameter nor a text; write #id or 'id'");
         refused(NoExpression.class, "its key order #id is no SpEL expression");
         refused(UnknownBean.class, "its key has @tenants, and there is no such bean");
@@ -199,7 +204,9 @@ class RefusalTest {
     }
 
     static class TwoOrders {
-        @WithLock(name = "a", fairness = {Fairness.FIFO, Fairness.COHORT})
+        @WithLock(
+                name = "a",
+                fairness = {Fairness.FIFO, Fairness.COHORT})
         public Mono<String> work() {
             return Mono.empty();
         }
@@ -247,7 +254,8 @@ class RefusalTest {
     void clientsThatAreNotThere() {
         refused(OfSecondClient.class, "there is no LockClient bean 'second'; declare one");
         assertThatThrownBy(() -> Contexts.of(Good.class, SecondClient.class))
-                .hasMessageContaining("there are several LockClients, [lockClient, second]; say which by client = \"…\"");
+                .hasMessageContaining(
+                        "there are several LockClients, [lockClient, second]; say which by client = \"…\"");
         assertThatThrownBy(() -> new AnnotationConfigApplicationContext(NoClient.class, Good.class))
                 .hasMessageContaining("there is no LockClient bean; declare one");
     }

@@ -59,7 +59,11 @@ class TransactionTest {
         @WithLock(name = "row", key = "#id")
         @Transactional
         public Flux<Integer> insertMany(long id) {
-            return db.sql("INSERT INTO t VALUES (" + id + ")").fetch().rowsUpdated().map(Long::intValue).flux();
+            return db.sql("INSERT INTO t VALUES (" + id + ")")
+                    .fetch()
+                    .rowsUpdated()
+                    .map(Long::intValue)
+                    .flux();
         }
 
         @Override
@@ -88,7 +92,11 @@ class TransactionTest {
         @Override
         @WithLock(name = "row", key = "#id")
         public Flux<Integer> insertMany(long id) {
-            return db.sql("INSERT INTO t VALUES (" + id + ")").fetch().rowsUpdated().map(Long::intValue).flux();
+            return db.sql("INSERT INTO t VALUES (" + id + ")")
+                    .fetch()
+                    .rowsUpdated()
+                    .map(Long::intValue)
+                    .flux();
         }
 
         @Override

@@ -108,8 +108,9 @@ class WithLockTest {
         StepVerifier.create(orders.one(List.of(7L, 3L), null))
                 .verifyErrorSatisfies(error -> assertThat(error)
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessage("@WithLock on Orders.one(List, LockHandle): the key #ids gives 2 keys, and the method"
-                                + " takes one LockHandle; let it take a List<LockHandle>"));
+                        .hasMessage(
+                                "@WithLock on Orders.one(List, LockHandle): the key #ids gives 2 keys, and the method"
+                                        + " takes one LockHandle; let it take a List<LockHandle>"));
     }
 
     @Test
@@ -120,8 +121,8 @@ class WithLockTest {
     @Test
     void errorsOfTheMethodPassThrough() throws IOException {
         StepVerifier.create(orders.throwsChecked(42))
-                .verifyErrorSatisfies(
-                        error -> assertThat(error).isInstanceOf(IOException.class).hasMessage("no file 42"));
+                .verifyErrorSatisfies(error ->
+                        assertThat(error).isInstanceOf(IOException.class).hasMessage("no file 42"));
         StepVerifier.create(orders.returnsNull(42))
                 .verifyErrorSatisfies(error -> assertThat(error)
                         .hasMessage("Orders.returnsNull(long) returned null; let it return an empty publisher"));

@@ -151,7 +151,9 @@ class SuspendTest {
             steps.began.await()
 
             val thrown = runCatching { shop.impatient(42) }.exceptionOrNull()
-            assertThat(thrown).isInstanceOf(LockTimeoutException::class.java).isNotInstanceOf(CancellationException::class.java)
+            assertThat(thrown)
+                .isInstanceOf(LockTimeoutException::class.java)
+                .isNotInstanceOf(CancellationException::class.java)
             assertThat(shop.ifFree(42)).isNull()
             assertThat(shop.ifFree(43)).isEqualTo("ran")
 
@@ -184,7 +186,8 @@ class SuspendTest {
             steps.cleaning.await()
             work.join()
             assertThat(work.isCancelled).isTrue()
-            assertThat(runCatching { shop.impatient(42) }.exceptionOrNull()).isInstanceOf(LockTimeoutException::class.java)
+            assertThat(runCatching { shop.impatient(42) }.exceptionOrNull())
+                .isInstanceOf(LockTimeoutException::class.java)
             assertThat(isHeld("order:42")).isTrue()
 
             steps.cleaned.complete(Unit)
@@ -246,7 +249,7 @@ class SuspendTest {
             NotNullable::class.java,
             "it returns null if the lock is taken, and kotlin.String is not nullable; let it return kotlin.String?",
         )
-        refused(FlowAlone::class.java, "it returns Flow, and only methods that return Mono or Flux and Kotlin's suspend")
+        refused(FlowAlone::class.java, "it returns Flow, and only methods that return Mono or Flux")
         refused(NotOpen::class.java, "it is final, so no proxy can lock it; take that away, in Kotlin with open")
     }
 

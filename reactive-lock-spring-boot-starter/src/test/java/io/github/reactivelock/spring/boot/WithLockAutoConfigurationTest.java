@@ -63,9 +63,10 @@ class WithLockAutoConfigurationTest {
 
     @Test
     void proxiesByInterfaceAreTheApplicationsChoiceAndItsMistakeIsSaid() {
-        runner.withPropertyValues("spring.aop.proxy-target-class=false").run(context -> assertThat(context)
-                .getFailure()
-                .hasMessageContaining("its bean is proxied by its interfaces, and none of them has it"));
+        runner.withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("its bean is proxied by its interfaces, and none of them has it"));
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -79,8 +80,9 @@ class WithLockAutoConfigurationTest {
 
     @Test
     void onesOwnPostProcessorComesFirst() {
-        runner.withUserConfiguration(Own.class).run(context -> assertThat(context)
-                .hasSingleBean(WithLockBeanPostProcessor.class)
-                .hasBean("own"));
+        runner.withUserConfiguration(Own.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(WithLockBeanPostProcessor.class)
+                        .hasBean("own"));
     }
 }
