@@ -70,6 +70,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     void granted(Handle handle) {
         if (move(GRANTED, DONE)) {
+            KeptTime.use(handle.hold, options);
             actual.onNext(handle);
             actual.onComplete();
         } else {

@@ -232,7 +232,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         Grant grant = released.grant;
         Cohort heir = heir();
         LockOptions wanted = heir == null ? null : heir.waiting.wanted();
-        if (heir != null && wanted != null && grant.pass(wanted)) {
+        long keptUntil = KeptTime.until(released, null);
+        if (heir != null && wanted != null && keptUntil == Timing.NEVER && grant.pass(wanted)) {
             released.released();
             if (heir == this) {
                 handOn(grant);
@@ -245,7 +246,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         if (grant.hasCallers()) {
             grant.tellCallers(released.lossFor(LossReason.RELEASED));
         }
-        engine.withdraw(grant.claim, toBeTold(released));
+        engine.withdraw(grant.claim, keptUntil, toBeTold(released));
         claim();
     }
 
@@ -267,7 +268,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         dismiss(ended);
         Grant gone = ended.grant;
         leavePlace();
-        ended.lose(loss, engine.prepareWithdrawal(gone.claim)::ask);
+        ended.lose(loss, engine.prepareWithdrawal(gone.claim, KeptTime.until(ended, loss.reason()))::ask);
         over(gone);
         gone.tellCallers(loss);
         ended.tellLost(loss);

@@ -123,7 +123,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
-    private String newClaimId() {
+    @Override
+    public String newClaimId() {
         return idPrefix + ids.getAndIncrement();
     }
 
@@ -162,12 +163,12 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     @Override
     public void withdraw(Claim claim) {
-        withdraw(claim, null);
+        withdraw(claim, Timing.NEVER, null);
     }
 
     /** Ends a claim at the store, unless that is closed; {@code outcome} hears how the first try went. */
-    void withdraw(Claim claim, PendingRelease.@Nullable Outcome outcome) {
-        PendingRelease begun = new PendingRelease(this, claim, outcome);
+    void withdraw(Claim claim, long keptUntil, PendingRelease.@Nullable Outcome outcome) {
+        PendingRelease begun = new PendingRelease(this, claim, keptUntil, outcome);
         PendingRelease current = withdrawals.merge(
                 claim.id(), begun, (pending, fresh) -> fresh.isAwaited() || !pending.again() ? fresh : pending);
         claims.remove(claim.id()); // only now, or a close in between would find nothing left to do
@@ -177,8 +178,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     /** As {@link #withdraw}, but it is asked for later: until then the store keeps the claim for its lease at most. */
-    PendingRelease prepareWithdrawal(Claim claim) {
-        PendingRelease prepared = new PendingRelease(this, claim, null);
+    PendingRelease prepareWithdrawal(Claim claim, long keptUntil) {
+        PendingRelease prepared = new PendingRelease(this, claim, keptUntil, null);
         withdrawals.put(claim.id(), prepared);
         claims.remove(claim.id());
         return prepared;

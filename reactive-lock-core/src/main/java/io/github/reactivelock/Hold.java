@@ -29,6 +29,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     final long fencingToken;
     final LockOptions options;
     final long since;
+    volatile long leastHold; // after that, in nanoseconds; KeptTime writes it
     private volatile int state;
 
     @SuppressWarnings("UnusedVariable") // only ever used through HANDLES
@@ -219,8 +220,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     void wasLost() {
-        LockException known = loss;
-        grant.services.userCallbacks.run(() -> tell(known));
+        grant.services.userCallbacks.run(() -> tell(loss));
     }
 
     private void tell(@Nullable LockException outcome) {

@@ -179,6 +179,14 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
+    /** The work is about to begin under all of them. */
+    final ContextHolds used(ContextHolds all) {
+        for (ContextHolds each = all; each != null && each != outer; each = each.outer()) {
+            KeptTime.use(each.handle().hold, options);
+        }
+        return all;
+    }
+
     /** Whether one of the locks is lost, of which the flow then hears; by the clock too, because a timer may be late. */
     final boolean isLost() {
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {

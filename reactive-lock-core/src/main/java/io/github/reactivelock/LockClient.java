@@ -62,7 +62,8 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * This client with other options; closing either closes both. A lease that the clock margin would use up is refused.
+     * This client with other options; closing either closes both. A lease that the clock margin
+     * would use up is refused, and so are times that contradict each other.
      *
      * @param options for all that is acquired through the result
      * @return a view of this client

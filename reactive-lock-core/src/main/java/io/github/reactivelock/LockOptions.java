@@ -7,21 +7,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Three times are easily
+ * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Four times are easily
  * confused: {@link #lease()} is how long the <em>store</em> keeps a hold without hearing from its client,
  * {@link #waitTimeout()} how long a <em>caller</em> waits to get one, {@link #maxHold()} how long the <em>work</em> may
- * take.
+ * take, {@link #minHold()} how long the <em>lock</em> stays taken at least.
  */
 public final class LockOptions {
 
-    static final Duration SHORTEST = Duration.ofMillis(100);
-    static final Duration LONGEST = Duration.ofDays(365);
+    private static final LockOptions DEFAULTS = new LockOptions(new OptionValues());
 
-    private static final LockOptions DEFAULTS = new LockOptions(new Values());
+    private final OptionValues values;
 
-    private final Values values;
-
-    private LockOptions(Values values) {
+    private LockOptions(OptionValues values) {
         this.values = values;
     }
 
@@ -71,6 +68,15 @@ public final class LockOptions {
     }
 
     /**
+     * How long a lock stays taken at least, from when a flow gets it, also if its hold ends sooner.
+     *
+     * @return empty for not longer than the hold
+     */
+    public Optional<Duration> minHold() {
+        return optional(values.minHold);
+    }
+
+    /**
      * Who gets the lock next.
      *
      * @return the fairness
@@ -104,7 +110,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withLease(Duration lease) {
-        Duration checked = checked("lease", lease, SHORTEST);
+        Duration checked = OptionValues.checked("lease", lease, OptionValues.SHORTEST);
         return with(changed -> changed.lease = checked);
     }
 
@@ -133,7 +139,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withWaitTimeout(Duration waitTimeout) {
-        Duration checked = checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
+        Duration checked = OptionValues.checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
         return with(changed -> changed.waitTimeout = checked);
     }
 
@@ -153,8 +159,27 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        Duration checked = checked("maxHold", maxHold, SHORTEST);
+        Duration checked = OptionValues.checked("maxHold", maxHold, OptionValues.SHORTEST);
         return with(changed -> changed.maxHold = checked);
+    }
+
+    /**
+     * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes start, whose
+     * clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is emitted. However the work
+     * ends, done, failed or cancelled, the store is told at that moment until when to keep the lock; the release is done when
+     * it has confirmed. From then on the lock stays taken also if this process dies, for flows of this process too, and until
+     * an operator ends it. The strictest of reentrant acquisitions counts, from when it joins.
+     *
+     * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease is
+     * over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the client.
+     *
+     * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, nor than the lease of a hold that
+     *     is not renewed, which {@link LockClient#with} refuses
+     * @return a changed copy
+     */
+    public LockOptions withMinHold(Duration minHold) {
+        Duration checked = OptionValues.checked("minHold", minHold, Duration.ofMillis(1));
+        return with(changed -> changed.minHold = checked);
     }
 
     /**
@@ -205,64 +230,33 @@ public final class LockOptions {
         return values.keeping;
     }
 
+    /** How long the lock stays taken at least, in nanoseconds. */
+    long leastHold() {
+        return values.minHold.toNanos();
+    }
+
+    /** Refuses times that contradict each other. */
+    void check() {
+        values.check();
+    }
+
     /** Whether a claim asks for what these options do. */
     boolean suit(Claim claim) {
         return values.lease.equals(claim.lease()) && keeping() == claim.keeping();
-    }
-
-    static Duration checked(String name, Duration value, Duration shortest) {
-        Objects.requireNonNull(value, name);
-        if (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0) {
-            String least = shortest.toMillis() == 0 ? "more than zero" : "at least " + shortest.toMillis() + " ms";
-            throw new IllegalArgumentException(name + " must be " + least + " and at most 365 days but is " + value
-                    + "; give a Duration in that range");
-        }
-        return value;
     }
 
     private static Optional<Duration> optional(Duration value) {
         return value.isZero() ? Optional.empty() : Optional.of(value);
     }
 
-    private LockOptions with(Consumer<Values> change) {
-        Values changed = new Values(values);
+    private LockOptions with(Consumer<OptionValues> change) {
+        OptionValues changed = new OptionValues(values);
         change.accept(changed);
         return new LockOptions(changed);
     }
 
     @Override
     public String toString() {
-        return "LockOptions[lease=" + values.lease + ", renewed=" + isRenewed() + ", waitTimeout="
-                + text(values.waitTimeout) + ", maxHold=" + text(values.maxHold) + ", fairness=" + values.fairness
-                + ", releaseAwaited=" + values.releaseAwaited + ", owner="
-                + (values.owner.isEmpty() ? "client" : values.owner) + "]";
-    }
-
-    private static String text(Duration value) {
-        return value.isZero() ? "none" : value.toString();
-    }
-
-    /** What was chosen; zero stands for none. Written only before the options exist, whose final field publishes it. */
-    private static final class Values {
-
-        private Duration lease = Duration.ofSeconds(30);
-        private Claim.Keeping keeping = Claim.Keeping.RENEWED;
-        private Duration waitTimeout = Duration.ZERO;
-        private Duration maxHold = Duration.ZERO;
-        private Fairness fairness = Fairness.COHORT;
-        private String owner = "";
-        private boolean releaseAwaited = true;
-
-        Values() {}
-
-        Values(Values from) {
-            lease = from.lease;
-            keeping = from.keeping;
-            waitTimeout = from.waitTimeout;
-            maxHold = from.maxHold;
-            fairness = from.fairness;
-            owner = from.owner;
-            releaseAwaited = from.releaseAwaited;
-        }
+        return "LockOptions" + values;
     }
 }

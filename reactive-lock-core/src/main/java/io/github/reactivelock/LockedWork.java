@@ -131,7 +131,7 @@ abstract class LockedWork<T> extends KeysInOrder
         if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
             return;
         }
-        context = all.in(context);
+        context = used(all).in(context);
         if (!isLost() && state == STARTING) {
             try {
                 if (ThreadLocals.arePropagated()) {

@@ -1,13 +1,15 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
  * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
- * itself. The first attempt's outcome is told to whoever waits for it. All methods run on whichever thread brings the
+ * itself. Where the lock is to stay taken for a while, it is left to a claim that nobody uses, so that nothing which is
+ * still said of this one can change that. The first attempt's outcome is told to whoever waits for it. All methods run on whichever thread brings the
  * news; {@code synchronized} guards a few fields and nothing slower.
  */
 final class PendingRelease implements Gate.Question {
@@ -31,6 +33,9 @@ final class PendingRelease implements Gate.Question {
         /** The store is closed and may not be asked any more. */
         boolean isOver();
 
+        /** For a claim that stands for a hold which is over. */
+        String newClaimId();
+
         void ended(PendingRelease release);
     }
 
@@ -43,6 +48,11 @@ final class PendingRelease implements Gate.Question {
     private final Owner owner;
     final Claim claim;
     private final long until;
+    /** Until when the lock stays taken, or {@link Timing#NEVER}. */
+    private final long keptUntil;
+    /** Who has the lock meanwhile; nobody before that was asked for. */
+    private @Nullable Claim kept;
+
     private @Nullable Outcome outcome;
     private int attempt;
     private long askedAt;
@@ -53,10 +63,11 @@ final class PendingRelease implements Gate.Question {
     private boolean again;
     private boolean over;
 
-    PendingRelease(Owner owner, Claim claim, @Nullable Outcome outcome) {
+    PendingRelease(Owner owner, Claim claim, long keptUntil, @Nullable Outcome outcome) {
         this.owner = owner;
         this.claim = claim;
         this.until = owner.services().timing.now() + claim.lease().toNanos();
+        this.keptUntil = keptUntil;
         this.outcome = outcome;
     }
 
@@ -164,6 +175,9 @@ final class PendingRelease implements Gate.Question {
     }
 
     private void confirmed(Boolean owned) {
+        if (!owned && kept != null) { // it may have a place in the queue, which is not kept
+            boolean unused = again();
+        }
         Outcome told = settle();
         if (told != null && owned) {
             told.released();
@@ -225,7 +239,10 @@ final class PendingRelease implements Gate.Question {
 
         @Override
         Mono<Boolean> question() {
-            return owner.services().backend.release(claim);
+            long rest = rest();
+            return rest > 0
+                    ? owner.services().backend.keep(claim, kept(rest))
+                    : owner.services().backend.release(claim);
         }
 
         @Override
@@ -239,11 +256,34 @@ final class PendingRelease implements Gate.Question {
         }
     }
 
+    /** For how long the lock is still to stay taken. */
+    private long rest() {
+        return keptUntil == Timing.NEVER
+                ? 0
+                : keptUntil - owner.services().timing.now();
+    }
+
+    /** The store may count faster than we do. */
+    private synchronized Claim kept(long rest) {
+        Duration lease = Duration.ofNanos(rest + owner.services().timing.margin(rest));
+        String id = kept == null ? owner.newClaimId() : kept.id();
+        kept = new Claim(claim.key(), id, claim.owner(), lease, Claim.Mode.TRY, Claim.Keeping.ONCE);
+        return kept;
+    }
+
     private void end() {
         boolean repeated;
+        Claim left;
         synchronized (this) {
             repeated = again;
             again = false;
+            left = kept;
+        }
+        long rest = rest();
+        if (left != null && rest <= claim.lease().toNanos()) { // waiters that ask rarely do not know of an end so soon
+            Disposable unused = owner.services()
+                    .timing
+                    .after(rest, () -> owner.services().claims.withdraw(left));
         }
         if (repeated) {
             owner.services().claims.withdraw(claim);

@@ -91,12 +91,13 @@ final class Timing {
         return (long) (lease * share) + fixed;
     }
 
-    /** Refuses options whose lease is used up by the margin before a flow could work under it. */
+    /** Refuses options that contradict each other, or whose lease is used up by the margin before a flow could work under it. */
     LockOptions fitting(LockOptions options) {
         return fitting(options, marginShare, marginFixed);
     }
 
     static LockOptions fitting(LockOptions options, double share, long fixed) {
+        options.check();
         long lease = options.lease().toNanos();
         Duration left = Duration.ofNanos(Math.max(0, lease - margin(lease, share, fixed)));
         if (left.toNanos() < lease * LEAST_USABLE) {

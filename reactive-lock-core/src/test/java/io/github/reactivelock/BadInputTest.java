@@ -210,15 +210,16 @@ class BadInputTest {
                 .withoutRenewal()
                 .withWaitTimeout(Duration.ofSeconds(1))
                 .withMaxHold(Duration.ofSeconds(9))
+                .withMinHold(Duration.ofSeconds(2))
                 .withFairness(Fairness.FIFO)
                 .withOwner("me");
 
         assertThat(defaults)
                 .hasToString("LockOptions[lease=PT30S, renewed=true, waitTimeout=none, maxHold=none,"
-                        + " fairness=COHORT, releaseAwaited=true, owner=client]");
+                        + " minHold=none, fairness=COHORT, releaseAwaited=true, owner=client]");
         assertThat(changed)
                 .hasToString("LockOptions[lease=PT5S, renewed=false, waitTimeout=PT1S, maxHold=PT9S,"
-                        + " fairness=FIFO, releaseAwaited=true, owner=me]");
+                        + " minHold=PT2S, fairness=FIFO, releaseAwaited=true, owner=me]");
         assertThat(changed.withRenewal().isRenewed()).isTrue();
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");

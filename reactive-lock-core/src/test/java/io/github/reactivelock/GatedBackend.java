@@ -74,6 +74,11 @@ final class GatedBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return gated(store.keep(held, kept));
+    }
+
+    @Override
     public Mono<Boolean> release(Claim claim) {
         return gated(store.release(claim));
     }

@@ -63,6 +63,13 @@ class OptionsFuzzTest {
     }
 
     @Test
+    void shortestHoldsAreKeptOrRefused() {
+        assertBounded(
+                Duration.ofMillis(1),
+                value -> LockOptions.defaults().withMinHold(value).minHold().orElseThrow());
+    }
+
+    @Test
     void waitTimeoutsAreKeptOrRefused() {
         assertBounded(
                 Duration.ofNanos(1),

@@ -145,8 +145,6 @@ final class ScriptedBackend implements LockBackend {
         return new ClaimResult.Queued(Duration.ofDays(1), null, token(number));
     }
 
-    // ---- the test's side
-
     /** The oldest claim that was not taken from here yet. */
     @CanIgnoreReturnValue
     Asked<ClaimResult> claim() {
@@ -212,8 +210,6 @@ final class ScriptedBackend implements LockBackend {
         return new RenewalResult(Set.of(), ids);
     }
 
-    // ---- the engine's side
-
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
         throwIfBroken();
@@ -234,11 +230,19 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<Boolean> release(Claim claim) {
+        return ended("release", claim);
+    }
+
+    @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return ended("keep", held, kept);
+    }
+
+    private Mono<Boolean> ended(String verb, Claim... claims) {
         throwIfBroken();
-        Mono<Boolean> byHand = asked("release", List.of(claim), releases);
-        return confirmsReleases && !claim.key().equals(releasedByHand)
-                ? Mono.fromRunnable(() -> note("release", List.of(claim))).thenReturn(true)
-                : byHand;
+        return confirmsReleases && !claims[0].key().equals(releasedByHand)
+                ? Mono.fromRunnable(() -> note(verb, List.of(claims))).thenReturn(true)
+                : asked(verb, List.of(claims), releases);
     }
 
     private void throwIfBroken() {
@@ -256,8 +260,7 @@ final class ScriptedBackend implements LockBackend {
     }
 
     private void note(String verb, List<Claim> about) {
-        about.forEach(
-                claim -> log.add(verb + " " + claim.id().substring(claim.id().indexOf('.'))));
+        about.forEach(each -> log.add(verb + " " + each.id().substring(each.id().indexOf('.'))));
     }
 
     @Override
@@ -271,10 +274,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return Mono.fromSupplier(() -> {
-            inspections++;
-            return new LockInfo.Free(key);
-        });
+        return Mono.<LockInfo>just(new LockInfo.Free(key)).doOnSubscribe(s -> inspections++);
     }
 
     @Override

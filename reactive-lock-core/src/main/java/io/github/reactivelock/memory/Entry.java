@@ -146,6 +146,20 @@ final class Entry {
         return true;
     }
 
+    /** The owner leaves the lock to another claim, under the same token. */
+    boolean keep(Claim from, Claim to, long now, Teller teller) {
+        settle(now, teller);
+        Place held = owner;
+        if (held == null
+                || (!held.claim.id().equals(from.id()) && !held.claim.id().equals(to.id()))) {
+            return false;
+        }
+        Place kept = new Place(to, held.ticket, held.from, held.since, now + nanos(to.lease()));
+        kept.token = held.token;
+        owner = kept;
+        return true;
+    }
+
     boolean forceRelease(long token, long now, Teller teller) {
         settle(now, teller);
         Place held = owner;

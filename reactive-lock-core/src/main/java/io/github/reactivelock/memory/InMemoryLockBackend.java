@@ -104,6 +104,11 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.fromCallable(() -> open().keep(held, kept));
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return Flux.create(sink -> store.listen(this, sink));
     }

@@ -108,6 +108,10 @@ final class Store {
         return step(claim.key(), entry -> entry.release(claim, clock.getAsLong(), notices));
     }
 
+    boolean keep(Claim from, Claim to) {
+        return step(from.key(), entry -> entry.keep(from, to, clock.getAsLong(), notices));
+    }
+
     boolean forceRelease(String key, long token) {
         return step(key, entry -> entry.forceRelease(token, clock.getAsLong(), notices));
     }

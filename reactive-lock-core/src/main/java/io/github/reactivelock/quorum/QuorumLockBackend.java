@@ -204,6 +204,23 @@ public final class QuorumLockBackend implements LockBackend {
         });
     }
 
+    /** Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. */
+    @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.defer(() -> {
+            if (kept.lease().compareTo(longestLease) > 0) {
+                return Mono.error(new IllegalArgumentException("the lock is to be kept for " + kept.lease()
+                        + ", which is longer than " + longestLease
+                        + ", the longest lease the quorum was made for; raise withLongestLease in all clients"));
+            }
+            QuorumClaim candidacy = candidacies.remove(held.id());
+            if (candidacy != null) {
+                candidacy.withdraw();
+            }
+            return nodes.onEnough(node -> node.keep(held, kept), nodes::isClear).map(nodes::decision);
+        });
+    }
+
     /**
      * Ends the grant at every node that shows its token, as all do of the majority to which it was written back. A node
      * that missed that shows a token of its own and is left alone. Such nodes are fewer than a majority, so the holder

@@ -180,6 +180,15 @@ final class Voters {
         return isMajority(yes) || isMajority(answers.size() - yes);
     }
 
+    /** What a majority says; fails if none says the same. */
+    boolean decision(List<Boolean> answers) {
+        if (!isClear(answers)) {
+            throw new IllegalStateException("only " + answers.size() + " of " + size()
+                    + " nodes answered, and too few the same; look whether the others are up and reachable");
+        }
+        return isMajority(answers.stream().filter(answer -> answer).count());
+    }
+
     /** What all nodes push, each listened to again after a failure. */
     <T> Flux<Pushed<T>> pushed(Function<QuorumNode, Flux<T>> pushed) {
         return Flux.range(0, all.size())

@@ -87,6 +87,22 @@ public interface LockBackend {
     Mono<Boolean> release(Claim claim);
 
     /**
+     * Ends a hold and leaves its lock taken, in one atomic step: the lock passes, with its token and without a new grant, from
+     * the claim that owns it to another, whose lease begins now and which nobody renews. Whatever is said of the first claim
+     * from then on, or arrives late, changes nothing. Idempotent: said again, the lease of the second begins anew, if that
+     * still owns the lock.
+     *
+     * @param held the claim whose hold ends
+     * @param kept who has the lock from then on, until it is released or its lease is over
+     * @return whether one of the two owned the lock until now; never empty; unless overridden an error that says that this
+     *     store cannot do it
+     */
+    default Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.error(() -> new UnsupportedOperationException(getClass().getSimpleName()
+                + " cannot keep a lock beyond its hold; leave withMinHold and withLockDelay out"));
+    }
+
+    /**
      * What the store pushes to this backend's claims. Subscribed once by every client, for its whole life, and again
      * after an error. {@link Signal.Reconnected} is emitted each time pushes start (or start again) to arrive, the
      * first time included, because what was pushed before may have been missed. An error is an interruption, unless it is

@@ -70,6 +70,11 @@ final class ScriptedNode implements QuorumNode {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return release;
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return signals.asFlux();
     }

@@ -146,6 +146,28 @@ final class ClaimKeys {
                 : delete(lock, standing.name, standing.value).map(wasFirst -> new Deleted(wasFirst, List.of()));
     }
 
+    /**
+     * Leaves an owner's key, and so its place, to another claim with a lease of its own. The name and the create revision stay,
+     * so for those behind it nothing has changed. False if the key is neither's.
+     */
+    Mono<Boolean> leaveTo(ClaimState owner, Claim kept, long lease) {
+        ByteSequence value = new ClaimValue(session, kept.id(), kept.owner()).bytes();
+        PutOption bound = PutOption.builder().withLeaseId(lease).build();
+        return etcd.txn(txn -> txn.If(isPut(owner.name, owner.value))
+                        .Then(Op.put(owner.name, value, bound))
+                        .Else(Op.get(owner.name, GetOption.DEFAULT)))
+                .map(answer -> answer.isSucceeded()
+                        || answer.getGetResponses().get(0).getKvs().stream()
+                                .anyMatch(kv -> kv.getValue().equals(value)));
+    }
+
+    /** Whether a claim of which nothing is known but its id is first in line. */
+    Mono<Boolean> isFirst(Claim claim) {
+        return etcd.get(names.lock(claim.key()), Ranges.OWNER)
+                .map(answer -> answer.getKvs().stream()
+                        .anyMatch(kv -> ClaimValue.of(kv).claimId().equals(claim.id())));
+    }
+
     /** Deletes the key of a claim of which nothing is known but its id; whether it was the first in line. */
     Mono<Boolean> delete(Claim claim) {
         ByteSequence lock = names.lock(claim.key());
@@ -203,11 +225,11 @@ final class ClaimKeys {
         return line.getKvs().get(0).getKey().equals(name);
     }
 
-    /** Deletes a key that a lease was seen to have, unless it turns out to be of use. */
-    Mono<Void> deleteStray(ByteSequence name, Predicate<String> inUse) {
+    /** Deletes a key that a lease was seen to have, unless it turns out to be of use, or has another lease now. */
+    Mono<Void> deleteStray(ByteSequence name, long lease, Predicate<String> inUse) {
         return etcd.get(names.withoutNamespace(name), GetOption.DEFAULT)
                 .flatMapIterable(GetResponse::getKvs)
-                .filter(kv -> !inUse.test(KeyLayout.tail(kv.getKey())))
+                .filter(kv -> kv.getLease() == lease && !inUse.test(KeyLayout.tail(kv.getKey())))
                 .concatMap(this::deleteIfSame)
                 .then();
     }

@@ -192,8 +192,8 @@ final class ClaimRegistry implements Lease.Findings {
     }
 
     @Override
-    public Mono<Void> stray(ByteSequence name) {
-        return keys.deleteStray(name, byTail::containsKey);
+    public Mono<Void> stray(ByteSequence name, long lease) {
+        return keys.deleteStray(name, lease, byTail::containsKey);
     }
 
     @Override
@@ -232,6 +232,27 @@ final class ClaimRegistry implements Lease.Findings {
                     })
                     .doOnCancel(() -> depart(standing, false))
                     .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
+        });
+    }
+
+    /** From then on the key is like that of another client: whoever is behind it watches it. */
+    Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.defer(() -> {
+            ClaimState standing = standings.get(held.id());
+            if (standing == null || !standing.isOwner()) {
+                return keys.isFirst(kept);
+            }
+            return leases.outlasting(kept.lease())
+                    .flatMap(lease -> keys.leaveTo(standing, kept, lease))
+                    .flatMap(owned -> {
+                        if (!owned || !standings.remove(held.id(), standing)) {
+                            return Mono.just(owned);
+                        }
+                        boolean unused = standing.leave();
+                        depart(standing, false);
+                        turns.tellSuccessor(standing);
+                        return leases.drop(held, standing.lease()).thenReturn(true);
+                    });
         });
     }
 

@@ -185,6 +185,11 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return queue.keep(held, kept);
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return pushes.signals(queue::forced, queue::deleted).doOnNext(signal -> {
             if (signal instanceof Signal.Reconnected) {

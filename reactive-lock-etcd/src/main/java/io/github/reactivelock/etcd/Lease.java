@@ -30,7 +30,7 @@ final class Lease {
         void vanished(ClaimState standing);
 
         /** A key was put too late, for a claim that has ended. */
-        Mono<Void> stray(ByteSequence name);
+        Mono<Void> stray(ByteSequence name, long lease);
 
         /** The lease is gone, and all its keys with it. */
         void ended(Lease lease);
@@ -156,6 +156,6 @@ final class Lease {
         claims.values().stream()
                 .filter(standing -> !present.contains(standing.tail) && standing.missingSince(askedAt))
                 .forEach(findings::vanished);
-        return Flux.fromIterable(strays).flatMap(findings::stray, 8).then();
+        return Flux.fromIterable(strays).flatMap(name -> findings.stray(name, id), 8).then();
     }
 }

@@ -79,6 +79,11 @@ final class Leases {
                 .lease;
     }
 
+    /** A lease that outlasts this client, for a key that is to stay for a while. */
+    Mono<Long> outlasting(Duration time) {
+        return etcd.grantLease(seconds(time)).map(answer -> answer.getID());
+    }
+
     /** Ends a lease that is one claim's own. */
     Mono<Void> drop(Claim claim, @Nullable Lease lease) {
         return claim.keeping() == Claim.Keeping.ONCE && lease != null ? revoke(lease) : Mono.empty();

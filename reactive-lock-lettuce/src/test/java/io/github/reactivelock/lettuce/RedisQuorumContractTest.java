@@ -144,6 +144,11 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
+        public Mono<Boolean> keep(Claim held, Claim kept) {
+            return node.keep(held, kept);
+        }
+
+        @Override
         public Mono<Boolean> release(Claim claim) {
             return node.release(claim);
         }

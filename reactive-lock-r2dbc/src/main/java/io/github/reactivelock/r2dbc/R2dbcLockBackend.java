@@ -223,6 +223,11 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return locks.keep(held, kept);
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return pushes.signals().doOnNext(waits::signalled);
     }

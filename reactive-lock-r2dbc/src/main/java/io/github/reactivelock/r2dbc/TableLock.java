@@ -208,6 +208,22 @@ final class TableLock {
         });
     }
 
+    /** Puts another claim in the owner's place, in one statement. */
+    Mono<Boolean> keep(Claim held, Claim kept) {
+        return lanes.inTurn(held.key(), Mono.defer(() -> {
+            waits.remove(held.id());
+            return database.run(session -> session.alone(session.change(
+                            "outlast",
+                            kept.id(),
+                            Keys.micros(kept.lease()),
+                            Keys.bytes(held.key()),
+                            held.id(),
+                            kept.id())))
+                    .map(rows -> rows > 0)
+                    .doOnNext(owned -> waits.end(held));
+        }));
+    }
+
     private Mono<Boolean> released(Session session, Claim claim) {
         byte[] key = Keys.bytes(claim.key());
         Mono<Boolean> handed =

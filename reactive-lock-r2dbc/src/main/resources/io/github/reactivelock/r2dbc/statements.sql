@@ -326,6 +326,21 @@ WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND w
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
 WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
 
+-- name: outlast postgresql
+-- Leaves a lock to another claim, whose lease begins.
+UPDATE ${lock} SET claim_id = ?, lease_end = ${now} + ?
+WHERE lock_key = ? AND claim_id IN (?, ?) AND lease_end > ${now}
+    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+
+-- name: outlast mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${lock} SET claim_id = ?, lease_end = ${now} + ?
+WHERE lock_key = ? AND claim_id IN (?, ?) AND lease_end > ${now}
+
+-- name: outlast
+UPDATE ${lock} SET claim_id = ?, lease_end = ${now} + ?
+WHERE lock_key = ? AND claim_id IN (?, ?) AND lease_end > ${now}
+
 -- name: place
 UPDATE ${lock} SET waiting = 1, places = ? WHERE lock_key = ?
 

@@ -42,6 +42,7 @@ import reactor.core.publisher.Mono;
  *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
  *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
  *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent client.
+ *   <li><b>Kept.</b> A lock that outlasts its hold gets another claim as its owner, with its own lease and the same token.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
@@ -154,13 +155,25 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Mono<Boolean> release(Claim claim) {
+        forget(claim);
+        return calls.run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
+    }
+
+    @Override
+    public final Mono<Boolean> keep(Claim held, Claim kept) {
+        forget(held);
+        Mono<Boolean> answer = calls.run(held.key(), "keep", held.id(), kept.id(), millis(kept))
+                .map(RedisReplies::flag);
+        return replicas == null ? answer : replicas.kept(kept, answer);
+    }
+
+    private void forget(Claim claim) {
         if (replicas != null) {
             replicas.forget(claim);
         }
         if (shards != null) {
             shards.released(claim);
         }
-        return calls.run(claim.key(), "release", claim.id()).map(RedisReplies::flag);
     }
 
     @Override

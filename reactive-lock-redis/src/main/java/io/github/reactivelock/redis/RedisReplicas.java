@@ -74,6 +74,11 @@ final class RedisReplicas {
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the grant was forgotten by a fail-over")));
     }
 
+    /** Lets a lock count as kept only when replicas have it. */
+    Mono<Boolean> kept(Claim kept, Mono<Boolean> answer) {
+        return answer.flatMap(owned -> owned ? confirmed(kept).thenReturn(true) : Mono.just(false));
+    }
+
     void forget(Claim claim) {
         waiting.remove(claim.id());
     }

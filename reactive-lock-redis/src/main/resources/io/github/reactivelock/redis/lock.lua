@@ -127,6 +127,17 @@ local function answer(verb, k, at)
     end
   end
 
+  -- The lock stays taken, by a claim that is used for nothing else. The first write is one that no server refuses.
+  if verb == 'keep' then
+    local kept = ARGV[at + 2]
+    if id ~= me and id ~= kept then
+      return 0
+    end
+    call('PEXPIRE', OWNER, ARGV[at + 3])
+    call('SET', OWNER, kept .. ' ' .. channel .. ' ' .. label .. ' ' .. token .. sign, 'KEEPTTL')
+    return 1
+  end
+
   if verb == 'release' and id ~= me then
     if call('ZREM', QUEUE, me) == 1 then
       call('HDEL', WAITERS, me)

@@ -235,6 +235,16 @@ public final class FaultyBackend implements LockBackend {
         });
     }
 
+    /** Is a release, as faults and counts have it. */
+    @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.defer(() -> {
+            Mono<Boolean> answer = releaseFault.apply(real.keep(held, kept));
+            releases.incrementAndGet();
+            return answer;
+        });
+    }
+
     @Override
     public Flux<Signal> signals() {
         Flux<Signal> interrupted = interruptions.asFlux().map(unused -> {

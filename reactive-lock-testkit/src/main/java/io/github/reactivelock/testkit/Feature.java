@@ -13,6 +13,8 @@ public enum Feature {
     PUSHED_GRANTS,
     /** Tells a client that its hold was released by force. */
     PUSHED_LOSS,
+    /** Keeps a lock for its time also when the client that had it is gone. */
+    OUTLASTS_CLIENT,
     /** Says which locks are held. */
     LISTING,
     /** Knows for how long a hold has lasted. */

@@ -123,6 +123,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class MinHold extends MinHoldCases {
+        MinHold() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Cancellation extends CancellationCases {
         Cancellation() {
             super(LockBackendContract.this);

@@ -30,6 +30,7 @@ final class ClaimRegistry {
     private final SignalSink pushes;
     private final Removals removals;
     private final Expiries expiries;
+    final KeptNodes kept;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
 
     ClaimRegistry(Connection connection, Nodes nodes, KeyLayout names, String session, SignalSink pushes) {
@@ -40,6 +41,7 @@ final class ClaimRegistry {
         this.session = session;
         this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
+        this.kept = new KeptNodes(nodes, removals, standings);
         this.expiries = new Expiries(nodes, removals, pushes);
         connection.onChange(this::changed);
     }
@@ -268,7 +270,7 @@ final class ClaimRegistry {
         return Mono.defer(() -> {
             ClaimState standing = standings.remove(claim.id());
             if (standing == null) {
-                return removals.remove(claim);
+                return kept.has(claim) ? kept.release(claim) : removals.remove(claim);
             }
             int interruptions = connection.interruptions();
             boolean owner = standing.leave();
@@ -291,6 +293,7 @@ final class ClaimRegistry {
     Mono<Void> close() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
                 .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)
+                .then(Mono.defer(kept::close))
                 .then(Mono.defer(removals::removeUnfinished));
     }
 }

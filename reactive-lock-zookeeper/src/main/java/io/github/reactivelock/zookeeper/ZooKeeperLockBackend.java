@@ -165,6 +165,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return queue.kept.keep(held, kept);
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return pushes.signals(queue::forced);
     }

@@ -30,7 +30,7 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
+        return Set.of(Feature.OUTLASTS_CLIENT, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

@@ -77,6 +77,11 @@ final class LateAnswers implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return store.keep(held, kept);
+    }
+
+    @Override
     public Mono<Boolean> release(Claim claim) {
         return store.release(claim);
     }

@@ -80,6 +80,16 @@ final class RecordedBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return Mono.defer(() -> {
+            if (waiting.remove(held.id()) != null) {
+                history.add(Kind.WITHDRAWN, held.key(), held.id(), 0, 0);
+            }
+            return real.keep(held, kept);
+        });
+    }
+
+    @Override
     public Flux<Signal> signals() {
         return real.signals().doOnNext(signal -> {
             if (signal instanceof Signal.Grant grant) {

@@ -101,6 +101,14 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
         return present.isOwnedBy(claim) ? new LockState(present.grants, Place.of(claim, now), present.queue) : present;
     }
 
+    /** The owner's place goes to another claim, which may have it already. */
+    LockState kept(Claim owner, Claim kept, long now) {
+        LockState present = settled(now);
+        return present.isOwnedBy(owner) || present.isOwnedBy(kept)
+                ? new LockState(present.grants, Place.of(kept, now), present.queue)
+                : present;
+    }
+
     /** The claim has no place any more; if it was the owner, the next one is served in the same step. */
     LockState without(Claim claim, long now) {
         return removed(place -> place.isOf(claim)).settled(now);

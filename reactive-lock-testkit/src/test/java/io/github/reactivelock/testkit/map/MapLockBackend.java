@@ -74,6 +74,11 @@ final class MapLockBackend implements LockBackend {
                 .map(step -> step.before.isInForce(fencingToken));
     }
 
+    @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return step(held.key(), (lock, now) -> lock.kept(held, kept, now)).map(step -> step.after.isOwnedBy(kept));
+    }
+
     /** This store has no command for several locks. */
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {

@@ -189,6 +189,11 @@ final class Wire implements QuorumNode {
     }
 
     @Override
+    public Mono<Boolean> keep(Claim held, Claim kept) {
+        return questions.ask(() -> "keep " + held.key() + " " + held.id(), node -> node.keep(held, kept));
+    }
+
+    @Override
     public Mono<LockInfo> inspect(String key) {
         return questions.ask(() -> "inspect " + key, node -> node.inspect(key));
     }

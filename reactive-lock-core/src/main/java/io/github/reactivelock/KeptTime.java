@@ -1,0 +1,35 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.state.LossReason;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/** Until when a lock stays taken at the store although its hold is over: its minimum hold, {@link LockOptions#withMinHold}. */
+final class KeptTime {
+
+    private static final AtomicLongFieldUpdater<Hold> LEAST =
+            AtomicLongFieldUpdater.newUpdater(Hold.class, "leastHold");
+
+    private KeptTime() {}
+
+    /** A flow that asked with these options goes on under the hold, which no flow did that gave up before. */
+    static void use(Hold hold, LockOptions wanted) {
+        long least = wanted.leastHold();
+        if (least > 0) {
+            long unused =
+                    LEAST.accumulateAndGet(hold, hold.grant.services.timing.now() - hold.since + least, Math::max);
+        }
+    }
+
+    /** Of a hold that ends now, by its release or by a loss; {@link Timing#NEVER} if the lock is free then. */
+    static long until(Hold ended, @Nullable LossReason loss) {
+        long now = ended.grant.services.timing.now();
+        long rest = isEndedHere(loss) ? ended.leastHold - (now - ended.since) : 0;
+        return rest > 0 ? now + rest : Timing.NEVER;
+    }
+
+    /** Rather than by the store, for which the lock has another owner then, or is about to have one. */
+    private static boolean isEndedHere(@Nullable LossReason loss) {
+        return loss == null || loss == LossReason.CLIENT_CLOSED || loss == LossReason.HELD_TOO_LONG;
+    }
+}

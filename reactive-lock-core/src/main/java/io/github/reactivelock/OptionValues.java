@@ -1,0 +1,69 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
+import java.util.Objects;
+
+/** What was chosen of {@link LockOptions}; zero stands for none. Written only before the options exist, whose final field publishes it. */
+final class OptionValues {
+
+    static final Duration SHORTEST = Duration.ofMillis(100);
+    static final Duration LONGEST = Duration.ofDays(365);
+
+    Duration lease = Duration.ofSeconds(30);
+    Claim.Keeping keeping = Claim.Keeping.RENEWED;
+    Duration waitTimeout = Duration.ZERO;
+    Duration maxHold = Duration.ZERO;
+    Duration minHold = Duration.ZERO;
+    Fairness fairness = Fairness.COHORT;
+    String owner = "";
+    boolean releaseAwaited = true;
+
+    OptionValues() {}
+
+    OptionValues(OptionValues from) {
+        lease = from.lease;
+        keeping = from.keeping;
+        waitTimeout = from.waitTimeout;
+        maxHold = from.maxHold;
+        minHold = from.minHold;
+        fairness = from.fairness;
+        owner = from.owner;
+        releaseAwaited = from.releaseAwaited;
+    }
+
+    /** Refuses a time that is out of range. */
+    static Duration checked(String name, Duration value, Duration shortest) {
+        Objects.requireNonNull(value, name);
+        if (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0) {
+            String least = shortest.toMillis() == 0 ? "more than zero" : "at least " + shortest.toMillis() + " ms";
+            throw new IllegalArgumentException(name + " must be " + least + " and at most 365 days but is " + value
+                    + "; give a Duration in that range");
+        }
+        return value;
+    }
+
+    /** Refuses times that contradict each other. */
+    void check() {
+        if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
+            throw new IllegalArgumentException("minHold of " + minHold + " is longer than maxHold of " + maxHold
+                    + ", which ends every hold before that; use a shorter minHold or a longer maxHold");
+        }
+        if (keeping == Claim.Keeping.ONCE && minHold.compareTo(lease) > 0) {
+            throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of " + lease
+                    + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="
+                + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", fairness="
+                + fairness + ", releaseAwaited=" + releaseAwaited + ", owner=" + (owner.isEmpty() ? "client" : owner)
+                + "]";
+    }
+
+    private static String text(Duration value) {
+        return value.isZero() ? "none" : value.toString();
+    }
+}
