@@ -19,8 +19,12 @@ final class HoldNews {
         this.fencingToken = fencingToken;
     }
 
-    static HoldNews of(@Nullable HeardRequest heard, long fencingToken) {
-        return heard == null ? NONE : new HoldNews(heard, fencingToken);
+    static HoldNews of(@Nullable HeardRequest heard, Hold hold) {
+        if (heard == null) {
+            return NONE;
+        }
+        heard.got(hold);
+        return new HoldNews(heard, hold.fencingToken);
     }
 
     /** As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and its end is to be told soon. */
