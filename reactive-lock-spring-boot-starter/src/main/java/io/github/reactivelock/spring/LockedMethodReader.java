@@ -120,6 +120,7 @@ final class LockedMethodReader {
         options = changed(options, "waitTimeout", annotation.waitTimeout(), options::withWaitTimeout);
         options = changed(options, "lease", annotation.lease(), options::withLease);
         options = changed(options, "maxHold", annotation.maxHold(), options::withMaxHold);
+        options = changed(options, "minHold", annotation.minHold(), options::withMinHold);
         if (annotation.fairness().length > 1) {
             throw new IllegalArgumentException(
                     "its fairness is " + Arrays.toString(annotation.fairness()) + "; leave one of them");

@@ -78,6 +78,14 @@ public @interface WithLock {
     String maxHold() default "";
 
     /**
+     * How long the lock stays taken at least, also if the method's work ends sooner: for jobs that several instances start,
+     * whose clocks differ. See {@link LockOptions#withMinHold}.
+     *
+     * @return a duration, not more than the longest hold; empty for the client's
+     */
+    String minHold() default "";
+
+    /**
      * Runs the method only if the lock is free: if it is taken, the publisher completes empty, and a suspend function
      * returns null. So such a suspend function returns a nullable type or {@code Unit}.
      *

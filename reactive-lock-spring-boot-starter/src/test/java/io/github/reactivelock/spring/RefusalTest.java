@@ -203,6 +203,13 @@ class RefusalTest {
         }
     }
 
+    static class LongerThanTheLongest {
+        @WithLock(name = "a", minHold = "2s", maxHold = "1s")
+        public Mono<String> work() {
+            return Mono.empty();
+        }
+    }
+
     static class TwoOrders {
         @WithLock(
                 name = "a",
@@ -217,6 +224,7 @@ class RefusalTest {
         refused(NoDuration.class, "its waitTimeout '2 parsecs' will not do: ");
         refused(ShortLease.class, "its lease '5ms' will not do: lease must be at least 100 ms");
         refused(ShortHold.class, "its maxHold 'PT0.005S' will not do: maxHold must be at least 100 ms");
+        refused(LongerThanTheLongest.class, "minHold of PT2S is longer than maxHold of PT1S");
         refused(TwoOrders.class, "its fairness is [FIFO, COHORT]; leave one of them");
     }
 

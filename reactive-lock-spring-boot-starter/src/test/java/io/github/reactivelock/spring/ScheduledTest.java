@@ -48,9 +48,39 @@ class ScheduledTest {
         }
     }
 
+    /** Ends at once, so that an instance that comes late would find the lock free. */
+    @EnableScheduling
+    static class ShortJob {
+
+        private final ScheduledTest test;
+
+        ShortJob(ScheduledTest test) {
+            this.test = test;
+        }
+
+        @Scheduled(fixedDelay = 5)
+        @WithLock(name = "report", ifFree = true, minHold = "1h")
+        public Mono<Void> report() {
+            return Mono.fromRunnable(test.runs::incrementAndGet);
+        }
+    }
+
+    @Test
+    void aShortJobRunsOnceAnInstant() throws InterruptedException {
+        List<AnnotationConfigApplicationContext> instances =
+                List.of(instance(ShortJob.class), instance(ShortJob.class));
+        try {
+            assertThat(busy.await(1, TimeUnit.MINUTES)).isTrue();
+        } finally {
+            instances.forEach(AnnotationConfigApplicationContext::close);
+        }
+
+        assertThat(runs).hasValue(1);
+    }
+
     @Test
     void runsInOneInstanceAtATimeAndIsCalledAnewEachTime() throws InterruptedException {
-        List<AnnotationConfigApplicationContext> instances = List.of(instance(), instance());
+        List<AnnotationConfigApplicationContext> instances = List.of(instance(Job.class), instance(Job.class));
         try {
             assertThat(busy.await(1, TimeUnit.MINUTES)).isTrue();
             assertThat(runs).hasValue(1);
@@ -63,11 +93,12 @@ class ScheduledTest {
         assertThat(most).hasValue(1);
     }
 
-    private AnnotationConfigApplicationContext instance() {
+    private AnnotationConfigApplicationContext instance(Class<?> job) {
         var context = new AnnotationConfigApplicationContext();
         context.registerBean(WithLockBeanPostProcessor.class);
         context.registerBean(LockClient.class, this::client, bean -> bean.setDestroyMethodName(""));
-        context.registerBean(Job.class, () -> new Job(this));
+        context.registerBean(ScheduledTest.class, () -> this);
+        context.registerBean(job);
         context.refresh();
         return context;
     }

@@ -242,8 +242,8 @@ class SuspendTest {
     fun whatTheLockWouldNotCoverIsRefused() {
         refused(
             OfFlow::class.java,
-            "it is a suspend function that returns kotlinx.coroutines.flow.Flow<kotlin.String>, which is collected when the " +
-                "lock is released again",
+            "it is a suspend function that returns kotlinx.coroutines.flow.Flow<kotlin.String>, which is collected " +
+                "when the lock is released again",
         )
         refused(
             NotNullable::class.java,
