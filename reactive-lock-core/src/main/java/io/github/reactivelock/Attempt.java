@@ -20,6 +20,9 @@ final class Attempt implements Phase, Gate.Question {
     final Claim claim;
     final ClaimOwner owner;
     final Services services;
+    /** How much of the lease is not relied upon. */
+    final Duration delay;
+
     private final Evidence evidence;
     private boolean queued;
     private boolean asking;
@@ -39,7 +42,8 @@ final class Attempt implements Phase, Gate.Question {
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
-    Attempt(ClaimOwner owner, Services services, Claim claim) {
+    Attempt(ClaimOwner owner, Services services, Claim claim, Duration delay) {
+        this.delay = delay;
         this.owner = owner;
         this.services = services;
         this.claim = claim;
@@ -49,7 +53,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     private long lease() {
-        return claim.lease().toNanos();
+        return claim.lease().minus(delay).toNanos();
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
@@ -137,7 +141,7 @@ final class Attempt implements Phase, Gate.Question {
     /** Whether whoever waits would have made the same claim. */
     @Override
     public boolean suits(@Nullable LockOptions wanted) {
-        return wanted != null && wanted.suit(claim);
+        return wanted != null && wanted.suit(claim, delay);
     }
 
     @Override
@@ -235,9 +239,10 @@ final class Attempt implements Phase, Gate.Question {
         return new IllegalStateException(
                 "the store granted it " + fruitless + " times in a row, but the last answer took "
                         + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                        + TimeUnit.NANOSECONDS.toMillis(services.timing.margin(granted))
-                        + " ms leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
-                        + " ms; use a longer lease");
+                        + TimeUnit.NANOSECONDS.toMillis(services.timing.margin(granted)) + " ms"
+                        + (delay.isZero() ? "" : " and a lock delay of " + delay.toMillis() + " ms")
+                        + " leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
+                        + " ms; use a longer lease" + (delay.isZero() ? "" : " or a shorter lock delay"));
     }
 
     /** Nobody tries to get the claim granted any more, and the store has said that it was queued. */

@@ -109,7 +109,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             return;
         }
         lease = first.options.lease().toNanos();
-        Attempt started = new Attempt(this, engine.services, engine.claimOf(first));
+        Attempt started = new Attempt(this, engine.services, engine.claimOf(first), first.options.delay());
         if (engine.register(started.claim, this)) {
             phase = started;
             stir();
@@ -126,8 +126,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     @Override
     public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
         if (phase == asked) {
-            lease = lasting.toNanos();
-            Grant fresh = new Grant(this, engine.services, asked.claim, fencingToken, lasting, since);
+            Grant fresh = new Grant(this, asked, fencingToken, lasting, since);
+            lease = fresh.lease;
             served();
             if (fresh.isFresh()) {
                 asked.rest();
@@ -179,7 +179,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     public void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
         LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
-        waiting.endThoseOf(asked.claim, waiter -> waiter.fail(failure));
+        waiting.endThoseOf(asked::suits, waiter -> waiter.fail(failure));
         claim();
     }
 

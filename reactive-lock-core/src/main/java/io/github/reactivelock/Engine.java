@@ -119,7 +119,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
-        return new Claim(waiter.key, newClaimId(), owner, options.lease(), waiter.mode, options.keeping());
+        return new Claim(waiter.key, newClaimId(), owner, options.leaseAtStore(), waiter.mode, options.keeping());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
@@ -135,7 +135,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             forget(claim);
             return false;
         }
-        services.timing.serve(claim.lease());
+        services.timing.serve(Duration.ofNanos(cohort.lease));
         return true;
     }
 

@@ -12,9 +12,8 @@ import reactor.core.Disposable;
 
 /**
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
- * question, plus the lease, less a margin, by the local monotonic clock. A failed renewal is tried again at every tick
- * until that deadline, never past it. Touched only inside its key's events, but for {@link #isOver} and
- * {@link #remaining}; it tells its owner what came of it.
+ * question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every tick until then, never
+ * later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
  */
 final class Grant implements Renewals.Due {
 
@@ -26,7 +25,8 @@ final class Grant implements Renewals.Due {
     private volatile ClaimOwner owner;
 
     final Services services;
-    final long lease;
+    final long lease; // as far as it is relied upon
+    private final Duration delay;
     private final long since;
 
     private int passes;
@@ -34,10 +34,9 @@ final class Grant implements Renewals.Due {
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
+    private volatile boolean renewalLeft;
     /** When the renewal left for the store, or while it has not, when it was put in line. Also written by who sends it. */
     private volatile long renewalAskedAt;
-
-    private volatile boolean renewalLeft;
 
     private volatile @Nullable Throwable failure;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
@@ -48,13 +47,14 @@ final class Grant implements Renewals.Due {
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    Grant(ClaimOwner owner, Services services, Claim claim, long fencingToken, Duration lease, long sentAt) {
+    Grant(ClaimOwner owner, Attempt asked, long fencingToken, Duration lasting, long sentAt) {
         this.owner = owner;
-        this.services = services;
-        this.claim = claim;
+        this.services = asked.services;
+        this.claim = asked.claim;
+        this.delay = asked.delay;
         this.fencingToken = fencingToken;
-        this.lease = lease.toNanos();
-        services.timing.serve(lease);
+        this.lease = Math.max(1, lasting.minus(asked.delay).toNanos());
+        services.timing.serve(Duration.ofNanos(lease));
         this.since = services.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
@@ -151,7 +151,7 @@ final class Grant implements Renewals.Due {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return next.suit(claim) && (next.isRenewed() || passes == 0);
+        return next.suit(claim, delay) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */

@@ -105,11 +105,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         if (loss() != null || !isHeld()) {
             return null;
         }
-        if (wanted.isRenewed() && !options.isRenewed()) {
-            throw new IllegalArgumentException("lock '" + key()
-                    + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
-                    + " ask for this one withoutRenewal() too, or renew the outer one");
-        }
+        HoldLimit.check(this, wanted);
         boolean isIn = HANDLES.getAndUpdate(this, now -> now == 0 ? 0 : now + 1) > 0;
         return isIn ? new Handle(this, HoldLimit.of(this, wanted)) : null;
     }

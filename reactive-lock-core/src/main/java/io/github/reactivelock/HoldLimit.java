@@ -25,6 +25,21 @@ final class HoldLimit implements Disposable {
         renewed();
     }
 
+    /** Refuses what a hold cannot give to an acquisition that joins it. */
+    static void check(Hold hold, LockOptions wanted) {
+        if (wanted.isRenewed() && !hold.options.isRenewed()) {
+            throw new IllegalArgumentException("lock '" + hold.key()
+                    + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
+                    + " ask for this one withoutRenewal() too, or renew the outer one");
+        }
+        if (wanted.delay().compareTo(hold.options.delay()) > 0) {
+            throw new IllegalArgumentException(
+                    "lock '" + hold.key() + "' is held by this flow already, with a lockDelay of "
+                            + hold.options.delay() + ", so an acquisition with one of " + wanted.delay()
+                            + " cannot join that hold; ask for as much outside");
+        }
+    }
+
     /** Null where there is none. */
     static @Nullable HoldLimit of(Hold hold, LockOptions options) {
         return options.isRenewed() && options.maxHold().isEmpty() ? null : new HoldLimit(hold, options);

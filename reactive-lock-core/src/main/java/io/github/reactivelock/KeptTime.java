@@ -4,7 +4,10 @@ import io.github.reactivelock.state.LossReason;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
-/** Until when a lock stays taken at the store although its hold is over: its minimum hold, {@link LockOptions#withMinHold}. */
+/**
+ * Until when a lock stays taken at the store although its hold is over: for the rest of its minimum
+ * ({@link LockOptions#withMinHold}), or after a loss for its delay ({@link LockOptions#withLockDelay}).
+ */
 final class KeptTime {
 
     private static final AtomicLongFieldUpdater<Hold> LEAST =
@@ -25,11 +28,18 @@ final class KeptTime {
     static long until(Hold ended, @Nullable LossReason loss) {
         long now = ended.grant.services.timing.now();
         long rest = isEndedHere(loss) ? ended.leastHold - (now - ended.since) : 0;
-        return rest > 0 ? now + rest : Timing.NEVER;
+        long delay = isGivenUp(loss) ? 0 : ended.options.delay().toNanos();
+        long stays = Math.max(rest, delay);
+        return stays > 0 ? now + stays : Timing.NEVER;
+    }
+
+    /** Its work is done, or has been cancelled in order. */
+    private static boolean isGivenUp(@Nullable LossReason loss) {
+        return loss == null || loss == LossReason.CLIENT_CLOSED;
     }
 
     /** Rather than by the store, for which the lock has another owner then, or is about to have one. */
     private static boolean isEndedHere(@Nullable LossReason loss) {
-        return loss == null || loss == LossReason.CLIENT_CLOSED || loss == LossReason.HELD_TOO_LONG;
+        return isGivenUp(loss) || loss == LossReason.HELD_TOO_LONG;
     }
 }

@@ -120,6 +120,20 @@ public final class LockClient extends WithLock {
     }
 
     /**
+     * Whether a hold is the one in force, for a resource that can ask and cannot compare tokens: refuse what comes with a
+     * token for which this is false. The store's answer may be old when it arrives, as a comparison in the resource is not. Flows
+     * that pass the lock on in one process share a grant and are not told apart. True also while the lock stays taken after
+     * the hold, by a minimum or a lock delay: nobody else has it then.
+     *
+     * @param key the lock's key
+     * @param fencingToken of the hold, as {@link LockHandle#fencingToken()} shows it
+     * @return false once the grant is over; fails with {@link LockUnavailableException}
+     */
+    public Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return queries.isCurrent(Validation.key(key), fencingToken);
+    }
+
+    /**
      * Lists the held locks, in parts, with bounded memory. One that comes or goes may be missing, and one may come twice.
      *
      * @param prefix what the keys begin with; empty for all

@@ -77,6 +77,15 @@ public final class LockOptions {
     }
 
     /**
+     * How long a lock that was lost stays taken after its lease.
+     *
+     * @return empty for not at all
+     */
+    public Optional<Duration> lockDelay() {
+        return optional(values.lockDelay);
+    }
+
+    /**
      * Who gets the lock next.
      *
      * @return the fairness
@@ -183,6 +192,22 @@ public final class LockOptions {
     }
 
     /**
+     * Keeps a lock that was lost taken for this long after its lease, for resources that cannot compare fencing tokens: what
+     * the former holder has sent may still reach them. The store keeps the hold for the lease and this, of which the holder
+     * relies on the lease only, so it is so also when the process dies. A release frees the lock at once, and so do
+     * {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a hold may not ask for more than
+     * that has.
+     *
+     * @param lockDelay between 1 millisecond and 365 days; with the lease it has to fit what the store allows: the longest
+     *     lease of a quorum, half of the session timeout of ZooKeeper
+     * @return a changed copy
+     */
+    public LockOptions withLockDelay(Duration lockDelay) {
+        Duration checked = OptionValues.checked("lockDelay", lockDelay, Duration.ofMillis(1));
+        return with(changed -> changed.lockDelay = checked);
+    }
+
+    /**
      * Lets the outcome of a {@code withLock} go on as soon as the release is on its way, which saves a round trip. It is
      * emitted where the work ended. A later claim of this client reaches the store behind the release; others may find the
      * lock held for a moment. A release that fails is told to the log and the {@link LockListener} and tried again, as it is
@@ -240,9 +265,19 @@ public final class LockOptions {
         values.check();
     }
 
-    /** Whether a claim asks for what these options do. */
-    boolean suit(Claim claim) {
-        return values.lease.equals(claim.lease()) && keeping() == claim.keeping();
+    /** As {@link #lockDelay}, or zero. */
+    Duration delay() {
+        return values.lockDelay;
+    }
+
+    /** For how long the store is asked to keep what it does not hear of. */
+    Duration leaseAtStore() {
+        return values.lease.plus(values.lockDelay);
+    }
+
+    /** Whether a claim, of whose lease so much is not relied upon, asks for what these options do. */
+    boolean suit(Claim claim, Duration delay) {
+        return delay.equals(values.lockDelay) && leaseAtStore().equals(claim.lease()) && keeping() == claim.keeping();
     }
 
     private static Optional<Duration> optional(Duration value) {

@@ -15,6 +15,7 @@ final class OptionValues {
     Duration waitTimeout = Duration.ZERO;
     Duration maxHold = Duration.ZERO;
     Duration minHold = Duration.ZERO;
+    Duration lockDelay = Duration.ZERO;
     Fairness fairness = Fairness.COHORT;
     String owner = "";
     boolean releaseAwaited = true;
@@ -27,6 +28,7 @@ final class OptionValues {
         waitTimeout = from.waitTimeout;
         maxHold = from.maxHold;
         minHold = from.minHold;
+        lockDelay = from.lockDelay;
         fairness = from.fairness;
         owner = from.owner;
         releaseAwaited = from.releaseAwaited;
@@ -58,7 +60,8 @@ final class OptionValues {
     @Override
     public String toString() {
         return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="
-                + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", fairness="
+                + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", lockDelay="
+                + text(lockDelay) + ", fairness="
                 + fairness + ", releaseAwaited=" + releaseAwaited + ", owner=" + (owner.isEmpty() ? "client" : owner)
                 + "]";
     }

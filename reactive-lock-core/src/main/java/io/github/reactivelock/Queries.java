@@ -63,8 +63,17 @@ final class Queries {
     }
 
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        long granted = fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
-        return question(key, FORCE, () -> services.backend.forceRelease(key, granted));
+        return question(key, FORCE, () -> services.backend.forceRelease(key, granted(fencingToken)));
+    }
+
+    Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return inspect(key)
+                .map(info -> info instanceof LockInfo.Held held && held.fencingToken() == granted(fencingToken));
+    }
+
+    /** The store's part of a token. */
+    private static long granted(long fencingToken) {
+        return fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
     }
 
     Flux<LockEvent> events(String key) {

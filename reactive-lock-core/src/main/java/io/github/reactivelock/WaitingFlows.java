@@ -1,9 +1,9 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.Claim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,10 +102,10 @@ final class WaitingFlows {
         }
     }
 
-    /** Ends the wait of those who want what a claim asked for. */
-    void endThoseOf(Claim claim, Consumer<Waiter> each) {
+    /** Ends the wait of those who want the same. */
+    void endThoseOf(Predicate<LockOptions> wanted, Consumer<Waiter> each) {
         for (Waiter waiter : all()) {
-            if (waiter.options.suit(claim) && remove(waiter)) {
+            if (wanted.test(waiter.options) && remove(waiter)) {
                 each.accept(waiter);
                 key.depart();
             }

@@ -37,6 +37,7 @@ class BadInputTest {
                 client::awaitRelease,
                 client::forceRelease,
                 key -> client.forceRelease(key, 1),
+                key -> client.isCurrent(key, 1),
                 key -> client.withLock(key, Mono.empty()),
                 key -> client.withLock(key, Flux.empty()),
                 key -> client.withLock(key, held -> Mono.empty()),
@@ -211,15 +212,16 @@ class BadInputTest {
                 .withWaitTimeout(Duration.ofSeconds(1))
                 .withMaxHold(Duration.ofSeconds(9))
                 .withMinHold(Duration.ofSeconds(2))
+                .withLockDelay(Duration.ofSeconds(4))
                 .withFairness(Fairness.FIFO)
                 .withOwner("me");
 
         assertThat(defaults)
                 .hasToString("LockOptions[lease=PT30S, renewed=true, waitTimeout=none, maxHold=none,"
-                        + " minHold=none, fairness=COHORT, releaseAwaited=true, owner=client]");
+                        + " minHold=none, lockDelay=none, fairness=COHORT, releaseAwaited=true, owner=client]");
         assertThat(changed)
                 .hasToString("LockOptions[lease=PT5S, renewed=false, waitTimeout=PT1S, maxHold=PT9S,"
-                        + " minHold=PT2S, fairness=FIFO, releaseAwaited=true, owner=me]");
+                        + " minHold=PT2S, lockDelay=PT4S, fairness=FIFO, releaseAwaited=true, owner=me]");
         assertThat(changed.withRenewal().isRenewed()).isTrue();
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");

@@ -70,6 +70,13 @@ class OptionsFuzzTest {
     }
 
     @Test
+    void lockDelaysAreKeptOrRefused() {
+        assertBounded(
+                Duration.ofMillis(1),
+                value -> LockOptions.defaults().withLockDelay(value).lockDelay().orElseThrow());
+    }
+
+    @Test
     void waitTimeoutsAreKeptOrRefused() {
         assertBounded(
                 Duration.ofNanos(1),

@@ -28,6 +28,36 @@ class QueriesTest {
     }
 
     @Test
+    void aHoldIsCurrentUntilTheStoreHasAnother() {
+        LockHandle first = Bench.held(subscribe(holder.acquire("k")));
+        assertThat(isCurrent(first)).isTrue();
+
+        subscribe(watcher.forceRelease("k"));
+        assertThat(isCurrent(first)).isFalse();
+
+        LockHandle next = Bench.held(subscribe(watcher.acquire("k")));
+        assertThat(isCurrent(first)).isFalse();
+        assertThat(isCurrent(next)).isTrue();
+    }
+
+    @Test
+    void passesOfOneGrantAreNotToldApart() {
+        LockHandle first = Bench.held(subscribe(holder.acquire("k")));
+        TestSubscriber<LockHandle> second = subscribe(holder.acquire("k"));
+        subscribe(first.release());
+
+        assertThat(Bench.held(second).fencingToken()).isGreaterThan(first.fencingToken());
+        assertThat(isCurrent(Bench.held(second))).isTrue();
+        assertThat(isCurrent(first)).isTrue();
+    }
+
+    private boolean isCurrent(LockHandle hold) {
+        return subscribe(watcher.isCurrent("k", hold.fencingToken()))
+                .getReceivedOnNext()
+                .contains(true);
+    }
+
+    @Test
     void aReleaseIsAwaited() {
         LockHandle handle = Bench.held(subscribe(holder.acquire("k")));
         TestSubscriber<Void> awaited = subscribe(watcher.awaitRelease("k"));

@@ -90,7 +90,8 @@ class WaitingFlowsTest {
         List.of(a, c, b, d).forEach(line::add);
         List<Waiter> refused = new ArrayList<>();
 
-        line.endThoseOf(bench.engine.claimOf(d), refused::add);
+        Claim claim = bench.engine.claimOf(d);
+        line.endThoseOf(options -> options.suit(claim, Duration.ZERO), refused::add);
 
         assertThat(refused).containsExactly(a, b, d);
         assertThat(departed).hasSize(3);

@@ -148,8 +148,8 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             if (claim.lease().compareTo(longestLease) > 0) {
-                return Mono.error(
-                        new IllegalArgumentException("the lease of " + claim.lease() + " is longer than " + longestLease
+                return Mono.error(new IllegalArgumentException(
+                        "the lease of " + claim.lease() + ", any lock delay included, is longer than " + longestLease
                                 + ", the longest the quorum was made for; raise withLongestLease in all clients"));
             }
             QuorumClaim candidacy = candidacies.compute(

@@ -156,6 +156,8 @@ final class Lease {
         claims.values().stream()
                 .filter(standing -> !present.contains(standing.tail) && standing.missingSince(askedAt))
                 .forEach(findings::vanished);
-        return Flux.fromIterable(strays).flatMap(name -> findings.stray(name, id), 8).then();
+        return Flux.fromIterable(strays)
+                .flatMap(name -> findings.stray(name, id), 8)
+                .then();
     }
 }

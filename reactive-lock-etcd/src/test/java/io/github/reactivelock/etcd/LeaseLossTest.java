@@ -147,6 +147,24 @@ class LeaseLossTest extends EtcdFixture {
     }
 
     @Test
+    void aKeyThatAnOldListCallsAStrayIsKeptWhereItOutlastsItsHold() {
+        KeyLayout names = new KeyLayout("reactivelock");
+        Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
+        ClaimRegistry line = new ClaimRegistry(
+                commands, new ClaimKeys(commands, names, "me"), new SignalSink(commands, names.notice("me")));
+        Claim held = claim();
+        Claim kept = claim();
+        Etcds.get(line.claim(held));
+        KeyValue listed = Etcds.oldest(etcd);
+        Etcds.get(line.keep(held, kept));
+
+        Etcds.get(line.stray(listed.getKey(), listed.getLease()));
+
+        assertThat(Etcds.get(line.release(kept))).isTrue();
+        Etcds.get(line.close());
+    }
+
+    @Test
     void aKeyThatAnOldListCallsAStrayIsKeptWhereItsPlaceIsInUseAgain() {
         KeyLayout names = new KeyLayout("reactivelock");
         Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
@@ -160,7 +178,7 @@ class LeaseLossTest extends EtcdFixture {
         Etcds.get(line.claim(claim));
         assertThat(Etcds.oldest(etcd).getKey()).isEqualTo(listed);
 
-        Etcds.get(line.stray(listed));
+        Etcds.get(line.stray(listed, Etcds.oldest(etcd).getLease()));
         assertThat(Etcds.claims(etcd)).hasSize(1);
 
         assertThat(Etcds.get(line.release(claim))).isTrue();

@@ -130,6 +130,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class LockDelay extends LockDelayCases {
+        LockDelay() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Cancellation extends CancellationCases {
         Cancellation() {
             super(LockBackendContract.this);

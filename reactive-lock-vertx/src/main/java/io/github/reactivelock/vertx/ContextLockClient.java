@@ -159,6 +159,11 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     @Override
+    public Future<Boolean> isCurrent(String key, long fencingToken) {
+        return future(locks.isCurrent(key, fencingToken));
+    }
+
+    @Override
     public Future<Boolean> forceRelease(String key) {
         return future(locks.forceRelease(key));
     }

@@ -221,6 +221,16 @@ public interface VertxLockClient {
     VertxLeaderElection election(String key);
 
     /**
+     * Whether a hold is the one in force, for a resource that can ask and cannot compare tokens, as
+     * {@link io.github.reactivelock.LockClient#isCurrent}.
+     *
+     * @param key the lock's key
+     * @param fencingToken of the hold
+     * @return false once the grant is over; fails with {@link io.github.reactivelock.LockUnavailableException}
+     */
+    Future<Boolean> isCurrent(String key, long fencingToken);
+
+    /**
      * Takes a lock away from its holder. For operators: until the holder learns of it, two may believe they hold
      * the lock.
      *
