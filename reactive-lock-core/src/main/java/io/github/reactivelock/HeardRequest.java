@@ -36,6 +36,8 @@ final class HeardRequest extends Mailbox implements LockRequest {
     @SuppressWarnings("UnusedVariable") // only ever used through CANCELLED
     private volatile int cancelled;
 
+    private volatile @Nullable Hold hold;
+
     private HeardRequest(UserCallbacks callbacks, String key, LockOptions options, ContextView context) {
         super(key);
         this.callbacks = callbacks;
@@ -60,6 +62,17 @@ final class HeardRequest extends Mailbox implements LockRequest {
     @Override
     public ContextView context() {
         return context;
+    }
+
+    @Override
+    public Duration remaining() {
+        Hold got = hold;
+        return got == null ? Duration.ZERO : Duration.ofNanos(got.remainingNanos());
+    }
+
+    /** It got this hold, of which it will be told. */
+    void got(Hold hold) {
+        this.hold = hold;
     }
 
     // ---- told where user code runs

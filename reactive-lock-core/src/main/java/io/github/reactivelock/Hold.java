@@ -54,8 +54,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         this.grant = grant;
         this.fencingToken = grant.currentToken();
         this.options = options;
-        this.news = HoldNews.of(heard, fencingToken);
         this.since = grant.services.timing.now();
+        this.news = HoldNews.of(heard, this);
     }
 
     String key() {

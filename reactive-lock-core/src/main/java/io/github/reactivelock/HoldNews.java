@@ -21,8 +21,12 @@ final class HoldNews {
         this.fencingToken = fencingToken;
     }
 
-    static HoldNews of(@Nullable HeardRequest heard, long fencingToken) {
-        return heard == null ? NONE : new HoldNews(heard, fencingToken);
+    static HoldNews of(@Nullable HeardRequest heard, Hold hold) {
+        if (heard == null) {
+            return NONE;
+        }
+        heard.got(hold);
+        return new HoldNews(heard, hold.fencingToken);
     }
 
     /** The news of a hold whose states somebody wants to hear from now on. */

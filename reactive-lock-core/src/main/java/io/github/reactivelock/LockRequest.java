@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import java.time.Duration;
 import reactor.util.context.ContextView;
 
 /**
@@ -21,4 +22,12 @@ public interface LockRequest {
      * @return the Context, without the hold that the request got
      */
     ContextView context();
+
+    /**
+     * How long the hold that the request got may be relied upon without hearing from the store, by the local monotonic clock.
+     * May be asked at any time, from any thread.
+     *
+     * @return zero before there is a hold, and once it is over
+     */
+    Duration remaining();
 }

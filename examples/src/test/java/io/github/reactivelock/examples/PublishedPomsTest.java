@@ -87,7 +87,8 @@ class PublishedPomsTest {
                         "zookeeper",
                         "r2dbc",
                         "kotlin",
-                        "micrometer")
+                        "micrometer",
+                        "spring-boot-starter")
                 .map(name -> "reactive-lock-" + name);
     }
 

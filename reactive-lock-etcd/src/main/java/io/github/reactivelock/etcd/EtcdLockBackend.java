@@ -89,15 +89,26 @@ public final class EtcdLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static EtcdLockBackend connect(String... endpoints) {
+        return connect(List.of(endpoints), EtcdBackendOptions.defaults());
+    }
+
+    /**
+     * A backend with a client of its own, closed with it.
+     *
+     * @param endpoints as in {@link #connect(String...)}
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static EtcdLockBackend connect(List<String> endpoints, EtcdBackendOptions options) {
         ClientBuilder builder = Client.builder().endpoints(checked(endpoints));
-        if (endpoints[0].startsWith("https:")) {
+        if (endpoints.get(0).startsWith("https:")) {
             try {
                 builder.sslContext(trusting -> {});
             } catch (SSLException e) {
                 throw new IllegalStateException("this JVM cannot do TLS: " + e.getMessage(), e);
             }
         }
-        return connect(builder, EtcdBackendOptions.defaults());
+        return connect(builder, options);
     }
 
     /**
@@ -135,17 +146,17 @@ public final class EtcdLockBackend implements LockBackend {
         return new EtcdLockBackend(ClientSource.of(client), options);
     }
 
-    private static URI[] checked(String... endpoints) {
-        if (endpoints.length == 0) {
+    private static URI[] checked(List<String> endpoints) {
+        if (endpoints.isEmpty()) {
             throw new IllegalArgumentException("no etcd endpoint given; one looks like http://localhost:2379");
         }
-        URI[] parsed = new URI[endpoints.length];
-        for (int i = 0; i < endpoints.length; i++) {
-            if (!endpoints[i].matches("https?://[^/@]+/?")) {
+        URI[] parsed = new URI[endpoints.size()];
+        for (int i = 0; i < parsed.length; i++) {
+            if (!endpoints.get(i).matches("https?://[^/@]+/?")) {
                 throw new IllegalArgumentException("an etcd endpoint looks like http://localhost:2379, without user and"
                         + " password, which belong into the ClientBuilder; the one given does not");
             }
-            parsed[i] = URI.create(endpoints[i]);
+            parsed[i] = URI.create(endpoints.get(i));
         }
         return parsed;
     }

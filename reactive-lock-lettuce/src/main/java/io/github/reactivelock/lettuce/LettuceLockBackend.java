@@ -4,6 +4,7 @@ import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisLockBackend;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.NettyCustomizer;
 import java.util.List;
@@ -40,7 +41,20 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(String uri, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofServer(uri), options);
+        return connect(ManagedClient.parse(uri), SslOptions.create(), options);
+    }
+
+    /**
+     * A backend with a client of its own, closed with it, for what a text cannot say: certificates to trust and to show,
+     * credentials that change, the password of sentinels.
+     *
+     * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
+     * @param tls certificates, protocols and ciphers of a {@code uri} with TLS; how long a handshake may take is set here
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connect(RedisURI uri, SslOptions tls, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofServer(uri, tls), options);
     }
 
     /**
@@ -63,7 +77,20 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectPrimary(List<String> uris, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofPrimary(uris), options);
+        return connectPrimary(ManagedClient.parse(uris), SslOptions.create(), options);
+    }
+
+    /**
+     * A backend on a primary and its replicas without sentinels, as {@link #connectPrimary(List, RedisBackendOptions)}, for
+     * what a text cannot say.
+     *
+     * @param uris as in {@link #connectPrimary(List)}. Not changed
+     * @param tls as in {@link #connect(RedisURI, SslOptions, RedisBackendOptions)}
+     * @param options how locks are kept
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectPrimary(List<RedisURI> uris, SslOptions tls, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofPrimary(uris, tls), options);
     }
 
     /**
@@ -85,7 +112,19 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectCluster(List<String> uris, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofCluster(uris, options.hasShardedChannels()), options);
+        return connectCluster(ManagedClient.parse(uris), SslOptions.create(), options);
+    }
+
+    /**
+     * A backend on a Redis Cluster, as {@link #connectCluster(List, RedisBackendOptions)}, for what a text cannot say.
+     *
+     * @param uris as in {@link #connectCluster(List)}. Not changed
+     * @param tls as in {@link #connect(RedisURI, SslOptions, RedisBackendOptions)}
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectCluster(List<RedisURI> uris, SslOptions tls, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofCluster(uris, tls, options.hasShardedChannels()), options);
     }
 
     /**

@@ -48,34 +48,34 @@ final class ManagedClient {
 
     private ManagedClient() {}
 
-    static LettuceConnection<?> ofServer(String uri) {
+    static LettuceConnection<?> ofServer(RedisURI given, SslOptions tls) {
         return DriverThreads.call(() -> {
-            RedisURI parsed = parse(uri);
+            RedisURI uri = timed(given);
             ClientResources resources = resources(1);
-            RedisClient client = new AsyncClient(resources, parsed);
-            client.setOptions(options(parsed));
-            boolean hasOthers = parsed.getSentinelMasterId() != null;
-            return connection(new OneServer(client, parsed, OneServer.name(parsed), hasOthers), client, resources);
+            RedisClient client = new AsyncClient(resources, uri);
+            client.setOptions(options(uri, tls));
+            boolean hasOthers = uri.getSentinelMasterId() != null;
+            return connection(new OneServer(client, uri, OneServer.name(uri), hasOthers), client, resources);
         });
     }
 
-    static LettuceConnection<?> ofPrimary(List<String> uris) {
+    static LettuceConnection<?> ofPrimary(List<RedisURI> given, SslOptions tls) {
         return DriverThreads.call(() -> {
-            List<RedisURI> servers = parse(uris);
+            List<RedisURI> servers = timed(given);
             ClientResources resources = resources(1);
             PrimaryClient client = new PrimaryClient(resources, servers);
-            client.setOptions(options(servers.get(0)));
+            client.setOptions(options(servers.get(0), tls));
             String name = "primary of " + PrimaryClient.hosts(servers);
             return connection(new OneServer(client, client.primary(), name, true), client, resources);
         });
     }
 
-    static LettuceConnection<?> ofCluster(List<String> uris, boolean sharded) {
+    static LettuceConnection<?> ofCluster(List<RedisURI> given, SslOptions tls, boolean sharded) {
         return DriverThreads.call(() -> {
-            List<RedisURI> seeds = parse(uris);
+            List<RedisURI> seeds = timed(given);
             ClientResources resources = resources(2);
             RedisClusterClient client = RedisClusterClient.create(resources, seeds);
-            client.setOptions(ClusterClientOptions.builder(options(seeds.get(0)))
+            client.setOptions(ClusterClientOptions.builder(options(seeds.get(0), tls))
                     .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                             .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
                             .refreshTriggersReconnectAttempts(2)
@@ -106,7 +106,7 @@ final class ManagedClient {
                 .build();
     }
 
-    private static ClientOptions options(RedisURI uri) {
+    private static ClientOptions options(RedisURI uri, SslOptions tls) {
         return ClientOptions.builder()
                 // The engine times its commands itself; one more timer for each would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
@@ -115,18 +115,38 @@ final class ManagedClient {
                         .keepAlive(true)
                         .build())
                 // Ends before the limit of the whole opening, which would report silence.
-                .sslOptions(SslOptions.builder()
-                        .jdkSslProvider()
+                .sslOptions(tls.mutate()
                         .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))
                         .build())
                 .build();
     }
 
-    private static List<RedisURI> parse(List<String> uris) {
+    static List<RedisURI> parse(List<String> uris) {
+        return uris.stream().map(ManagedClient::parse).toList();
+    }
+
+    private static List<RedisURI> timed(List<RedisURI> uris) {
         if (uris.isEmpty()) {
             throw new IllegalArgumentException("at least one Redis URI is needed");
         }
-        return uris.stream().map(ManagedClient::parse).toList();
+        return uris.stream().map(ManagedClient::timed).toList();
+    }
+
+    /** A copy that says how long connecting may take. */
+    private static RedisURI timed(RedisURI uri) {
+        RedisURI.Builder copy = RedisURI.builder(uri);
+        if (uri.getSentinelMasterId() != null) {
+            copy.withSentinelMasterId(uri.getSentinelMasterId());
+        }
+        uri.getSentinels()
+                .forEach(
+                        sentinel -> copy.withSentinel(RedisURI.builder(sentinel).build()));
+        RedisURI timed = copy.build();
+        if (timed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
+                || timed.getTimeout().isZero()) {
+            timed.setTimeout(CONNECT_TIMEOUT);
+        }
+        return timed;
     }
 
     static RedisURI parse(String uri) {
@@ -138,10 +158,6 @@ final class ManagedClient {
             throw new IllegalArgumentException(
                     "not a Redis URI of the form redis://[user:password@]host[:port][/database]; the text is not"
                             + " repeated because it may hold a password; special characters in it need %-escapes");
-        }
-        if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
-                || parsed.getTimeout().isZero()) {
-            parsed.setTimeout(CONNECT_TIMEOUT);
         }
         resolveCredentials(parsed);
         parsed.getSentinels().forEach(ManagedClient::resolveCredentials);

@@ -38,6 +38,11 @@ final class Locks implements AutoCloseable {
         public LockOptions options() {
             return LockOptions.defaults();
         }
+
+        @Override
+        public Duration remaining() {
+            return Duration.ZERO;
+        }
     }
 
     final FaultyBackend backend = new FaultyBackend(InMemoryLockBackend.create());

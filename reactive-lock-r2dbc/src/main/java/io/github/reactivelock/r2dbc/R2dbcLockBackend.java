@@ -101,6 +101,18 @@ public final class R2dbcLockBackend implements LockBackend {
      * @throws IllegalArgumentException if the URL cannot be read; it is not repeated in the message
      */
     public static R2dbcLockBackend connect(String url) {
+        return connect(url, R2dbcBackendOptions.defaults());
+    }
+
+    /**
+     * A backend with a connection pool of its own, as {@link #connect(String)}.
+     *
+     * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
+     * @param options which tables and how many connections
+     * @return a backend that has not connected yet
+     * @throws IllegalArgumentException if the URL cannot be read; it is not repeated in the message
+     */
+    public static R2dbcLockBackend connect(String url, R2dbcBackendOptions options) {
         ConnectionFactoryOptions address;
         try {
             address = ConnectionFactoryOptions.parse(url);
@@ -109,7 +121,7 @@ public final class R2dbcLockBackend implements LockBackend {
                     "this is not an address as r2dbc:driver://user:password@host:port/database;"
                             + " percent-encode what is special in user and password");
         }
-        return connect(opening(address), R2dbcBackendOptions.defaults());
+        return connect(opening(address), options);
     }
 
     /**

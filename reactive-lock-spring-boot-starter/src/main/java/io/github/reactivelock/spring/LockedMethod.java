@@ -1,0 +1,99 @@
+package io.github.reactivelock.spring;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A method under a lock. What a call gets is cold: each subscription has a key, a hold and an invocation of its own.
+ *
+ * @param name as errors name it
+ * @param kind what it returns
+ * @param client with the options of the method
+ * @param clientName the client's bean
+ * @param ifFree whether it is left out when the lock is taken
+ * @param key what its lock is called
+ * @param handle where it wants its hold
+ */
+record LockedMethod(
+        String name,
+        Kind kind,
+        LockClient client,
+        String clientName,
+        boolean ifFree,
+        LockKey key,
+        HandleParameter handle) {
+
+    /** What a method returns. */
+    enum Kind {
+        MONO,
+        FLUX,
+        SUSPEND
+    }
+
+    Object call(ProxyMethodInvocation invocation) {
+        // A copy, because an invocation counts which advice comes next, and the subscription may come at any time.
+        ProxyMethodInvocation call = (ProxyMethodInvocation) invocation.invocableClone();
+        return switch (kind) {
+            case MONO -> Mono.defer(() -> mono(call));
+            case FLUX -> Flux.defer(() -> flux(call));
+            case SUSPEND -> suspended(call);
+        };
+    }
+
+    private Mono<Object> mono(ProxyMethodInvocation call) {
+        List<String> keys = keys(call);
+        Function<List<LockHandle>, Mono<Object>> work = held -> Mono.from(proceed(call, held, null));
+        return ifFree ? client.tryWithLock(keys, work, Mono.empty()) : client.withLock(keys, work);
+    }
+
+    private Flux<Object> flux(ProxyMethodInvocation call) {
+        List<String> keys = keys(call);
+        Function<List<LockHandle>, Publisher<Object>> work = held -> proceed(call, held, null);
+        return ifFree ? client.tryWithLockMany(keys, work, Flux.empty()) : client.withLockMany(keys, work);
+    }
+
+    private Mono<Object> suspended(ProxyMethodInvocation call) {
+        Object caller = Objects.requireNonNull(call.getArguments()[call.getArguments().length - 1], "continuation");
+        SuspendedCall suspended =
+                new SuspendedCall(client, () -> keys(call), (held, continuation) -> proceed(call, held, continuation));
+        return ifFree ? suspended.ifFree(caller) : suspended.waiting(caller);
+    }
+
+    /** The keys of a call's locks; several only where the method can do with them. */
+    private List<String> keys(ProxyMethodInvocation call) {
+        List<String> keys = key.of(call);
+        if (keys.size() > 1 && handle.isOne()) {
+            throw new IllegalArgumentException("@WithLock on " + name + ": the key " + key + " gives " + keys.size()
+                    + " keys, and the method takes one LockHandle; let it take a List<LockHandle>");
+        }
+        return keys;
+    }
+
+    /** Calls the method, once more at each call of this. */
+    private Publisher<Object> proceed(
+            ProxyMethodInvocation call, List<LockHandle> held, @Nullable Object continuation) {
+        @Nullable Object[] arguments = call.getArguments().clone();
+        handle.fill(arguments, held);
+        if (continuation != null) {
+            arguments[arguments.length - 1] = continuation;
+        }
+        try {
+            @SuppressWarnings("unchecked")
+            Publisher<Object> work =
+                    (Publisher<Object>) call.invocableClone(arguments).proceed();
+            return Objects.requireNonNull(work, () -> name + " returned null; let it return an empty publisher");
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            return Mono.error(e);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.github.reactivelock.spring.boot;
+
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.redis.RedisBackendOptions;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.WithAuthentication;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConverters;
+
+/**
+ * A Redis as Lettuce knows it.
+ *
+ * @param kind what the addresses are
+ * @param uris with credentials and, where the application has it, TLS
+ * @param tls certificates, protocols and ciphers
+ * @param factory whose client may be shared; null if there is none
+ */
+record RedisAddress(
+        Kind kind,
+        List<RedisURI> uris,
+        SslOptions tls,
+        @Nullable LettuceConnectionFactory factory) {
+
+    /** What the addresses are. */
+    enum Kind {
+        /** One server, or the sentinels of one. */
+        SERVER,
+        /** A primary and its replicas. */
+        PRIMARY,
+        /** Nodes of a cluster. */
+        CLUSTER
+    }
+
+    static RedisAddress of(LettuceConnectionFactory factory) {
+        LettuceClientConfiguration client = factory.getClientConfiguration();
+        SslOptions tls =
+                client.getClientOptions().map(ClientOptions::getSslOptions).orElseGet(SslOptions::create);
+        RedisClusterConfiguration cluster = factory.getClusterConfiguration();
+        if (cluster != null) {
+            List<RedisURI> nodes = cluster.getClusterNodes().stream()
+                    .map(node -> uri(node.getRequiredHost(), node.getRequiredPort()))
+                    .toList();
+            nodes.forEach(node -> complete(node, cluster, client));
+            return new RedisAddress(Kind.CLUSTER, nodes, tls, factory);
+        }
+        RedisSentinelConfiguration sentinel = factory.getSentinelConfiguration();
+        RedisSocketConfiguration socket = factory.getSocketConfiguration();
+        RedisStandaloneConfiguration server = factory.getStandaloneConfiguration();
+        RedisURI uri;
+        if (sentinel != null) {
+            uri = LettuceConverters.sentinelConfigurationToRedisURI(sentinel);
+            uri.getSentinels().forEach(one -> secure(one, client));
+            client.getRedisCredentialsProviderFactory()
+                    .map(made -> made.createSentinelCredentialsProvider(sentinel))
+                    .ifPresent(made -> uri.getSentinels().forEach(one -> one.setCredentialsProvider(made)));
+            complete(uri, sentinel, client);
+        } else if (socket != null) {
+            uri = RedisURI.Builder.socket(socket.getSocket()).build();
+            complete(uri, socket, client);
+        } else {
+            uri = uri(server.getHostName(), server.getPort());
+            complete(uri, server, client);
+        }
+        uri.setDatabase(factory.getDatabase());
+        return new RedisAddress(Kind.SERVER, List.of(uri), tls, factory);
+    }
+
+    private static <C extends RedisConfiguration & WithAuthentication> void complete(
+            RedisURI uri, C configuration, LettuceClientConfiguration client) {
+        secure(uri, client);
+        client.getClientName().ifPresent(uri::setClientName);
+        uri.setCredentialsProvider(client.getRedisCredentialsProviderFactory()
+                .map(made -> made.createCredentialsProvider(configuration))
+                .orElseGet(() -> credentials(
+                        configuration.getUsername(),
+                        configuration.getPassword().toOptional().orElse(null))));
+    }
+
+    private static void secure(RedisURI uri, LettuceClientConfiguration client) {
+        uri.setSsl(client.isUseSsl());
+        uri.setStartTls(client.isStartTls());
+        uri.setVerifyPeer(client.getVerifyMode());
+    }
+
+    static RedisAddress of(DataRedisConnectionDetails details) {
+        SslBundle bundle = details.getSslBundle();
+        RedisCredentialsProvider credentials = credentials(details.getUsername(), chars(details.getPassword()));
+        DataRedisConnectionDetails.Sentinel sentinel = details.getSentinel();
+        DataRedisConnectionDetails.Standalone server = details.getStandalone();
+        Kind kind = Kind.SERVER;
+        List<RedisURI> uris;
+        if (details.getCluster() != null) {
+            kind = Kind.CLUSTER;
+            uris = uris(details.getCluster().getNodes());
+        } else if (details.getMasterReplica() != null) {
+            kind = Kind.PRIMARY;
+            uris = uris(details.getMasterReplica().getNodes());
+        } else if (sentinel != null) {
+            RedisURI uri = new RedisURI();
+            uri.setSentinelMasterId(sentinel.getMaster());
+            uri.setDatabase(sentinel.getDatabase());
+            uris(sentinel.getNodes()).forEach(node -> {
+                node.setCredentialsProvider(credentials(sentinel.getUsername(), chars(sentinel.getPassword())));
+                node.setSsl(bundle != null);
+                uri.getSentinels().add(node);
+            });
+            uris = List.of(uri);
+        } else if (server != null) {
+            RedisURI uri = uri(server.getHost(), server.getPort());
+            uri.setDatabase(server.getDatabase());
+            uris = List.of(uri);
+        } else {
+            throw new LockConfigurationException(
+                    "the connection details of Redis name no server", "Set reactive-lock.url.");
+        }
+        for (RedisURI uri : uris) {
+            uri.setCredentialsProvider(credentials);
+            uri.setSsl(bundle != null);
+        }
+        return new RedisAddress(kind, uris, bundle == null ? SslOptions.create() : tls(bundle), null);
+    }
+
+    private static SslOptions tls(SslBundle bundle) {
+        SslOptions.Builder tls = SslOptions.builder()
+                .keyManager(bundle.getManagers().getKeyManagerFactory())
+                .trustManager(bundle.getManagers().getTrustManagerFactory());
+        String[] ciphers = bundle.getOptions().getCiphers();
+        String[] protocols = bundle.getOptions().getEnabledProtocols();
+        if (ciphers != null) {
+            tls.cipherSuites(ciphers);
+        }
+        if (protocols != null) {
+            tls.protocols(protocols);
+        }
+        return tls.build();
+    }
+
+    private static List<RedisURI> uris(List<Node> nodes) {
+        return nodes.stream().map(node -> uri(node.host(), node.port())).toList();
+    }
+
+    private static RedisURI uri(String host, int port) {
+        return RedisURI.Builder.redis(host, port).build();
+    }
+
+    /** At hand, so that Lettuce need not ask for them on a thread of the common pool. */
+    private static RedisCredentialsProvider credentials(@Nullable String user, char @Nullable [] password) {
+        return new StaticCredentialsProvider(user, password);
+    }
+
+    private static char @Nullable [] chars(@Nullable String password) {
+        return password == null ? null : password.toCharArray();
+    }
+
+    LettuceLockBackend own(RedisBackendOptions options) {
+        return switch (kind) {
+            case SERVER -> LettuceLockBackend.connect(uris.get(0), tls, options);
+            case PRIMARY -> LettuceLockBackend.connectPrimary(uris, tls, options);
+            case CLUSTER -> LettuceLockBackend.connectCluster(uris, tls, options);
+        };
+    }
+
+    LettuceLockBackend shared(RedisBackendOptions options) {
+        AbstractRedisClient client = factory == null ? null : factory.getRequiredNativeClient();
+        if (client instanceof RedisClusterClient cluster) {
+            return LettuceLockBackend.using(cluster, options);
+        }
+        if (client instanceof RedisClient one) {
+            return LettuceLockBackend.using(one, uris.get(0), options);
+        }
+        throw new LockConfigurationException(
+                "reactive-lock.client=shared needs a client of Lettuce that finds the primary by itself, and the application"
+                        + " has Jedis, or replicas without sentinels",
+                "Remove reactive-lock.client, so that the locks have connections of their own.");
+    }
+
+    /** Without credentials, which the addresses have. */
+    @Override
+    public String toString() {
+        return "RedisAddress[" + kind + ", " + uris.size() + "]";
+    }
+}
