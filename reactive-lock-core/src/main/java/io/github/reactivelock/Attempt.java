@@ -141,7 +141,7 @@ final class Attempt implements Phase, Gate.Question {
     /** Whether whoever waits would have made the same claim. */
     @Override
     public boolean suits(@Nullable LockOptions wanted) {
-        return wanted != null && wanted.suit(claim, delay);
+        return wanted != null && wanted.values.suit(claim, delay);
     }
 
     @Override

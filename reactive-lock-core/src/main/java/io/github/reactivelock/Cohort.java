@@ -110,7 +110,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             return;
         }
         lease = first.options.lease().toNanos();
-        Attempt started = new Attempt(this, engine.services, engine.claimOf(first), first.options.delay());
+        Attempt started = new Attempt(this, engine.services, engine.claimOf(first), first.options.values.lockDelay);
         if (engine.register(started.claim, this)) {
             phase = started;
             stir();

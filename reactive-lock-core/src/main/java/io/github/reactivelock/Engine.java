@@ -120,8 +120,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
-        return new Claim(
-                waiter.key, newClaimId(), owner, options.leaseAtStore(), waiter.mode, options.keeping(), options.share());
+        return options.values.claim(waiter.key, newClaimId(), owner, waiter.mode);
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

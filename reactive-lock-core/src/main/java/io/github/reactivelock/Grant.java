@@ -26,7 +26,7 @@ final class Grant implements Renewals.Due {
 
     final Services services;
     final long lease; // as far as it is relied upon
-    private final Duration delay;
+    final Duration delay;
     private final long since;
 
     private int passes;
@@ -151,7 +151,7 @@ final class Grant implements Renewals.Due {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return next.suit(claim, delay) && (next.isRenewed() || passes == 0);
+        return next.values.suit(claim, delay) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed. */

@@ -21,9 +21,9 @@ final class JoinRules {
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
-        if (wanted.delay().compareTo(held.delay()) > 0) {
+        if (wanted.values.lockDelay.compareTo(held.values.lockDelay) > 0) {
             throw new IllegalArgumentException("lock '" + key + "' is held by this flow already, with a lockDelay of "
-                    + held.delay() + ", so an acquisition with one of " + wanted.delay()
+                    + held.values.lockDelay + ", so an acquisition with one of " + wanted.values.lockDelay
                     + " cannot join that hold; ask for as much outside");
         }
     }

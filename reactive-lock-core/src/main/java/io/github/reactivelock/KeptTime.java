@@ -17,7 +17,7 @@ final class KeptTime {
 
     /** A flow that asked with these options goes on under the hold, which no flow did that gave up before. */
     static void use(Hold hold, LockOptions wanted) {
-        long least = wanted.leastHold();
+        long least = wanted.values.minHold.toNanos();
         if (least > 0) {
             long unused =
                     LEAST.accumulateAndGet(hold, hold.grant.services.timing.now() - hold.since + least, Math::max);
@@ -28,7 +28,7 @@ final class KeptTime {
     static long until(Hold ended, @Nullable LossReason loss) {
         long now = ended.grant.services.timing.now();
         long rest = isEndedHere(loss) ? ended.leastHold - (now - ended.since) : 0;
-        long delay = isGivenUp(loss) ? 0 : ended.options.delay().toNanos();
+        long delay = isGivenUp(loss) ? 0 : ended.options.values.lockDelay.toNanos();
         long stays = Math.max(rest, delay);
         return stays > 0 ? now + stays : Timing.NEVER;
     }

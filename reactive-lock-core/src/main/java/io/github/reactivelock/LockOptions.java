@@ -17,7 +17,7 @@ public final class LockOptions {
 
     private static final LockOptions DEFAULTS = new LockOptions(new OptionValues());
 
-    private final OptionValues values;
+    final OptionValues values;
 
     private LockOptions(OptionValues values) {
         this.values = values;
@@ -260,40 +260,9 @@ public final class LockOptions {
         return with(changed -> changed.owner = checked);
     }
 
-    /** What a claim with these options asks the store for. */
-    Claim.Keeping keeping() {
-        return values.keeping;
-    }
-
-    /** How long the lock stays taken at least, in nanoseconds. */
-    long leastHold() {
-        return values.minHold.toNanos();
-    }
-
-    /** Refuses times that contradict each other. */
-    void check() {
-        values.check();
-    }
-
     /** Only through a client, which knows what its store supports. */
     LockOptions withShare(Share share) {
         return values.share.equals(share) ? this : with(changed -> changed.share = share);
-    }
-
-    /** As {@link #lockDelay}, or zero. */
-    Duration delay() {
-        return values.lockDelay;
-    }
-
-    /** For how long the store is asked to keep what it does not hear of. */
-    Duration leaseAtStore() {
-        return values.lease.plus(values.lockDelay);
-    }
-
-    /** Whether a claim, of whose lease so much is not relied upon, asks for what these options do. */
-    boolean suit(Claim claim, Duration delay) {
-        return delay.equals(values.lockDelay) && leaseAtStore().equals(claim.lease()) && keeping() == claim.keeping()
-                && values.share.equals(claim.share());
     }
 
     private static Optional<Duration> optional(Duration value) {

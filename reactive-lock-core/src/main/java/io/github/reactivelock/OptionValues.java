@@ -64,6 +64,19 @@ final class OptionValues {
         }
     }
 
+    /** What the store is asked for; it keeps a lock that it does not hear of for the delay beyond the lease. */
+    Claim claim(String key, String id, String owner, Claim.Mode mode) {
+        return new Claim(key, id, owner, lease.plus(lockDelay), mode, keeping, share);
+    }
+
+    /** Whether a claim, of whose lease so much is not relied upon, asks for this. */
+    boolean suit(Claim claim, Duration delay) {
+        return delay.equals(lockDelay)
+                && lease.plus(lockDelay).equals(claim.lease())
+                && keeping == claim.keeping()
+                && share.equals(claim.share());
+    }
+
     @Override
     public String toString() {
         return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="

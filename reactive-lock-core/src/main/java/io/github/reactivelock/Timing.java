@@ -97,7 +97,7 @@ final class Timing {
     }
 
     static LockOptions fitting(LockOptions options, double share, long fixed) {
-        options.check();
+        options.values.check();
         long lease = options.lease().toNanos();
         Duration left = Duration.ofNanos(Math.max(0, lease - margin(lease, share, fixed)));
         if (left.toNanos() < lease * LEAST_USABLE) {
