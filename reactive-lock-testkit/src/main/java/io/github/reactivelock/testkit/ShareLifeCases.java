@@ -71,6 +71,29 @@ abstract class ShareLifeCases extends SharingCases {
     }
 
     @Test
+    void oneQuestionLetsAllReadersBehindADeadWriterIn() {
+        needs(Feature.SHARES);
+        needs(Feature.ARRIVAL_ORDER);
+        LockBackend backend = backend();
+        LockClient observer = client();
+        Claim reading = claim(Share.ONE);
+        granted(backend, reading);
+        Claim dead = claim(Share.WHOLE, Claim.Mode.QUEUE, contract.shortLease());
+        assertThat(ask(backend, dead)).isInstanceOf(ClaimResult.Queued.class);
+        Claim first = claim(Share.ONE);
+        Claim second = claim(Share.ONE);
+        assertThat(ask(backend, first)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Queued.class);
+
+        untilGranted(backend, first);
+
+        assertThat(holders(observer, key)).isEqualTo(3);
+        for (Claim each : List.of(reading, first, second)) {
+            assertThat(release(backend, each)).isTrue();
+        }
+    }
+
+    @Test
     void aWriterThatGivesUpLetsTheReadersBehindItIn() {
         needs(Feature.SHARES);
         LockClient observer = client();

@@ -27,7 +27,8 @@ final class Caller {
     public static void main(String[] args) {
         HttpClient http = HttpClient.create();
         LockClient lock = lock(args[0], args[1]).permits(1, LIMIT);
-        Mono<String> call = http.get().uri(args[2]).responseContent().aggregate().asString();
+        Mono<String> call =
+                http.get().uri(args[2]).responseContent().aggregate().asString();
         try {
             Flux.range(0, FLOWS)
                     .flatMap(flow -> lock.withLock(KEY, call).repeat(), FLOWS)

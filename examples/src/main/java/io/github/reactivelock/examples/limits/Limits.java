@@ -20,7 +20,8 @@ import reactor.core.scheduler.Schedulers;
 /** The command: starts the fleet, kills a process of it, and looks how many calls the partner has at once. */
 @Command(
         name = "examples/run limits",
-        description = "Three processes may call a slow partner twenty times at once. One is killed; its permits come back.",
+        description =
+                "Three processes may call a slow partner twenty times at once. One is killed; its permits come back.",
         usageHelpAutoWidth = true)
 public final class Limits implements Callable<Integer> {
 
@@ -75,8 +76,8 @@ public final class Limits implements Callable<Integer> {
     private static Mono<List<ChildProcess>> start(String uri, Partner partner) {
         return Flux.range(1, PROCESSES)
                 .map(number -> "process-" + number)
-                .concatMap(name -> Mono.fromCallable(
-                                () -> ChildProcess.start(name, Redirect.INHERIT, Caller.class, name, uri, partner.uri()))
+                .concatMap(name -> Mono.fromCallable(() ->
+                                ChildProcess.start(name, Redirect.INHERIT, Caller.class, name, uri, partner.uri()))
                         .subscribeOn(Schedulers.boundedElastic()))
                 .collectList();
     }
@@ -106,7 +107,9 @@ public final class Limits implements Callable<Integer> {
     }
 
     private static void tell(Partner partner, LockInfo.Shares shares) {
-        Print.line("  %d permits in use, %d calls at the partner; the last permits went to", shares.units(), partner.now());
+        Print.line(
+                "  %d permits in use, %d calls at the partner; the last permits went to",
+                shares.units(), partner.now());
         shares.first().stream()
                 .limit(SHOWN)
                 .forEach(holder -> Print.line("    %s, token %d", holder.owner(), holder.fencingToken()));

@@ -19,11 +19,8 @@ final class Partner {
     private final DisposableServer server;
 
     Partner() {
-        this.server = HttpServer.create()
-                .host("127.0.0.1")
-                .port(0)
-                .handle(this::work)
-                .bindNow();
+        this.server =
+                HttpServer.create().host("127.0.0.1").port(0).handle(this::work).bindNow();
     }
 
     /** A call whose caller died is over. */

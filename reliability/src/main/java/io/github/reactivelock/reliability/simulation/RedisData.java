@@ -84,7 +84,8 @@ final class RedisData {
             case "HVALS" -> new ArrayList<>(keys.hash(key).values());
             case "ZADD" -> zadd(words);
             case "ZSCORE" -> zscore(key, words.get(2));
-            case "ZCOUNT" -> (long) within(key, words.get(2), words.get(3), BY_SCORE).size();
+            case "ZCOUNT" ->
+                (long) within(key, words.get(2), words.get(3), BY_SCORE).size();
             case "ZRANGEBYSCORE" -> zrangebyscore(words, words.get(2), words.get(3), BY_SCORE);
             case "ZREVRANGEBYSCORE" -> zrangebyscore(words, words.get(3), words.get(2), BY_SCORE.reversed());
             case "ZREM" -> zrem(key, words.get(2));
