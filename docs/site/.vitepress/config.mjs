@@ -55,6 +55,7 @@ const sidebar = [
       { text: 'From ShedLock', link: '/migrating/shedlock' },
       { text: 'From Spring Integration', link: '/migrating/spring-integration' },
       { text: 'From Curator', link: '/migrating/curator' },
+      { text: 'Beside these four', link: '/peers' },
     ],
   },
   {

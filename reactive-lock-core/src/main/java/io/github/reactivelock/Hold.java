@@ -255,7 +255,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** Cancels the work under it, outermost first and never in place; {@code cancelled} runs when that has returned. */
     void lose(LockLostException lost, Runnable cancelled) {
-        news.look(grant); // so that a risk that nobody noticed is told before the loss
+        news.look(grant); // so that a risk that no tick noticed is told before the loss
         loss = lost;
         if (STATE.compareAndSet(this, HELD, LOST)) {
             lossSignal.lose(lost, grant.services.userCallbacks, cancelled);

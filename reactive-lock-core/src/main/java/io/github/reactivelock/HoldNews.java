@@ -3,17 +3,17 @@ package io.github.reactivelock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of a hold, to the client's listener and to those who asked for its states; nothing where there is nobody. */
+/** What is told of a hold: to the client's listener, and to those who asked for its states. */
 final class HoldNews {
 
-    /** Where nobody listens. */
+    /** Where there is neither. */
     static final HoldNews NONE = new HoldNews(null, 0);
 
     private final @Nullable HeardRequest heard;
     private final long fencingToken;
     /** As was told; touched inside the key's events. */
     private boolean atRisk;
-    /** None until somebody asks; set inside the key's events. */
+    /** None until they are asked for; set inside the key's events. */
     private @Nullable HoldStates states;
 
     private HoldNews(@Nullable HeardRequest heard, long fencingToken) {
@@ -29,7 +29,7 @@ final class HoldNews {
         return new HoldNews(heard, hold.fencingToken);
     }
 
-    /** The news of a hold whose states somebody wants to hear from now on. */
+    /** The news of a hold with one more who asks for its states. */
     HoldNews watched(HoldStates.Watcher watcher, Grant grant) {
         HoldNews told = this == NONE ? new HoldNews(null, 0) : this;
         told.look(grant);

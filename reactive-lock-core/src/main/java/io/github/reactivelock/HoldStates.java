@@ -33,7 +33,7 @@ final class HoldStates {
         this.newest = first;
     }
 
-    /** Of a hold that was over before anybody asked. */
+    /** Of a hold that was over when they were asked for. */
     static HoldStates ended(Grant grant, @Nullable LockLostException loss) {
         HoldStates ended = new HoldStates(grant, loss == null ? new HoldState.Safe() : new HoldState.Lost(loss));
         ended.isOver = true;
@@ -76,8 +76,7 @@ final class HoldStates {
 
     /**
      * One subscriber. No operator of Reactor does this: one that changes the thread fetches ahead, so a slow subscriber would
-     * hear of a state that is over. Safe for use from any thread; whoever has news while nobody tells any has it told on the
-     * work scheduler.
+     * hear of a state that is over. Safe for use from any thread. News are told by one task of the work scheduler at a time.
      */
     static final class Watcher implements Subscription, Runnable {
 

@@ -1,5 +1,6 @@
 package io.github.reactivelock.kotlin
 
+import io.github.reactivelock.HoldState
 import io.github.reactivelock.LockHandle
 import io.github.reactivelock.LockLostException
 import io.github.reactivelock.LockOptions
@@ -11,8 +12,11 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.reactive.asFlow
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.reactor.awaitSingleOrNull
 import kotlinx.coroutines.withContext
@@ -26,6 +30,7 @@ import java.io.IOException
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.function.Function
 import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** A lock that is lost: an exception of its own, and never the cancellation that stops the block. */
 class LossTest : Fixture() {
@@ -96,6 +101,25 @@ class LossTest : Fixture() {
 
             assertThat(work.await()).isInstanceOf(LockLostException::class.java)
             assertThat(hasCompleted).isTrue()
+        }
+
+    @Test
+    fun aHoldTellsThatItIsAtRiskBeforeItIsLost() =
+        test {
+            val brief = lock.with(LockOptions.defaults().withLease(3.seconds).withoutRenewal())
+            val heard = CompletableDeferred<List<HoldState>>()
+
+            val seen =
+                thrownBy {
+                    brief.withLock("a") { held ->
+                        withContext(NonCancellable) {
+                            heard.complete(held.states().asFlow().conflate().toList())
+                        }
+                    }
+                }
+
+            assertThat(seen).isInstanceOf(LockLostException::class.java)
+            assertThat(heard.await().map { it.javaClass.simpleName }).containsExactly("Safe", "AtRisk", "Lost")
         }
 
     @Test

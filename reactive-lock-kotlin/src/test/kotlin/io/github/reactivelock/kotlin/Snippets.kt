@@ -1,12 +1,15 @@
 package io.github.reactivelock.kotlin
 
+import io.github.reactivelock.HoldState
 import io.github.reactivelock.LockClient
 import io.github.reactivelock.LockLostException
 import io.github.reactivelock.LockOptions
 import io.github.reactivelock.LockTimeoutException
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.reactive.asFlow
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.withContext
 import kotlin.time.Duration.Companion.minutes
@@ -66,6 +69,19 @@ internal abstract class Snippets(
             // others had it for all of the wait timeout: nothing was done
         } catch (e: LockLostException) {
             // check what was written by e.fencingToken(), then lock again
+        }
+    }
+
+    suspend fun atRisk() {
+        lock.withLock("order:42") { held ->
+            val watching =
+                launch {
+                    held.states().asFlow().conflate().collect { state ->
+                        if (state is HoldState.AtRisk) print("${state.remaining} left: ${state.cause}")
+                    }
+                }
+            ship(order)
+            watching.cancel()
         }
     }
 

@@ -8,6 +8,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /** How sure a hold is of its lock, as its holder hears: at risk before a store that does not confirm ends it. */
@@ -30,19 +31,34 @@ abstract class StatesCases extends Cases {
         return state instanceof HoldState.Lost lost ? "lost " + lost.loss().reason() : "safe";
     }
 
-    /** All of them, when they have ended. */
-    private static CompletableFuture<List<String>> states(LockHandle held) {
-        return held.states().map(StatesCases::text).collectList().toFuture();
+    /** What one subscriber hears, as it hears it. */
+    private static final class Heard {
+
+        private final List<String> states = new CopyOnWriteArrayList<>();
+        private final CompletableFuture<List<String>> all;
+
+        private Heard(LockHandle held) {
+            all = held.states()
+                    .map(StatesCases::text)
+                    .doOnNext(states::add)
+                    .collectList()
+                    .toFuture();
+        }
+
+        private void until(String... said) {
+            Await.until(List.of(said) + " was heard", () -> states.equals(List.of(said)));
+        }
     }
 
     @Test
     void aHoldIsSafeUntilItIsReleased() {
         LockHandle held = Await.get(client().acquire(key));
-        CompletableFuture<List<String>> states = states(held);
+        Heard heard = new Heard(held);
+        heard.until("safe");
 
         Await.run(held.release());
 
-        assertThat(Await.get(states)).containsExactly("safe");
+        assertThat(Await.get(heard.all)).containsExactly("safe");
         assertThat(Await.isEmpty(held.states().next())).as("over").isTrue();
     }
 
@@ -54,11 +70,11 @@ abstract class StatesCases extends Cases {
         silent.onRenewal(FaultyBackend::silent);
         LockHandle first = Await.get(client(cut).with(lease()).acquire(key));
         LockHandle second = Await.get(client(silent).with(lease()).acquire(key("second")));
-        CompletableFuture<List<String>> refused = states(first);
-        CompletableFuture<List<String>> unanswered = states(second);
+        Heard refused = new Heard(first);
+        Heard unanswered = new Heard(second);
 
-        assertThat(Await.get(refused)).containsExactly("safe", "at risk", "lost UNREACHABLE");
-        assertThat(Await.get(unanswered)).containsExactly("safe", "at risk", "lost UNREACHABLE");
+        assertThat(Await.get(refused.all)).containsExactly("safe", "at risk", "lost UNREACHABLE");
+        assertThat(Await.get(unanswered.all)).containsExactly("safe", "at risk", "lost UNREACHABLE");
         assertThat(text(Await.get(first.states().next()))).as("also later").isEqualTo("lost UNREACHABLE");
     }
 
@@ -69,22 +85,18 @@ abstract class StatesCases extends Cases {
         backend.onRenewal(FaultyBackend::unreachable);
         LockClient client = client(backend, settings -> settings.listener(stories));
         LockHandle held = Await.get(client.with(lease()).acquire(key));
-        CompletableFuture<List<String>> states = states(held);
-        CompletableFuture<HoldState> risk =
-                held.states().filter(HoldState.AtRisk.class::isInstance).next().toFuture();
+        Heard heard = new Heard(held);
 
-        assertThat(Await.get(risk))
+        heard.until("safe", "at risk");
+        assertThat(Await.get(held.states().next()))
                 .isInstanceOfSatisfying(
-                        HoldState.AtRisk.class,
-                        atRisk -> assertThat(atRisk.cause()).hasMessageContaining("planted fault"));
+                        HoldState.AtRisk.class, risk -> assertThat(risk.cause()).hasMessageContaining("planted fault"));
         assertThat(held.isHeld()).isTrue();
         backend.mend();
-        CompletableFuture<HoldState> safe =
-                held.states().filter(HoldState.Safe.class::isInstance).next().toFuture();
+        heard.until("safe", "at risk", "safe");
 
-        assertThat(Await.get(safe)).isNotNull();
         Await.run(held.release());
-        assertThat(Await.get(states)).containsExactly("safe", "at risk", "safe");
+        assertThat(Await.get(heard.all)).hasSize(3);
         Await.until("the story has its end", stories::areComplete);
         assertThat(stories.all())
                 .singleElement()
@@ -96,18 +108,17 @@ abstract class StatesCases extends Cases {
     void aHoldThatIsNotRenewedIsAtRiskBeforeItExpires() {
         LockHandle held = Await.get(client().with(lease().withoutRenewal()).acquire(key));
 
-        assertThat(Await.get(states(held))).containsExactly("safe", "at risk", "lost EXPIRED");
+        assertThat(Await.get(new Heard(held).all)).containsExactly("safe", "at risk", "lost EXPIRED");
     }
 
     @Test
     void aForcedReleaseIsTheLastThatIsHeard() {
         LockHandle held = Await.get(client().with(shortLease()).acquire(key));
-        CompletableFuture<List<String>> states = states(held);
+        Heard heard = new Heard(held);
 
         assertThat(Await.get(client().forceRelease(key))).isTrue();
 
-        assertThat(Await.get(states))
-                .startsWith("safe")
+        assertThat(Await.get(heard.all))
                 .last()
                 .asString()
                 .as("where the store does not push why, a renewal finds it")
