@@ -295,10 +295,6 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<Void> close() {
-        Mono<Void> noted = Mono.fromRunnable(() -> {
-            isClosed = true;
-            log.add("close");
-        });
-        return noted.then(closes);
+        return Mono.fromRunnable(() -> isClosed = log.add("close")).then(closes);
     }
 }

@@ -165,8 +165,7 @@ final class R2dbcFailure extends RuntimeException {
         Set<String> said = new LinkedHashSet<>();
         for (Throwable e = error; e != null && said.size() < 8; e = e.getCause()) {
             // H2 repeats the statement.
-            String message =
-                    e.getMessage() == null ? null : e.getMessage().replaceFirst("(?s); SQL statement:.*", "");
+            String message = e.getMessage() == null ? null : e.getMessage().replaceFirst("(?s); SQL statement:.*", "");
             if (message != null && said.stream().noneMatch(earlier -> earlier.contains(message))) {
                 said.add(message);
             }

@@ -34,7 +34,8 @@ class R2dbcFailureTest {
     @Test
     void theStatementThatH2RepeatsIsLeftOut() {
         Throwable told = R2dbcFailure.of(
-                new R2dbcBadGrammarException("Table \"LOCKS\" not found; SQL statement:\nSELECT a\nFROM locks [42102-240]"),
+                new R2dbcBadGrammarException(
+                        "Table \"LOCKS\" not found; SQL statement:\nSELECT a\nFROM locks [42102-240]"),
                 new Sql(Dialect.H2, "locks", Duration.ofSeconds(1)),
                 Duration.ofSeconds(1));
 

@@ -191,7 +191,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<Boolean> keep(Claim held, Claim kept) {
         forget(held);
-        Mono<Boolean> answer = calls.run(held.key(), "keep", held.id(), kept.id(), millis(kept))
+        Mono<Boolean> answer = calls.run(held.key(), "keep", held.id(), kept.id(), ScriptCalls.millis(kept))
                 .map(RedisReplies::flag);
         return replicas == null ? answer : replicas.kept(kept, answer);
     }

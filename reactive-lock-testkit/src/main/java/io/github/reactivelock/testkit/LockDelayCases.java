@@ -94,7 +94,8 @@ abstract class LockDelayCases extends Cases {
         LockClient resource = client();
         LockHandle lost = Await.get(client().with(delayed(notRenewed())).acquire(key));
         assertThat(Await.get(resource.isCurrent(key, lost.fencingToken()))).isTrue();
-        assertThat(Await.get(resource.isCurrent(key, lost.fencingToken() - 4096))).isFalse();
+        assertThat(Await.get(resource.isCurrent(key, lost.fencingToken() - 4096)))
+                .isFalse();
 
         LockHandle after = Await.get(client().acquire(key));
 
