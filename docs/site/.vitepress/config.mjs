@@ -31,6 +31,7 @@ const sidebar = [
       { text: 'Kotlin', link: '/kotlin' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },
+      { text: 'Command line', link: '/cli' },
       { text: 'Metrics and traces', link: '/metrics' },
       { text: 'Security', link: '/security' },
     ],

@@ -1,5 +1,7 @@
 package io.github.reactivelock.cli;
 
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -23,6 +25,16 @@ public final class Main {
                 List.of(arguments).contains("-v") || List.of(arguments).contains("--verbose");
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", isVerbose ? "info" : "off");
         JDK.setLevel(isVerbose ? Level.INFO : Level.OFF);
-        System.exit(ReactiveLock.in(Surroundings.real()).execute(arguments));
+        System.exit(ReactiveLock.in(Surroundings.real())
+                .setOut(new PrintWriter(System.out, true, encoding()))
+                .execute(arguments));
+    }
+
+    /** That of the terminal; what is written to a file or a pipe has the default. */
+    private static Charset encoding() {
+        String known = System.getProperty("stdout.encoding", System.getProperty("sun.stdout.encoding", ""));
+        return Charset.isSupported(known.isEmpty() ? "none" : known)
+                ? Charset.forName(known)
+                : Charset.defaultCharset();
     }
 }

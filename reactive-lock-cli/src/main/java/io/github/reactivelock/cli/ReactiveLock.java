@@ -57,6 +57,7 @@ final class ReactiveLock {
         CommandLine program = new CommandLine(new ReactiveLock(surroundings))
                 .setExpandAtFiles(false) // a key may begin with an at sign
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOverwrittenOptionsAllowed(true) // the last one counts, as behind an alias
                 .setExecutionExceptionHandler(Problems::ofStore)
                 .setParameterExceptionHandler(Problems::ofArguments);
         everyCommand(program)

@@ -187,6 +187,8 @@ class JarIT {
             var unused = application.withLock("order:45", Mono.just(1)).block(StoreCases.LIMIT);
         }
 
+        String err = new String(watch.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(err).isEmpty();
         assertThat(watch.waitFor()).isZero();
     }
 

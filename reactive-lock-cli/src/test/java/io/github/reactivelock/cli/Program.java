@@ -73,11 +73,15 @@ final class Program {
 
     /** Waits for a line; fails with all that was printed when the program ends without it. */
     void awaitLine(Predicate<String> line) throws InterruptedException {
+        awaitLineOrEnd(line);
+        if (out.toString().lines().noneMatch(line)) {
+            throw new AssertionError("no such line in: " + out + err);
+        }
+    }
+
+    void awaitLineOrEnd(Predicate<String> line) throws InterruptedException {
         long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (out.toString().lines().noneMatch(line)) {
-            if (code.isDone() || System.nanoTime() - deadline > 0) {
-                throw new AssertionError("no such line in: " + out + err);
-            }
+        while (out.toString().lines().noneMatch(line) && !code.isDone() && System.nanoTime() - deadline < 0) {
             TimeUnit.MILLISECONDS.sleep(5);
         }
     }

@@ -30,7 +30,7 @@ final class Caller {
         Mono<String> call =
                 http.get().uri(args[2]).responseContent().aggregate().asString();
         try {
-            Flux.range(0, FLOWS)
+            String unused = Flux.range(0, FLOWS)
                     .flatMap(flow -> lock.withLock(KEY, call).repeat(), FLOWS)
                     .takeUntilOther(ChildProcess.parentExit())
                     .blockLast();
