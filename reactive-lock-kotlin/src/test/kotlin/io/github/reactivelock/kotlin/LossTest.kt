@@ -113,7 +113,13 @@ class LossTest : Fixture() {
                 thrownBy {
                     brief.withLock("a") { held ->
                         withContext(NonCancellable) {
-                            heard.complete(held.states().asFlow().conflate().toList())
+                            heard.complete(
+                                held
+                                    .states()
+                                    .asFlow()
+                                    .conflate()
+                                    .toList(),
+                            )
                         }
                     }
                 }
