@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
@@ -36,7 +37,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
     @SuppressWarnings("UnusedVariable") // only ever used through CANCELLED
     private volatile int cancelled;
 
-    private volatile @Nullable Hold hold;
+    private volatile LongSupplier remainingNanos = () -> 0;
 
     private HeardRequest(UserCallbacks callbacks, String key, LockOptions options, ContextView context) {
         super(key);
@@ -66,13 +67,12 @@ final class HeardRequest extends Mailbox implements LockRequest {
 
     @Override
     public Duration remaining() {
-        Hold got = hold;
-        return got == null ? Duration.ZERO : Duration.ofNanos(got.remainingNanos());
+        return Duration.ofNanos(remainingNanos.getAsLong());
     }
 
-    /** It got this hold, of which it will be told. */
-    void got(Hold hold) {
-        this.hold = hold;
+    /** It got a hold, which has so much time left. */
+    void got(LongSupplier nanos) {
+        remainingNanos = nanos;
     }
 
     // ---- told where user code runs

@@ -55,7 +55,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         this.fencingToken = grant.currentToken();
         this.options = options;
         this.since = grant.services.timing.now();
-        this.news = HoldNews.of(heard, this);
+        this.news = heard == null ? HoldNews.NONE : HoldNews.of(heard, fencingToken, this::remainingNanos);
     }
 
     String key() {

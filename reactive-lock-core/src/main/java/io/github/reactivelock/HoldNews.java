@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is told of a hold: to the client's listener, and to those who asked for its states. */
@@ -21,12 +22,10 @@ final class HoldNews {
         this.fencingToken = fencingToken;
     }
 
-    static HoldNews of(@Nullable HeardRequest heard, Hold hold) {
-        if (heard == null) {
-            return NONE;
-        }
-        heard.got(hold);
-        return new HoldNews(heard, hold.fencingToken);
+    /** Where there is a listener, which is told of a hold that a request got. */
+    static HoldNews of(HeardRequest heard, long fencingToken, LongSupplier remainingNanos) {
+        heard.got(remainingNanos);
+        return new HoldNews(heard, fencingToken);
     }
 
     /** The news of a hold with one more who asks for its states. */
