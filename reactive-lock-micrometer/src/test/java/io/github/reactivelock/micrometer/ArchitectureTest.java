@@ -44,6 +44,7 @@ class ArchitectureTest {
                         "LockObservations",
                         "LockObservation",
                         "Keys",
+                        "Events",
                         "TraceKeys",
                         "LockMeter",
                         "LockObservationContext");
