@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
-/** One question to a store, from the connection to its end; also when Ctrl-C comes in between. */
-final class Session {
+/** A connection to a store for one question, closed also when Ctrl-C comes in between. */
+final class Session implements AutoCloseable {
 
     /** The store did not let itself be connected, or asked, within the time given. */
     static final class Silence extends RuntimeException {
@@ -30,6 +30,7 @@ final class Session {
 
     final LockClient client;
     private final Duration timeout;
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     Session(LockBackend backend, Duration timeout) {
         this.client = LockClient.builder(backend)
@@ -38,16 +39,15 @@ final class Session {
         this.timeout = timeout;
     }
 
-    /** Connects, asks, and closes the connection, whatever comes of it. */
+    /** Connects and asks. */
     ExitCode ask(Mono<ExitCode> question, Surroundings surroundings) {
         CompletableFuture<ExitCode> answer = client.ready()
                 .timeout(timeout, Mono.error(() -> new Silence(timeout)))
                 .then(question)
                 .toFuture();
-        CountDownLatch closed = new CountDownLatch(1);
         surroundings.onInterrupt().accept(() -> {
             answer.cancel(false);
-            await(closed);
+            awaitClosed();
         });
         try {
             return answer.join();
@@ -55,14 +55,20 @@ final class Session {
             return ExitCode.INTERRUPTED;
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException known ? known : e;
-        } finally {
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
             client.close().onErrorComplete().block(CLOSING);
+        } finally {
             closed.countDown();
         }
     }
 
     /** The program ends when this returns, so it waits until the connection is closed. */
-    private static void await(CountDownLatch closed) {
+    private void awaitClosed() {
         try {
             boolean unused = closed.await(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

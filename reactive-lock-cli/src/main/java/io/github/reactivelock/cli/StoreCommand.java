@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -27,19 +28,23 @@ abstract class StoreCommand implements Callable<Integer> {
     public final Integer call() {
         StoreOptions store = program().store;
         Surroundings surroundings = program().surroundings;
-        Session session;
-        Mono<ExitCode> question;
+        if (assembled(store::showsPassword)) {
+            note("warning: others on this machine can read the password in the URL; put it into "
+                    + Surroundings.PASSWORD + ", or the whole URL into " + Surroundings.STORE);
+        }
+        try (Session session = assembled(() -> new Session(store.backend(surroundings), store.timeout))) {
+            Mono<ExitCode> question = assembled(() -> question(session.client));
+            return session.ask(question, surroundings).code;
+        }
+    }
+
+    /** What cannot be right is refused before anything is connected. */
+    private <T> T assembled(Supplier<T> assembly) {
         try {
-            if (store.showsPassword()) {
-                note("warning: others on this machine can read the password in the URL; put it into "
-                        + Surroundings.PASSWORD + ", or the whole URL into " + Surroundings.STORE);
-            }
-            session = new Session(store.backend(surroundings), store.timeout);
-            question = question(session.client);
+            return assembly.get();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec().commandLine(), Objects.requireNonNull(e.getMessage()), e);
         }
-        return session.ask(question, surroundings).code;
     }
 
     final boolean isJson() {

@@ -265,7 +265,7 @@ abstract class StoreCases {
     @Test
     void aStoreThatIsNotThereIsNamedInOneLine() {
         assumeTrue(!nowhere().equals(urls()), "this store is always there");
-        for (String command : List.of("show", "watch", "wait", "ls", "release")) {
+        for (String command : List.of("show", "watch", "wait")) {
             Ended ended = Program.run(with(nowhere(), command, key, "--timeout", "5s"));
 
             assertThat(ended.err().lines()).hasSize(1);

@@ -80,16 +80,21 @@ class VertxFaultTest {
         LockHandle held = get(client.acquire("a"));
         for (int i = 0; i < 3; i++) {
             fixture.server.command("CLIENT", "KILL", "TYPE", "normal");
-            AtomicLong left = new AtomicLong(millisecondsLeft());
-            eventually("it is renewed", () -> {
-                long now = millisecondsLeft();
-                return now > left.getAndSet(now);
-            });
+            untilRenewed(); // by who connects again
         }
+        untilRenewed(); // because it is time
 
         assertThat(held.isHeld()).isTrue();
         get(held.release());
         get(client.close());
+    }
+
+    private static void untilRenewed() {
+        AtomicLong left = new AtomicLong(millisecondsLeft());
+        eventually("the lease begins anew", () -> {
+            long now = millisecondsLeft();
+            return now > left.getAndSet(now);
+        });
     }
 
     private static long millisecondsLeft() {

@@ -11,6 +11,7 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -47,6 +48,8 @@ final class Risks {
     private final LongPredicate wasCut;
     private final Consumer<String> wrong;
     private final Map<String, Told> holds = new HashMap<>();
+    /** Holds that are at risk, by what was asked for. */
+    private final Map<LockRequest, String> atRisk = new LinkedHashMap<>();
 
     /**
      * @param wasCut whether the grant with this token may have been ended by something else than its lease
@@ -59,8 +62,8 @@ final class Risks {
         this.wrong = wrong;
     }
 
-    private Told told(String key, long token) {
-        return holds.computeIfAbsent(name(key, token), first -> new Told());
+    private Told told(String name) {
+        return holds.computeIfAbsent(name, first -> new Told());
     }
 
     private static String name(String key, long token) {
@@ -78,7 +81,7 @@ final class Risks {
         if (!isWatched && !hasListener(machine)) {
             return;
         }
-        Told hold = told(handle.key(), handle.fencingToken());
+        Told hold = told(name(handle.key(), handle.fencingToken()));
         hold.handle = handle;
         if (isWatched && hold.heard.isEmpty()) {
             hold.heard.add("");
@@ -93,46 +96,58 @@ final class Risks {
     /** What the clients of a machine tell; null if they have no listener. */
     @Nullable
     LockListener of(Machine machine) {
-        return !hasListener(machine)
-                ? null
-                : new LockListener() {
-                    @Override
-                    public void atRisk(LockRequest request, long token, HoldState.AtRisk risk) {
-                        told(request.key(), token).risk = risk;
-                    }
-
-                    @Override
-                    public void safeAgain(LockRequest request, long token) {
-                        Told hold = told(request.key(), token);
-                        if (hold.risk == null) {
-                            wrong.accept(name(request.key(), token) + " is safe again and was not at risk");
-                        }
-                        hold.risk = null;
-                    }
-
-                    @Override
-                    public void released(LockRequest request, long token, Duration held) {
-                        ended(request.key(), token, "released");
-                    }
-
-                    @Override
-                    public void releaseFailed(LockRequest request, LockUnavailableException failure) {
-                        // names no token: the end of the states is compared with nothing
-                    }
-
-                    @Override
-                    public void lost(LockRequest request, LockLostException loss) {
-                        judge(machine, loss, told(loss.key(), loss.fencingToken()));
-                        ended(loss.key(), loss.fencingToken(), "lost");
-                    }
-                };
+        return hasListener(machine) ? new Listener(machine) : null;
     }
 
-    private void ended(String key, long token, String end) {
-        Told hold = told(key, token);
-        hold.end = end;
-        if (hold.heard.isEmpty()) {
-            Told unused = holds.remove(name(key, token));
+    private final class Listener implements LockListener {
+
+        private final Machine machine;
+
+        Listener(Machine machine) {
+            this.machine = machine;
+        }
+
+        @Override
+        public void atRisk(LockRequest request, long token, HoldState.AtRisk risk) {
+            String name = name(request.key(), token);
+            told(name).risk = risk;
+            if (atRisk.put(request, name) != null) {
+                wrong.accept(name + " is at risk, and was already");
+            }
+        }
+
+        @Override
+        public void safeAgain(LockRequest request, long token) {
+            String name = name(request.key(), token);
+            told(name).risk = null;
+            if (atRisk.remove(request) == null) {
+                wrong.accept(name + " is safe again, and was not at risk");
+            }
+        }
+
+        @Override
+        public void released(LockRequest request, long token, Duration held) {
+            ended(request, token, "released");
+        }
+
+        @Override
+        public void releaseFailed(LockRequest request, LockUnavailableException failure) {
+            String unused = atRisk.remove(request); // the token is not told, so the end is compared with nothing
+        }
+
+        @Override
+        public void lost(LockRequest request, LockLostException loss) {
+            judge(machine, loss, told(name(loss.key(), loss.fencingToken())));
+            ended(request, loss.fencingToken(), "lost");
+        }
+
+        private void ended(LockRequest request, long token, String end) {
+            String name = name(request.key(), token);
+            String unused = atRisk.remove(request);
+            told(name).end = end;
+            if (told(name).heard.isEmpty()) {
+                Told forgotten = holds.remove(name);
+            }
         }
     }
 
@@ -156,6 +171,7 @@ final class Risks {
 
     /** Everything has come to its end. */
     void end() {
+        atRisk.values().forEach(name -> wrong.accept(name + " was at risk, and that had no end"));
         holds.forEach((name, hold) -> {
             List<String> heard = hold.heard;
             if (heard.isEmpty()) {
