@@ -12,7 +12,8 @@ class ReactiveLockAutoConfigurationTest {
             .withConfiguration(AutoConfigurations.of(ReactiveLockAutoConfiguration.class));
 
     @Test
-    void theContextStarts() {
-        runner.run(context -> assertThat(context).hasNotFailed());
+    void anApplicationWithoutAStoreIsToldSo() {
+        runner.run(context ->
+                assertThat(context).getFailure().rootCause().hasMessageContaining("no store for locks"));
     }
 }
