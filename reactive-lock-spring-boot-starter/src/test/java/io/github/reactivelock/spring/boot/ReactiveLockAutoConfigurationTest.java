@@ -13,7 +13,6 @@ class ReactiveLockAutoConfigurationTest {
 
     @Test
     void anApplicationWithoutAStoreIsToldSo() {
-        runner.run(context ->
-                assertThat(context).getFailure().rootCause().hasMessageContaining("no store for locks"));
+        runner.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("no store for locks"));
     }
 }
