@@ -16,8 +16,8 @@ class FileLengthTest {
 
     private static final int MOST_LINES = 300;
     /** Some lines too long, and to be split: none may be added. */
-    private static final Set<String> TO_BE_SPLIT = Set.of(
-            "QuorumLockBackend.java", "LockObservations.java", "RedisLockBackend.java", "FaultyBackend.java");
+    private static final Set<String> TO_BE_SPLIT =
+            Set.of("QuorumLockBackend.java", "LockObservations.java", "RedisLockBackend.java", "FaultyBackend.java");
 
     @Test
     void no_java_file_of_any_module_is_longer_than_300_lines() throws IOException {
