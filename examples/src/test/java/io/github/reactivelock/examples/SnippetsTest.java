@@ -56,6 +56,7 @@ class SnippetsTest {
             import io.github.reactivelock.r2dbc.*;
             import io.github.reactivelock.redis.*;
             import io.github.reactivelock.spi.*;
+            import io.github.reactivelock.spring.*;
             import io.github.reactivelock.state.*;
             import io.github.reactivelock.testkit.LockBackendContract;
             import io.github.reactivelock.vertx.*;
@@ -76,6 +77,7 @@ class SnippetsTest {
             import org.springframework.beans.factory.annotation.Value;
             import org.springframework.context.annotation.Bean;
             import org.springframework.context.annotation.Configuration;
+            import org.springframework.scheduling.annotation.Scheduled;
             import reactor.core.Disposable;
             import reactor.core.publisher.Flux;
             import reactor.core.publisher.Mono;

@@ -17,19 +17,11 @@ import reactor.core.publisher.Mono;
  * @param name as errors name it
  * @param kind what it returns
  * @param client with the options of the method
- * @param clientName the client's bean
  * @param ifFree whether it is left out when the lock is taken
  * @param key what its lock is called
  * @param handle where it wants its hold
  */
-record LockedMethod(
-        String name,
-        Kind kind,
-        LockClient client,
-        String clientName,
-        boolean ifFree,
-        LockKey key,
-        HandleParameter handle) {
+record LockedMethod(String name, Kind kind, LockClient client, boolean ifFree, LockKey key, HandleParameter handle) {
 
     /** What a method returns. */
     enum Kind {

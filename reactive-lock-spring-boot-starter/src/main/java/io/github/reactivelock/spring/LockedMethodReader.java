@@ -15,7 +15,6 @@ import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.core.KotlinDetector;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
@@ -39,13 +38,11 @@ final class LockedMethodReader {
             LockedMethod.Kind kind = kind(method, annotation.ifFree());
             HandleParameter handle = HandleParameter.of(method);
             LockKey key = new LockKey(resolved(annotation.name()), resolved(annotation.key()), method, beans);
-            NamedBeanHolder<LockClient> found = client(resolved(annotation.client()));
-            LockClient client = found.getBeanInstance();
+            LockClient client = client(resolved(annotation.client()));
             return new LockedMethod(
                     nameOf(method),
                     kind,
                     client.with(options(annotation, client.options())),
-                    found.getBeanName(),
                     annotation.ifFree(),
                     key,
                     handle);
@@ -101,11 +98,9 @@ final class LockedMethodReader {
                 + " let it return a Mono, or use LockClient.withLock in it");
     }
 
-    private NamedBeanHolder<LockClient> client(String name) {
+    private LockClient client(String name) {
         try {
-            return name.isEmpty()
-                    ? beans.resolveNamedBean(LockClient.class)
-                    : new NamedBeanHolder<>(name, beans.getBean(name, LockClient.class));
+            return name.isEmpty() ? beans.getBean(LockClient.class) : beans.getBean(name, LockClient.class);
         } catch (NoUniqueBeanDefinitionException e) {
             throw new IllegalArgumentException(
                     "there are several LockClients, " + e.getBeanNamesFound() + "; say which by client = \"…\"", e);
@@ -154,11 +149,6 @@ final class LockedMethodReader {
                     "nothing is known of its placeholder " + resolved + "; set the property");
         }
         return resolved.trim();
-    }
-
-    /** Has the bean end before its client. */
-    void endsFirst(String beanName, LockedMethod method) {
-        beans.registerDependentBean(method.clientName(), beanName);
     }
 
     static String nameOf(Method method) {

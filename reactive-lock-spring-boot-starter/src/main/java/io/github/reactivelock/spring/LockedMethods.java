@@ -36,13 +36,11 @@ final class LockedMethods implements MethodInterceptor {
     void add(Method method, Class<?> target, String beanName) {
         LockedMethodReader reading = Objects.requireNonNull(reader, "the container sets the bean factory first");
         MethodClassKey key = new MethodClassKey(method, target);
-        LockedMethod locked = methods.get(key);
-        if (locked == null) {
-            locked = reading.read(Objects.requireNonNull(annotation(method), "annotated"), method, beanName);
-            // Not computeIfAbsent: reading makes the client's bean, and what that needs may have locked methods.
-            methods.put(key, locked);
+        // Not computeIfAbsent: reading makes the client's bean, and what that needs may have locked methods.
+        if (!methods.containsKey(key)) {
+            WithLock annotation = Objects.requireNonNull(annotation(method), "annotated");
+            methods.put(key, reading.read(annotation, method, beanName));
         }
-        reading.endsFirst(beanName, locked);
     }
 
     private static @Nullable WithLock annotation(Method method) {

@@ -44,7 +44,11 @@ class ScheduledTest {
             test.most.accumulateAndGet(test.inside.incrementAndGet(), Math::max);
             test.runs.incrementAndGet();
             test.again.countDown();
-            return test.end.asMono().doFinally(ended -> test.inside.decrementAndGet());
+            // Not doFinally, which is told after the lock was given back.
+            return test.end
+                    .asMono()
+                    .doOnTerminate(test.inside::decrementAndGet)
+                    .doOnCancel(test.inside::decrementAndGet);
         }
     }
 
