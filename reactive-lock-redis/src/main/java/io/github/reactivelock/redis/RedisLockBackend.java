@@ -162,9 +162,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         String mode = claim.mode().name();
         String place = Long.toString(ticket);
         Share share = claim.share();
-        Mono<List<Object>> answer = share.isWhole()
-                ? calls.run(claim.key(), "vote", who(claim), ScriptCalls.millis(claim), mode, place)
-                : calls.run(
+        return calls.run(
                         claim.key(),
                         "vote",
                         who(claim),
@@ -172,8 +170,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                         mode,
                         place,
                         units(share),
-                        capacity(share));
-        return answer.map(reply -> RedisReplies.vote(claim, reply));
+                        capacity(share))
+                .map(reply -> RedisReplies.vote(claim, reply));
     }
 
     @Override

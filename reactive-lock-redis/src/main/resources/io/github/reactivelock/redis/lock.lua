@@ -222,7 +222,7 @@ local function answer(verb, k, at)
   local units, capacity = WHOLE, WHOLE -- of the claim that asks
   if verb == 'share' then
     verb, units, capacity = ARGV[at + 3], tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
-  elseif verb == 'vote' and ARGV[at + 5] then
+  elseif verb == 'vote' then
     units, capacity = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
   end
 

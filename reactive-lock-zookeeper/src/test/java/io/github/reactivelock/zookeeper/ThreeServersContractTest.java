@@ -36,7 +36,8 @@ class ThreeServersContractTest extends LockBackendContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
+        return Set.of(
+                Feature.SHARES, Feature.PERMITS, Feature.OUTLASTS_CLIENT, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override
