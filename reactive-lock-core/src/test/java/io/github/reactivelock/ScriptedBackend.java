@@ -10,7 +10,6 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
-import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -92,11 +91,6 @@ final class ScriptedBackend implements LockBackend {
     @Override
     public boolean holdsBack(Claim claim) {
         return holdsBack;
-    }
-
-    @Override
-    public boolean supports(Share share) {
-        return true;
     }
 
     @Override

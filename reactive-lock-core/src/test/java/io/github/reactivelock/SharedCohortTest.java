@@ -28,7 +28,8 @@ class SharedCohortTest {
 
     private final Bench bench = new Bench(settings -> settings.passBudget(3, Duration.ofMillis(50)));
     private final ScriptedBackend store = bench.store;
-    private final LockClient readers = bench.client.shared();
+    private final LockClient readers =
+            new LockClient(bench.engine, bench.client.options().withShare(Share.ONE));
 
     @AfterEach
     void nothingIsLeft() {

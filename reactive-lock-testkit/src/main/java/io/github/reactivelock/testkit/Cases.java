@@ -57,7 +57,7 @@ abstract class Cases {
         LockClient made = settings.apply(LockClient.builder(backend).commandTimeout(contract.commandTimeout()))
                 .build();
         clients.add(made);
-        return made;
+        return contract.view(made);
     }
 
     /** For a backend that is or will be silent: waits for an answer no longer than a case can wait. */

@@ -1,5 +1,6 @@
 package io.github.reactivelock.testkit;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.Optional;
@@ -84,6 +85,11 @@ public abstract class LockBackendContract {
      */
     protected Optional<Lent> lent() {
         return Optional.empty();
+    }
+
+    /** The client that the cases use, which may be another view of it. */
+    LockClient view(LockClient client) {
+        return client;
     }
 
     /** Called after each case, with all its clients closed: throws if the store keeps more than it should. */
