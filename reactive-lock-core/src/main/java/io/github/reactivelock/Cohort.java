@@ -231,10 +231,10 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         }
         dismiss(released);
         Grant grant = released.grant;
-        Cohort heir = heir();
-        LockOptions wanted = heir == null ? null : heir.waiting.wanted();
         long keptUntil = KeptTime.until(released, null);
-        if (heir != null && wanted != null && keptUntil == Timing.NEVER && grant.pass(wanted)) {
+        Cohort heir = keptUntil == Timing.NEVER ? heir() : null;
+        LockOptions wanted = heir == null ? null : heir.waiting.wanted();
+        if (heir != null && wanted != null && grant.pass(wanted)) {
             released.released();
             if (heir == this) {
                 handOn(grant);

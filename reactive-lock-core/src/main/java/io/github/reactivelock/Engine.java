@@ -136,7 +136,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             forget(claim);
             return false;
         }
-        services.timing.serve(Duration.ofNanos(cohort.lease));
+        services.timing.serve(cohort.lease);
         return true;
     }
 

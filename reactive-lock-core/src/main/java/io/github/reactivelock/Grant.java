@@ -54,7 +54,7 @@ final class Grant implements Renewals.Due {
         this.delay = asked.delay;
         this.fencingToken = fencingToken;
         this.lease = Math.max(1, lasting.minus(asked.delay).toNanos());
-        services.timing.serve(Duration.ofNanos(lease));
+        services.timing.serve(this.lease);
         this.since = services.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);

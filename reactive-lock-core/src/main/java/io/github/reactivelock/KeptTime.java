@@ -26,10 +26,13 @@ final class KeptTime {
 
     /** Of a hold that ends now, by its release or by a loss; {@link Timing#NEVER} if the lock is free then. */
     static long until(Hold ended, @Nullable LossReason loss) {
-        long now = ended.grant.services.timing.now();
-        long rest = isEndedHere(loss) ? ended.leastHold - (now - ended.since) : 0;
+        long least = isEndedHere(loss) ? ended.leastHold : 0;
         long delay = isGivenUp(loss) ? 0 : ended.options.values.lockDelay.toNanos();
-        long stays = Math.max(rest, delay);
+        if (least == 0 && delay == 0) {
+            return Timing.NEVER;
+        }
+        long now = ended.grant.services.timing.now();
+        long stays = Math.max(least - (now - ended.since), delay);
         return stays > 0 ? now + stays : Timing.NEVER;
     }
 

@@ -227,8 +227,8 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Ends this client within 5 seconds: releases what it holds (work under it is cancelled), fails what waits with
-     * {@link LockClientClosedException}, closes the backend. Cold, idempotent; cancelling does not stop it.
+     * Ends this client within 5 seconds: releases what it holds (work under it is cancelled), but for a minimum hold, fails what
+     * waits with {@link LockClientClosedException}, closes the backend. Cold, idempotent; cancelling does not stop it.
      *
      * @return completes when nothing of the client is left
      */

@@ -83,8 +83,8 @@ public interface LockHandle {
      * Cancelling does not stop a release that has begun. A release the store did not answer is repeated in the
      * background until the lease must have run out.
      *
-     * @return completes when the lock is given up or passed on; fails with {@link LockLostException} if it had been
-     *     lost, with {@link LockUnavailableException} if the store did not answer
+     * @return completes when the lock is given up, passed on, or kept for the rest of its minimum; fails with
+     *     {@link LockLostException} if it had been lost, with {@link LockUnavailableException} if the store did not answer
      */
     Mono<Void> release();
 }

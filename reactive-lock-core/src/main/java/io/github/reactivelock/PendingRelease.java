@@ -175,7 +175,7 @@ final class PendingRelease implements Gate.Question {
     }
 
     private void confirmed(Boolean owned) {
-        if (!owned && kept != null) { // it may have a place in the queue, which is not kept
+        if (!owned && keptUntil != Timing.NEVER) { // it may have a place in the queue, which nobody keeps
             boolean unused = again();
         }
         Outcome told = settle();

@@ -136,12 +136,8 @@ final class Timing {
         return deadline - now < 2 * tickNanos.get();
     }
 
-    /** Keeps the tick fast enough for a lease. */
-    void serve(Duration lease) {
-        serve(lease.toNanos());
-    }
-
-    private void serve(long lease) {
+    /** Keeps the tick fast enough for a lease, in nanoseconds. */
+    void serve(long lease) {
         long wanted = tickFor(lease);
         long current = tickNanos.get();
         while (wanted < current) {

@@ -155,7 +155,7 @@ class HostileSurroundingsTest {
             throw new AssertionError("of a tick");
         });
 
-        timing.serve(LEASE);
+        timing.serve(LEASE.toNanos());
         bench.time.advance(Duration.ofSeconds(1));
 
         assertThat(ticks).hasValueGreaterThan(1);

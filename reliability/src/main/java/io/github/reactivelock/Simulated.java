@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.LossReason;
 import org.jspecify.annotations.NullMarked;
 
 /** What a simulation needs of the engine and no application does: nothing of it is left to chance. */
@@ -42,6 +43,17 @@ public final class Simulated {
     public static boolean isDisowned(LockHandle handle) {
         Hold hold = ((Handle) handle).hold;
         return !hold.isHeld() && hold.loss() == null;
+    }
+
+    /**
+     * Whether a hold is over because its lease was, as far as its client knows.
+     *
+     * @param handle of a client made by {@link #builder}
+     * @return false while it is held, and if anything else ended it
+     */
+    public static boolean hasExpired(LockHandle handle) {
+        LockLostException loss = ((Handle) handle).hold.loss();
+        return loss != null && (loss.reason() == LossReason.EXPIRED || loss.reason() == LossReason.UNREACHABLE);
     }
 
     /**

@@ -42,6 +42,7 @@ public abstract class SnippetNames {
     protected static VertxLockClient locks;
     protected static Order order;
     protected static String secret;
+    protected static long fencingToken;
 
     protected static Vertx vertx;
     protected static QuorumNode nodeA;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
@@ -15,6 +16,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -131,8 +133,22 @@ class VertxLockClientTest extends ClientFixture {
 
         assertThat(get(lock.forceRelease("a", held.fencingToken() - (1L << LockBackend.PASS_BITS))))
                 .isFalse();
+        assertThat(get(lock.isCurrent("a", held.fencingToken()))).isTrue();
         assertThat(get(lock.forceRelease("a", held.fencingToken()))).isTrue();
+        assertThat(get(lock.isCurrent("a", held.fencingToken()))).isFalse();
         assertThat(get(lock.forceRelease("a", held.fencingToken()))).isFalse();
+    }
+
+    @Test
+    void aMinimumKeepsTheLockAfterTheWork() {
+        VertxLockClient jobs = lock.with(LockOptions.defaults().withMinHold(Duration.ofMinutes(1)));
+        assertThat(get(jobs.withLock("a", () -> Future.succeededFuture("done"))))
+                .isEqualTo("done");
+
+        assertThat(get(jobs.tryWithLock(
+                        "a", () -> Future.succeededFuture("again"), () -> Future.succeededFuture("taken"))))
+                .isEqualTo("taken");
+        assertThat(get(lock.forceRelease("a"))).isTrue();
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -106,21 +107,36 @@ final class Flows {
         if (world.chance(0.1)) {
             chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
         }
-        return world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;
+        chosen = world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;
+        return plan.keepsLocks() ? kept(chosen) : chosen;
+    }
+
+    /** No option contradicts another, and what joins a hold asks for the same. */
+    private LockOptions kept(LockOptions chosen) {
+        long lease = plan.lease().toNanos();
+        LockOptions delayed =
+                world.chance(0.3) ? chosen.withLockDelay(time(lease / 2).plusMillis(1)) : chosen;
+        Duration least = time(lease).plusMillis(1);
+        boolean fits = least.toNanos()
+                < Math.min(lease, chosen.maxHold().map(Duration::toNanos).orElse(lease));
+        return fits && world.chance(0.5) ? delayed.withMinHold(least) : delayed;
     }
 
     /** One acquisition, from its first word to its last. */
     private final class Flow {
         private final Member member;
         private final Machine machine;
+        private final LockOptions options;
         private final LockClient client;
         private final List<String> waitsFor = new ArrayList<>();
         private final List<String> wantsTogether = new ArrayList<>();
+        private Oracle.@Nullable Hold begun;
 
         Flow(Member member) {
             this.member = member;
             this.machine = member.machine;
-            this.client = member.client().with(options());
+            this.options = options();
+            this.client = member.client().with(options);
         }
 
         Mono<Void> action() {
@@ -175,7 +191,7 @@ final class Flows {
             return Mono.defer(() -> {
                 oracle.acquired();
                 List<Oracle.Hold> holds = held.stream()
-                        .map(handle -> oracle.begins(machine, handle.key(), handle))
+                        .map(handle -> oracle.begins(machine, handle, options))
                         .toList();
                 return work(held.stream().map(LockHandle::key).toList())
                         .doFinally(signal -> holds.forEach(oracle::ends));
@@ -200,7 +216,8 @@ final class Flows {
                     oracle.waitsNoMore(held.key());
                 }
                 oracle.acquired();
-                Oracle.Hold hold = oracle.begins(machine, held.key(), held);
+                Oracle.Hold hold = oracle.begins(machine, held, options);
+                begun = hold;
                 return work.doFinally(signal -> oracle.ends(hold));
             });
         }
@@ -210,7 +227,9 @@ final class Flows {
             return Mono.usingWhen(
                     Mono.just(held),
                     lock -> inside(lock, work(List.of(lock.key())).takeUntilOther(lock.lost())),
-                    lock -> lock.release().onErrorComplete());
+                    lock -> lock.release()
+                            .doOnSuccess(done -> oracle.released(begun))
+                            .onErrorComplete());
         }
     }
 }

@@ -89,7 +89,7 @@ final class Member {
                                 machine::nanoTime,
                                 world.random()::nextInt,
                                 List.<QuorumNode>copyOf(wires))
-                        .withLongestLease(plan.lease())
+                        .withLongestLease(plan.longestLease())
                 : wires.get(0);
     }
 

@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.history.HistoryChecker;
@@ -31,13 +32,18 @@ final class Oracle {
         private final String key;
         private final LockHandle handle;
         private final String id;
+        private final LockOptions options;
+        private long takenUntil; // the lock is nobody else's before, in the world's time
+        private long reliedUntil; // as its client said last
         /** As the checker of histories reads it. */
         private final List<HistoryEvent> history = new ArrayList<>();
 
-        private Hold(Machine machine, String key, LockHandle handle, long number) {
+        private Hold(Machine machine, LockHandle handle, LockOptions options, long number) {
             this.id = machine.name + "#" + number;
             this.machine = machine;
-            this.key = key;
+            this.key = handle.key();
+            this.options = options;
+            this.takenUntil = options.minHold().map(machine::worldTimeIn).orElse(0L);
             this.handle = handle;
         }
 
@@ -54,6 +60,7 @@ final class Oracle {
 
         private void record(Kind kind, long now, long until) {
             int last = history.size() - 1;
+            reliedUntil = Math.max(reliedUntil, until);
             if (kind == Kind.HELD && history.get(last).kind() == Kind.HELD) { // the latest says it all
                 HistoryEvent unused = history.remove(last);
             }
@@ -94,6 +101,7 @@ final class Oracle {
     /** What is told of holds. */
     final Risks risks;
 
+    private final Promises promises;
     private long holds;
     private long acquisitions;
 
@@ -102,6 +110,7 @@ final class Oracle {
         this.world = world;
         this.site = site;
         this.risks = new Risks(world, lease, this::wasCut, what -> wrong(untold, what));
+        this.promises = new Promises(world, this::wasCut, what -> wrong(overlaps, what));
     }
 
     private Lock lock(String key) {
@@ -110,11 +119,7 @@ final class Oracle {
 
     private boolean isExcused(Hold hold) {
         long granted = hold.handle.fencingToken() & MASK;
-        return wasCut(hold) && told.getOrDefault(Simulated.claimOf(hold.handle), 0L) < granted;
-    }
-
-    private boolean wasCut(Hold hold) {
-        return wasCut(hold.handle.fencingToken());
+        return wasCut(granted) && told.getOrDefault(Simulated.claimOf(hold.handle), 0L) < granted;
     }
 
     private boolean wasCut(long token) {
@@ -154,11 +159,11 @@ final class Oracle {
     }
 
     /** A flow begins what the lock protects. */
-    Hold begins(Machine machine, String key, LockHandle handle) {
+    Hold begins(Machine machine, LockHandle handle, LockOptions options) {
         holds++;
         risks.begins(machine, handle);
-        Lock lock = lock(key);
-        Hold begun = new Hold(machine, key, handle, holds);
+        Lock lock = lock(handle.key());
+        Hold begun = new Hold(machine, handle, options, holds);
         if (world.isLogged()) {
             world.log(machine.name, "holds " + begun);
         }
@@ -171,6 +176,8 @@ final class Oracle {
                     wrong(overlaps, begun + " begins while " + other + " is held");
                 }
             }
+            lock.inside.forEach(this::outlasts);
+            promises.begins(handle.key(), handle.fencingToken());
             Hold highest = lock.highest;
             if (highest == null || highest.handle.fencingToken() < handle.fencingToken()) {
                 lock.highest = begun;
@@ -187,16 +194,33 @@ final class Oracle {
     void ends(Hold hold) {
         Lock lock = lock(hold.key);
         lock.inside.remove(hold);
-        if (!hold.history.isEmpty() && !wasCut(hold)) {
+        outlasts(hold);
+        if (!hold.history.isEmpty() && !wasCut(hold.handle.fencingToken())) {
             hold.look(world.now());
             if (hold.handle.isHeld()) {
                 hold.record(Kind.RELEASED, world.now(), 0);
             }
             history.addAll(hold.history);
         }
-        lock.movedAt = world.now();
+        lock.movedAt = Math.max(world.now(), hold.takenUntil);
         if (world.isLogged()) {
             world.log(hold.machine.name, "leaves " + hold);
+        }
+    }
+
+    /** The store has confirmed the release of a hold, so that it keeps the lock for the rest of the minimum. */
+    void released(@Nullable Hold hold) {
+        if (hold != null && hold.takenUntil > world.now()) {
+            promises.make(hold.key, hold.handle.fencingToken(), hold.takenUntil, hold.toString());
+        }
+    }
+
+    /** A hold that was lost by its lease keeps the lock for the delay after that. */
+    private void outlasts(Hold hold) {
+        Duration delay = hold.options.lockDelay().orElse(Duration.ZERO);
+        if (!delay.isZero() && !hold.handle.isHeld() && Simulated.hasExpired(hold.handle)) {
+            hold.takenUntil = hold.reliedUntil + (hold.machine.worldTimeIn(delay) - world.now());
+            promises.make(hold.key, hold.handle.fencingToken(), hold.takenUntil, hold.toString());
         }
     }
 

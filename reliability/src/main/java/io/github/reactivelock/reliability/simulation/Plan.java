@@ -146,6 +146,16 @@ record Plan(
         return new Plan(seed, Store.MEMORY, 1, machines, flows, 1, longest, known, 20 * MILLI, busy, List.copyOf(cuts));
     }
 
+    /** Flows ask for minimum holds and lock delays, a seed in ten. */
+    boolean keepsLocks() {
+        return Math.floorMod(seed, 10) == 3 && !manner.immediate();
+    }
+
+    /** What a store may be asked to keep. */
+    Duration longestLease() {
+        return keepsLocks() ? lease.multipliedBy(2) : lease;
+    }
+
     private boolean isInBursts() {
         return Math.floorMod(seed, 30) == 5 || Math.floorMod(seed, 30) == 17;
     }
@@ -158,7 +168,7 @@ record Plan(
         boolean isOnlyDeaf = !faults.isEmpty() && faults.stream().allMatch(fault -> fault.kind() == Kind.CUT_PUSHES);
         return isOnlyDeaf && manner.latest() == 0
                 ? Duration.ofSeconds(2)
-                : lease.multipliedBy(3).plusSeconds(5);
+                : lease.plus(longestLease().multipliedBy(2)).plusSeconds(5);
     }
 
     private static Wire.Manner manner(SplittableRandom random, Store store, Duration lease) {

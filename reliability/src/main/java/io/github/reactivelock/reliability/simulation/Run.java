@@ -54,7 +54,7 @@ final class Run {
 
     private Oracle.Result run() {
         if (plan.store().isQuorum()) {
-            to(plan.lease().toNanos() + 2 * SECOND); // nodes that have been up for less do not count
+            to(plan.longestLease().toNanos() + 2 * SECOND); // nodes that have been up for less do not count
         }
         long begun = world.now();
         members.forEach(flows::begin);
@@ -62,7 +62,7 @@ final class Run {
         to(begun + plan.busy().toNanos());
         flows.end();
         faults.end();
-        long patience = 3 * plan.lease().toNanos() + 5 * SECOND;
+        long patience = 3 * plan.longestLease().toNanos() + 5 * SECOND;
         long bound = world.now() + patience + (long) plan.machines() * plan.flows() * (plan.work() + patience / 4);
         while (flows.under() > 0 && world.now() < bound) {
             to(world.now() + LOOK);
@@ -91,7 +91,9 @@ final class Run {
     private void end() {
         members.forEach(member -> member.close(oracle));
         operator.close(oracle);
-        to(world.now() + 6 * plan.lease().toNanos() + 10 * SECOND); // what was late arrives, and what it began ends
+        to(world.now()
+                + 6 * plan.longestLease().toNanos()
+                + 10 * SECOND); // what was late arrives, and what it began ends
         for (Site site : sites) {
             QuorumNode visitor = site.connect("visitor", () -> true, push -> {});
             for (int i = 0; i < plan.keys(); i++) {
