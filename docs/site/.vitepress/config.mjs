@@ -28,6 +28,7 @@ const sidebar = [
     text: 'Use',
     items: [
       { text: 'Semantics', link: '/semantics' },
+      { text: 'Spring Boot', link: '/spring-boot' },
       { text: 'Kotlin', link: '/kotlin' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },

@@ -57,12 +57,14 @@ class SnippetsTest {
             import io.github.reactivelock.redis.*;
             import io.github.reactivelock.spi.*;
             import io.github.reactivelock.spring.*;
+            import io.github.reactivelock.spring.boot.*;
             import io.github.reactivelock.state.*;
             import io.github.reactivelock.testkit.LockBackendContract;
             import io.github.reactivelock.vertx.*;
             import io.github.reactivelock.zookeeper.*;
             import io.lettuce.core.RedisClient;
             import io.lettuce.core.RedisURI;
+            import io.lettuce.core.SslOptions;
             import io.lettuce.core.resource.ClientResources;
             import io.vertx.core.Future;
             import io.vertx.core.Promise;

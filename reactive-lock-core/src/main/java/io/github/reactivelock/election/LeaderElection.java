@@ -158,6 +158,11 @@ public final class LeaderElection {
         return observer.states();
     }
 
+    /** {@return the key of the election, as the user wrote it} */
+    public String key() {
+        return key;
+    }
+
     /**
      * The state of this candidate.
      *

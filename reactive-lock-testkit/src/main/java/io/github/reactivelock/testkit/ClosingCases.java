@@ -7,6 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Optional;
@@ -114,6 +115,20 @@ abstract class ClosingCases extends Cases {
                 closed.forceRelease(key))) {
             assertThat(Await.error(refused.toFuture())).isInstanceOf(LockClientClosedException.class);
         }
+    }
+
+    @Test
+    void aBackendThatItsClientClosedMayBeClosedAgain() {
+        LockBackend used = contract.newBackend();
+        LockBackend unused = contract.newBackend();
+        LockClient closing = client(used);
+        Await.run(closing.withLock(key, Mono.empty()));
+
+        Await.run(closing.close());
+        Await.run(client(unused).close());
+
+        Await.run(used.close());
+        Await.run(unused.close());
     }
 
     @Test

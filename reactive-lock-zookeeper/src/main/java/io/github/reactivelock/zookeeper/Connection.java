@@ -42,10 +42,16 @@ final class Connection {
     private volatile @Nullable AsyncCuratorFramework opened;
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
+    /** Once; whoever closes again hears how it went. */
+    private final Mono<Void> end;
 
     Connection(ClientSource source, ZooKeeperBackendOptions options) {
         this.source = source;
         this.options = options;
+        this.end = Mono.<Void>fromRunnable(this::disconnect)
+                .subscribeOn(thread)
+                .doFinally(signal -> thread.dispose())
+                .cache();
     }
 
     /** Sends a command and gives its answer the time that a command may take. */
@@ -155,21 +161,19 @@ final class Connection {
 
     /** Ends the session if it is ours, which may block for a while, and goes on to do so after a cancel. */
     Mono<Void> close() {
-        Mono<Void> end = Mono.<Void>fromRunnable(() -> {
-                    closed = true;
-                    AsyncCuratorFramework last = opened;
-                    if (last != null) {
-                        last.unwrap().getConnectionStateListenable().removeListener(onState);
-                        if (source.isOurs()) {
-                            last.unwrap().close();
-                        }
-                    }
-                })
-                .subscribeOn(thread)
-                .doFinally(signal -> thread.dispose())
-                .cache();
         Disposable unused = FireAndForget.run("closing the connection to ZooKeeper", end);
         return end;
+    }
+
+    private void disconnect() {
+        closed = true;
+        AsyncCuratorFramework last = opened;
+        if (last != null) {
+            last.unwrap().getConnectionStateListenable().removeListener(onState);
+            if (source.isOurs()) {
+                last.unwrap().close();
+            }
+        }
     }
 
     /** A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own. */

@@ -1,13 +1,16 @@
 package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
- * Closes the lock client when the application stops: after the web server has finished its requests and schedulers their tasks,
+ * Closes the lock clients when the application stops: after the web server has finished its requests and schedulers their tasks,
  * which may hold locks, and before any connection factory closes, over whose connections the locks may be given back. Does
  * not take part in a pause, because a client that was closed stays closed.
  */
@@ -18,11 +21,11 @@ final class LockLifecycle implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(LockLifecycle.class);
 
-    private final LockClient client;
+    private final List<LockClient> clients;
     private volatile boolean running;
 
-    LockLifecycle(LockClient client) {
-        this.client = client;
+    LockLifecycle(List<LockClient> clients) {
+        this.clients = List.copyOf(clients);
     }
 
     @Override
@@ -38,9 +41,13 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public void stop(Runnable callback) {
         running = false;
-        Disposable unused = client.close()
+        Disposable unused = Flux.fromIterable(clients)
+                .flatMap(client -> client.close().onErrorResume(failed -> {
+                    log.warn("a lock client did not close cleanly", failed);
+                    return Mono.empty();
+                }))
                 .doFinally(signal -> callback.run())
-                .subscribe(nothing -> {}, failed -> log.warn("the lock client did not close cleanly", failed));
+                .subscribe();
     }
 
     @Override

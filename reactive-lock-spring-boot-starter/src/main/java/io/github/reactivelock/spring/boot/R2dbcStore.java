@@ -9,8 +9,10 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
+import reactor.util.retry.Retry;
 
 /** A database, over the application's pool or over a pool of the locks' own with connections made as for the application's. */
 final class R2dbcStore implements StoreSource {
@@ -76,7 +78,9 @@ final class R2dbcStore implements StoreSource {
     private static LockBackend withTables(R2dbcLockBackend backend, Schema schema, boolean isEmbedded) {
         if (schema == Schema.ALWAYS || (schema == Schema.EMBEDDED && isEmbedded)) {
             try {
-                backend.createTables().block(PATIENCE);
+                backend.createTables()
+                        .retryWhen(Retry.indefinitely().filter(R2dbcStore::isSilence))
+                        .block(PATIENCE);
             } catch (RuntimeException failed) {
                 backend.close().block(PATIENCE);
                 throw new LockConfigurationException(
@@ -87,5 +91,10 @@ final class R2dbcStore implements StoreSource {
             }
         }
         return backend;
+    }
+
+    /** The first command of a process may take longer than a command may: driver and database load their classes. */
+    private static boolean isSilence(Throwable failure) {
+        return failure.getCause() instanceof TimeoutException;
     }
 }

@@ -8,14 +8,16 @@ import io.github.reactivelock.spi.LockBackend;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
  * Makes a {@link LockClient} on the store that the application has, and closes it when the application stops. Each bean gives
- * way to one of the application: a client, a {@link LockBackend}, {@link LockOptions}. {@link LockListener} beans hear what the
+ * way to one of the application: clients, a {@link LockBackend}, {@link LockOptions}. {@link LockListener} beans hear what the
  * client's locks do, and {@link LockClientCustomizer} beans change what no property says.
  */
 @AutoConfiguration(
@@ -29,6 +31,18 @@ public final class ReactiveLockAutoConfiguration {
 
     /** Made by Spring. */
     public ReactiveLockAutoConfiguration() {}
+
+    /** For health and the endpoint; the client of the application's own is not listened to. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.ReactiveHealthIndicator")
+    static class ListenedTo {
+
+        @Bean
+        @ConditionalOnMissingBean(LockClient.class)
+        LocalLocks localLocks() {
+            return new LocalLocks();
+        }
+    }
 
     @Bean
     @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
@@ -67,7 +81,7 @@ public final class ReactiveLockAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockLifecycle lockLifecycle(LockClient client) {
-        return new LockLifecycle(client);
+    LockLifecycle lockLifecycle(ObjectProvider<LockClient> clients) {
+        return new LockLifecycle(clients.stream().toList());
     }
 }

@@ -3,6 +3,7 @@ package io.github.reactivelock.spring.boot;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +30,10 @@ record StoreChoice(Store store, @Nullable StoreSource source) {
             }
             return named;
         }
-        List<StoreSource> found =
-                sources.stream().filter(source -> source.found() != null).toList();
+        List<StoreSource> found = sources.stream()
+                .filter(source -> source.found() != null)
+                .sorted(Comparator.comparing(StoreSource::store))
+                .toList();
         if (found.size() == 1) {
             return new StoreChoice(found.get(0).store(), found.get(0));
         }

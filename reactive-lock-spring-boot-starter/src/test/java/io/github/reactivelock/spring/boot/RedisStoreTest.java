@@ -1,0 +1,266 @@
+package io.github.reactivelock.spring.boot;
+
+import static io.github.reactivelock.spring.boot.Contexts.aLockIsHeldWhileItsWorkRuns;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.testservers.RedisCluster;
+import io.github.reactivelock.testservers.RedisSentinel;
+import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.Tls;
+import io.lettuce.core.event.connection.ConnectionActivatedEvent;
+import io.lettuce.core.resource.ClientResources;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Locks in the Redis of the application, however Spring Boot knows of it; on real servers. */
+class RedisStoreTest {
+
+    private static final String PASSWORD = "marker-8f3a-password";
+
+    private static String nodes(List<RedisServer> servers) {
+        return servers.stream().map(server -> "127.0.0.1:" + server.port()).collect(Collectors.joining(","));
+    }
+
+    private static ApplicationContextRunner on(RedisServer server, String... properties) {
+        return Contexts.redis("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port())
+                .withPropertyValues(properties);
+    }
+
+    @Test
+    void oneServerWithAPassword() {
+        try (RedisServer server = RedisServer.start("--requirepass", PASSWORD)) {
+            on(server, "spring.data.redis.password=" + PASSWORD).run(Contexts::aLockIsHeldWhileItsWorkRuns);
+            on(server)
+                    .run(context -> assertThatThrownBy(
+                                    () -> Contexts.get(Contexts.locks(context).ready()))
+                            .isInstanceOf(LockUnavailableException.class));
+        }
+    }
+
+    @Test
+    void theDatabaseOfTheApplication() {
+        try (RedisServer server = RedisServer.start()) {
+            on(server, "spring.data.redis.database=3")
+                    .run(context -> Contexts.get(Contexts.locks(context)
+                            .withLock(
+                                    "order:42",
+                                    Mono.fromRunnable(() -> assertThat(server.command("INFO", "keyspace"))
+                                            .asString()
+                                            .contains("db3:")
+                                            .doesNotContain("db0:")))));
+        }
+    }
+
+    @Test
+    void theNamesInTheStoreBeginWithThePrefix() {
+        try (RedisServer server = RedisServer.start()) {
+            on(server, "reactive-lock.key-prefix=shop")
+                    .run(context -> Contexts.get(Contexts.locks(context)
+                            .withLock(
+                                    "order:42",
+                                    Mono.fromRunnable(() -> assertThat(server.command("EXISTS", "{shop:order:42}"))
+                                            .isEqualTo(1L)))));
+        }
+    }
+
+    @Test
+    void sentinels() {
+        try (RedisSentinel set = RedisSentinel.start(1)) {
+            Contexts.redis(
+                            "spring.data.redis.sentinel.master=" + RedisSentinel.NAME,
+                            "spring.data.redis.sentinel.nodes=" + nodes(set.sentinels()))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @Test
+    void replicasWithoutSentinels() {
+        try (RedisSentinel set = RedisSentinel.start(1)) {
+            Contexts.redis("spring.data.redis.masterreplica.nodes=" + nodes(set.servers()))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @Test
+    void aCluster() {
+        try (RedisCluster cluster = RedisCluster.start(3, 0)) {
+            Contexts.redis("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @Test
+    void anSslBundleSaysWhomToTrust(@TempDir Path directory) {
+        Tls tls = Tls.in(directory);
+        try (RedisServer server = RedisServer.start(tls.redis(PASSWORD))) {
+            ApplicationContextRunner trusting = on(
+                    server,
+                    "spring.data.redis.password=" + PASSWORD,
+                    "spring.data.redis.ssl.enabled=true",
+                    "spring.ssl.bundle.pem.redis.truststore.certificate=" + tls.certificate());
+
+            trusting.withPropertyValues("spring.data.redis.ssl.bundle=redis")
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+            trusting.run(context -> assertThatThrownBy(
+                            () -> Contexts.get(Contexts.locks(context).ready()))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("certif"));
+        }
+    }
+
+    @Test
+    void aConnectionFactoryOfTheApplicationSaysWhereItIs() {
+        try (RedisServer server = RedisServer.start()) {
+            Contexts.redis()
+                    .withBean(
+                            LettuceConnectionFactory.class,
+                            () -> new LettuceConnectionFactory("127.0.0.1", server.port()))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @Test
+    void connectionDetailsSayItWhereThereIsNoFactory(@TempDir Path directory) {
+        try (RedisServer server = RedisServer.start();
+                RedisSentinel set = RedisSentinel.start(0);
+                RedisCluster cluster = RedisCluster.start(3, 0)) {
+            List<DataRedisConnectionDetails> all = List.of(
+                    Details.of(DataRedisConnectionDetails.Standalone.of("127.0.0.1", server.port())),
+                    Details.ofSentinels(set),
+                    Details.ofCluster(cluster));
+            for (DataRedisConnectionDetails details : all) {
+                Contexts.plain()
+                        .withBean(DataRedisConnectionDetails.class, () -> details)
+                        .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+            }
+        }
+    }
+
+    @Test
+    void theConnectionsAreTheLocksOwnUnlessTheClientIsShared() {
+        try (RedisServer server = RedisServer.start()) {
+            assertThat(connectionsOfTheApplication(on(server))).isZero();
+            assertThat(connectionsOfTheApplication(on(server, "reactive-lock.client=shared")))
+                    .isPositive();
+        }
+    }
+
+    /** That its own client opens when a lock is taken. */
+    private static int connectionsOfTheApplication(ApplicationContextRunner application) {
+        AtomicInteger opened = new AtomicInteger();
+        application.run(context -> {
+            ClientResources own = context.getBean(LettuceConnectionFactory.class)
+                    .getRequiredNativeClient()
+                    .getResources();
+            Disposable watching = own.eventBus()
+                    .get()
+                    .ofType(ConnectionActivatedEvent.class)
+                    .subscribe(event -> opened.incrementAndGet());
+            aLockIsHeldWhileItsWorkRuns(context);
+            watching.dispose();
+        });
+        return opened.get();
+    }
+
+    @Test
+    void aClusterIsShared() {
+        try (RedisCluster cluster = RedisCluster.start(3, 0)) {
+            Contexts.redis("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()), "reactive-lock.client=shared")
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotFindThePrimaryIsNotShared() {
+        Contexts.redis("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2", "reactive-lock.client=shared")
+                .run(context -> assertThat(
+                                Contexts.analysis(context.getStartupFailure()).getAction())
+                        .startsWith("Remove reactive-lock.client"));
+    }
+
+    @Test
+    void aUrlOfRedisNeedsNoSpringData() {
+        try (RedisServer server = RedisServer.start()) {
+            Contexts.plain()
+                    .withPropertyValues("reactive-lock.url=" + server.uri())
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    /** As a service connection of a container gives them. */
+    private record Details(Standalone standalone, Sentinel sentinel, Cluster cluster)
+            implements DataRedisConnectionDetails {
+
+        static DataRedisConnectionDetails of(Standalone server) {
+            return new Details(server, null, null);
+        }
+
+        static DataRedisConnectionDetails ofSentinels(RedisSentinel set) {
+            return new Details(
+                    null,
+                    new Sentinel() {
+                        @Override
+                        public int getDatabase() {
+                            return 0;
+                        }
+
+                        @Override
+                        public String getMaster() {
+                            return RedisSentinel.NAME;
+                        }
+
+                        @Override
+                        public List<Node> getNodes() {
+                            return nodesOf(set.sentinels());
+                        }
+
+                        @Override
+                        public String getUsername() {
+                            return null;
+                        }
+
+                        @Override
+                        public String getPassword() {
+                            return null;
+                        }
+                    },
+                    null);
+        }
+
+        static DataRedisConnectionDetails ofCluster(RedisCluster cluster) {
+            return new Details(null, null, () -> nodesOf(cluster.nodes()));
+        }
+
+        private static List<Node> nodesOf(List<RedisServer> servers) {
+            return servers.stream()
+                    .map(server -> new Node("127.0.0.1", server.port()))
+                    .toList();
+        }
+
+        @Override
+        public Standalone getStandalone() {
+            return standalone;
+        }
+
+        @Override
+        public Sentinel getSentinel() {
+            return sentinel;
+        }
+
+        @Override
+        public Cluster getCluster() {
+            return cluster;
+        }
+    }
+}

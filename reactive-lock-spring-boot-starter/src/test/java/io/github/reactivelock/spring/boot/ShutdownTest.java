@@ -1,0 +1,115 @@
+package io.github.reactivelock.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.testservers.RedisServer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+/** The end of an application: after its requests and tasks, and before its connections. */
+class ShutdownTest {
+
+    /** Says when it is stopped. */
+    private record Stopping(String name, int phase, List<String> order) implements SmartLifecycle {
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {
+            order.add(name);
+        }
+
+        @Override
+        public boolean isRunning() {
+            return true;
+        }
+
+        @Override
+        public int getPhase() {
+            return phase;
+        }
+    }
+
+    @Test
+    void locksEndAfterTheWebServerAndTheSchedulersAndBeforeConnections() {
+        List<String> order = new CopyOnWriteArrayList<>();
+        int scheduler = new ThreadPoolTaskScheduler().getPhase();
+        int connections = new LettuceConnectionFactory().getPhase();
+        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
+
+        Contexts.plain()
+                .withPropertyValues("reactive-lock.store=memory")
+                .withBean(
+                        "requests",
+                        Stopping.class,
+                        () -> new Stopping("requests", WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, order))
+                .withBean(
+                        "server",
+                        Stopping.class,
+                        () -> new Stopping("server", WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE, order))
+                .withBean("tasks", Stopping.class, () -> new Stopping("tasks", scheduler, order))
+                .withBean("connections", Stopping.class, () -> new Stopping("connections", connections, order))
+                .run(context -> {
+                    LockHandle held = Contexts.locks(context).acquire("k").block(Contexts.PATIENCE);
+                    assertThat(held).isNotNull();
+                    lost.set(held.lost()
+                            .doOnNext(loss -> order.add("locks " + loss.reason()))
+                            .then()
+                            .toFuture());
+                });
+
+        lost.get().join();
+        assertThat(order)
+                .containsExactly("requests", "server", "tasks", "locks " + LossReason.CLIENT_CLOSED, "connections");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"own", "shared"})
+    void whatIsHeldIsGivenBackOverConnectionsThatAreStillOpen(String client) {
+        try (RedisServer server = RedisServer.start()) {
+            ApplicationContextRunner application = Contexts.redis(
+                    "spring.data.redis.host=127.0.0.1",
+                    "spring.data.redis.port=" + server.port(),
+                    "reactive-lock.client=" + client);
+            AtomicReference<LockClient> locks = new AtomicReference<>();
+
+            application.run(context -> {
+                locks.set(Contexts.locks(context));
+                assertThat(locks.get().acquire("order:42").block(Contexts.PATIENCE))
+                        .isNotNull();
+                assertThat(server.command("EXISTS", "{reactivelock:order:42}")).isEqualTo(1L);
+            });
+
+            assertThat(server.command("EXISTS", "{reactivelock:order:42}")).isEqualTo(0L);
+            assertThatThrownBy(() -> Contexts.get(locks.get().acquire("order:42")))
+                    .isInstanceOf(LockClientClosedException.class);
+        }
+    }
+
+    @Test
+    void aContextThatIsPausedBetweenTestsKeepsItsLocks() {
+        Contexts.plain().withPropertyValues("reactive-lock.store=memory").run(context -> {
+            ConfigurableApplicationContext paused = context.getSourceApplicationContext();
+            paused.pause();
+            paused.restart();
+
+            Contexts.aLockIsHeldWhileItsWorkRuns(context);
+        });
+    }
+}
