@@ -29,6 +29,7 @@ const sidebar = [
     items: [
       { text: 'Semantics', link: '/semantics' },
       { text: 'Spring Boot', link: '/spring-boot' },
+      { text: '@WithLock', link: '/with-lock' },
       { text: 'Kotlin', link: '/kotlin' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },

@@ -10,6 +10,7 @@ import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * A method under a lock. What a call gets is cold: each subscription has a key, a hold and an invocation of its own.
@@ -20,8 +21,16 @@ import reactor.core.publisher.Mono;
  * @param ifFree whether it is left out when the lock is taken
  * @param key what its lock is called
  * @param handle where it wants its hold
+ * @param caller sees a transaction around the lock
  */
-record LockedMethod(String name, Kind kind, LockClient client, boolean ifFree, LockKey key, HandleParameter handle) {
+record LockedMethod(
+        String name,
+        Kind kind,
+        LockClient client,
+        boolean ifFree,
+        LockKey key,
+        HandleParameter handle,
+        CallersTransaction caller) {
 
     /** What a method returns. */
     enum Kind {
@@ -34,25 +43,28 @@ record LockedMethod(String name, Kind kind, LockClient client, boolean ifFree, L
         // A copy, because an invocation counts which advice comes next, and the subscription may come at any time.
         ProxyMethodInvocation call = (ProxyMethodInvocation) invocation.invocableClone();
         return switch (kind) {
-            case MONO -> Mono.defer(() -> mono(call));
-            case FLUX -> Flux.defer(() -> flux(call));
-            case SUSPEND -> suspended(call);
+            case MONO -> Mono.deferContextual(context -> mono(call, context));
+            case FLUX -> Flux.deferContextual(context -> flux(call, context));
+            case SUSPEND -> Mono.deferContextual(context -> suspended(call, context));
         };
     }
 
-    private Mono<Object> mono(ProxyMethodInvocation call) {
+    private Mono<Object> mono(ProxyMethodInvocation call, ContextView context) {
+        caller.look(context);
         List<String> keys = keys(call);
         Function<List<LockHandle>, Mono<Object>> work = held -> Mono.from(proceed(call, held, null));
         return ifFree ? client.tryWithLock(keys, work, Mono.empty()) : client.withLock(keys, work);
     }
 
-    private Flux<Object> flux(ProxyMethodInvocation call) {
+    private Flux<Object> flux(ProxyMethodInvocation call, ContextView context) {
+        caller.look(context);
         List<String> keys = keys(call);
         Function<List<LockHandle>, Publisher<Object>> work = held -> proceed(call, held, null);
         return ifFree ? client.tryWithLockMany(keys, work, Flux.empty()) : client.withLockMany(keys, work);
     }
 
-    private Mono<Object> suspended(ProxyMethodInvocation call) {
+    private Mono<Object> suspended(ProxyMethodInvocation call, ContextView context) {
+        caller.look(context);
         Object caller = Objects.requireNonNull(call.getArguments()[call.getArguments().length - 1], "continuation");
         SuspendedCall suspended =
                 new SuspendedCall(client, () -> keys(call), (held, continuation) -> proceed(call, held, continuation));

@@ -45,7 +45,8 @@ final class LockedMethodReader {
                     client.with(options(annotation, client.options())),
                     annotation.ifFree(),
                     key,
-                    handle);
+                    handle,
+                    new CallersTransaction(nameOf(method)));
         } catch (IllegalArgumentException e) {
             throw refused(method, beanName, e);
         }

@@ -3,6 +3,9 @@ package io.github.reactivelock.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static reactor.core.publisher.Sinks.EmitFailureHandler.FAIL_FAST;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.LockClient;
 import io.r2dbc.h2.H2ConnectionFactory;
 import io.r2dbc.h2.H2ConnectionOption;
@@ -12,6 +15,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -22,6 +26,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -191,6 +196,34 @@ class TransactionTest {
     @Test
     void ofASubclassProxyWithAnOrder() {
         isReleasedAfterTheTransaction(ByClass.class, Fifth.class);
+    }
+
+    @Test
+    void aTransactionOfTheCallerIsSaidOnce() {
+        Logger log = (Logger) LoggerFactory.getLogger(WithLock.class);
+        ListAppender<ILoggingEvent> said = new ListAppender<>();
+        said.start();
+        log.addAppender(said);
+        try (var context = context(ByMethod.class, AnyOrder.class)) {
+            var transactions = context.getBean(SlowTransactions.class);
+            var operator = TransactionalOperator.create(transactions);
+            transactions.end.emitEmpty(FAIL_FAST);
+            Rows rows = context.getBean(Rows.class);
+            context.getBean(DatabaseClient.class).sql("CREATE TABLE t (id BIGINT)").then().block(PATIENCE);
+
+            rows.insert(1).block(PATIENCE);
+            assertThat(said.list).isEmpty();
+
+            operator.transactional(rows.insert(2)).then(operator.transactional(rows.insert(3))).block(PATIENCE);
+            assertThat(said.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .singleElement()
+                    .asString()
+                    .startsWith("@WithLock on ByMethod.insert(long): its caller has a transaction open");
+            context.getBean(LockClient.class).close().block();
+        } finally {
+            log.detachAppender(said);
+        }
     }
 
     private static void isReleasedAfterTheTransaction(Class<? extends Rows> rows, Class<?> order) {
