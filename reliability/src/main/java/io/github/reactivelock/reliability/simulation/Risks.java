@@ -146,7 +146,7 @@ final class Risks {
             String unused = atRisk.remove(request);
             told(name).end = end;
             if (told(name).heard.isEmpty()) {
-                Told forgotten = holds.remove(name);
+                Told unusedTold = holds.remove(name);
             }
         }
     }
