@@ -229,7 +229,7 @@ class BadInputTest {
 
     @Test
     void aShareIsNotKeptForAMinimum() {
-        LockClient lock = LockClient.builder(bench.store)
+        LockClient lock = LockClient.builder(InMemoryLockBackend.create())
                 .options(LockOptions.defaults().withMinHold(Duration.ofSeconds(2)))
                 .build();
 

@@ -13,9 +13,7 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -72,13 +70,14 @@ public final class QuorumLockBackend implements LockBackend {
     private final Duration longestLease;
     private final Surroundings surroundings;
     private final Observer observer;
-    private final Map<String, QuorumClaim> candidacies = new ConcurrentHashMap<>();
+    private final QuorumClaims claims;
 
     private QuorumLockBackend(Voters nodes, Duration longestLease, Surroundings surroundings) {
         this.surroundings = surroundings;
         this.nodes = nodes;
         this.longestLease = longestLease;
         this.observer = new Observer(nodes);
+        this.claims = new QuorumClaims(surroundings);
     }
 
     /**
@@ -161,22 +160,19 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
-            if (claim.lease().compareTo(longestLease) > 0) {
-                return Mono.error(new IllegalArgumentException(
-                        "the lease of " + claim.lease() + ", any lock delay included, is longer than " + longestLease
-                                + ", the longest the quorum was made for; raise withLongestLease in all clients"));
-            }
-            QuorumClaim candidacy = candidacies.compute(
-                    claim.id(),
-                    (id, known) -> known == null || known.isWithdrawn() ? new QuorumClaim(surroundings) : known);
-            return candidacy.inTurn(new Voting(nodes, longestLease, claim, candidacy)
+            checkLease("a lease", claim.lease());
+            QuorumClaim asking = claims.asking(claim);
+            return asking.inTurn(new Voting(nodes, longestLease, claim, asking)
                     .result()
-                    .doOnTerminate(() -> {
-                        if (candidacy.isWithdrawn()) {
-                            candidacies.remove(claim.id(), candidacy);
-                        }
-                    }));
+                    .doOnTerminate(() -> claims.forgetIfWithdrawn(claim, asking)));
         });
+    }
+
+    private void checkLease(String what, Duration lease) {
+        if (lease.compareTo(longestLease) > 0) {
+            throw new IllegalArgumentException(what + " of " + lease + ", any lock delay included, is longer than "
+                    + longestLease + ", the longest the quorum was made for; raise withLongestLease in all clients");
+        }
     }
 
     // ---- renew, release
@@ -184,10 +180,7 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Mono.defer(() -> {
-            held.forEach(claim -> candidacies.computeIfPresent(claim.id(), (id, candidacy) -> {
-                candidacy.renewing(claim.lease());
-                return candidacy;
-            }));
+            claims.renewing(held);
             VoteCount tally = new VoteCount(held, nodes.size());
             Duration shortest =
                     held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);
@@ -205,10 +198,7 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
-            QuorumClaim candidacy = candidacies.remove(claim.id());
-            if (candidacy != null) {
-                candidacy.withdraw();
-            }
+            claims.withdraw(claim);
             return nodes.onEnough(node -> node.release(claim), nodes::isClear)
                     .flatMap(answers -> nodes.asMany(answers).map(some -> {
                         long owned = answers.stream().filter(yes -> yes).count();
@@ -222,15 +212,8 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
-            if (kept.lease().compareTo(longestLease) > 0) {
-                return Mono.error(new IllegalArgumentException("the lock is to be kept for " + kept.lease()
-                        + ", which is longer than " + longestLease
-                        + ", the longest lease the quorum was made for; raise withLongestLease in all clients"));
-            }
-            QuorumClaim candidacy = candidacies.remove(held.id());
-            if (candidacy != null) {
-                candidacy.withdraw();
-            }
+            checkLease("a minimum", kept.lease());
+            claims.withdraw(held);
             return nodes.onEnough(node -> node.keep(held, kept), nodes::isClear).map(nodes::decision);
         });
     }
@@ -265,15 +248,15 @@ public final class QuorumLockBackend implements LockBackend {
         if (!(signal instanceof Signal.Grant grant)) {
             return Mono.just(signal);
         }
-        QuorumClaim candidacy = candidacies.get(grant.claimId());
-        if (candidacy == null || !candidacy.isWaiting()) {
+        QuorumClaim waiting = claims.waiting(grant.claimId());
+        if (waiting == null) {
             return Mono.empty();
         }
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
-        return nodes.isMajority(candidacy.add(node))
+        return nodes.isMajority(waiting.add(node))
                 ? recheck
-                : Mono.delay(candidacy.moment(), surroundings.timer())
-                        .flatMap(late -> candidacy.isWaiting() ? recheck : Mono.empty());
+                : Mono.delay(waiting.moment(), surroundings.timer())
+                        .flatMap(late -> waiting.isWaiting() ? recheck : Mono.empty());
     }
 
     // ---- the rest

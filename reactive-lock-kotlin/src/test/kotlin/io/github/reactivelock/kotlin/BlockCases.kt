@@ -2,14 +2,11 @@ package io.github.reactivelock.kotlin
 
 import io.github.reactivelock.LockOptions
 import io.github.reactivelock.LockTimeoutException
-import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
-import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.awaitCancellation
-import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.flowOf
 import kotlinx.coroutines.flow.toList
@@ -17,8 +14,6 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.reactor.mono
 import kotlinx.coroutines.withContext
-import kotlinx.coroutines.withTimeout
-import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
@@ -26,10 +21,9 @@ import reactor.core.publisher.Mono
 import java.util.concurrent.Executors
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.time.Duration.Companion.milliseconds
-import kotlin.time.Duration.Companion.minutes
 
 /** What a block under a lock promises, whatever the store. */
-abstract class BlockCases : Fixture() {
+abstract class BlockCases : CancelCases() {
     @Test
     fun theBlockRunsWhileTheLockIsHeldAndItsResultMayBeNull() =
         test {
@@ -170,57 +164,6 @@ abstract class BlockCases : Fixture() {
         }
 
     @Test
-    fun aCoroutineThatIsCancelledWhileItWaitsIsWithdrawn() =
-        test {
-            val holder = holder("a")
-            val waiter = launch { lock.withLock("a") { error("it was withdrawn") } }
-            delay(50.milliseconds)
-
-            waiter.cancelAndJoin()
-            holder.release()
-
-            assertThat(waiter.isCancelled).isTrue()
-            eventuallyFree("a")
-        }
-
-    @Test
-    fun aTimeoutAroundTheWaitWithdraws() =
-        test {
-            val holder = holder("a")
-
-            val seen = withTimeoutOrNull(50.milliseconds) { lock.withLock("a") { "never" } }
-
-            assertThat(seen).isNull()
-            holder.release()
-            eventuallyFree("a")
-        }
-
-    @Test
-    fun aTimeoutAroundTheBlockIsACancelAndOneInTheBlockAnErrorOfIt() =
-        test {
-            val around = runCatching { withTimeout(50.milliseconds) { lock.withLock("a") { awaitCancellation() } } }
-            eventuallyFree("a")
-            val inside = runCatching { lock.withLock("a") { withTimeout(50.milliseconds) { awaitCancellation() } } }
-
-            assertThat(around.exceptionOrNull()).isInstanceOf(TimeoutCancellationException::class.java)
-            assertThat(inside.exceptionOrNull()).isInstanceOf(TimeoutCancellationException::class.java)
-            assertThat(isHeld("a")).isFalse()
-        }
-
-    @Test
-    fun theWaitTimeoutOfTheOptionsIsALockErrorAndNoCancellation() =
-        test {
-            val holder = holder("a")
-
-            val seen = lock.with(LockOptions.defaults().withWaitTimeout(50.milliseconds)).ends("a")
-
-            assertThat(
-                seen,
-            ).isInstanceOf(LockTimeoutException::class.java).isNotInstanceOf(CancellationException::class.java)
-            holder.release()
-        }
-
-    @Test
     fun aBlockBelowAnotherOneJoinsItsHold() =
         test {
             lock.withLock("a") { outer ->
@@ -287,26 +230,4 @@ abstract class BlockCases : Fixture() {
                 .containsExactly("under it")
             assertThat(isHeld("a") || isHeld("b")).isFalse()
         }
-
-    @Test
-    fun aCancelAtAnyMomentLeavesNoLockBehind() =
-        test {
-            val dispatcher = Dispatchers.Default
-            val patient = lock.with(LockOptions.defaults().withWaitTimeout(1.minutes))
-            repeat(300) { round ->
-                val work = launch(dispatcher) { lock.withLock("a") { yield() } }
-                val cancel =
-                    launch(dispatcher) {
-                        repeat(round % 40) { yield() }
-                        work.cancel()
-                    }
-                work.join()
-                cancel.join()
-                assertThat(patient.withLock("a") { it.isHeld }).isTrue()
-            }
-            eventuallyFree("a")
-        }
-
-    /** The error with which a lock could not be had. */
-    private suspend fun CoroutineLockClient.ends(key: String) = runCatching { withLock(key) { } }.exceptionOrNull()
 }

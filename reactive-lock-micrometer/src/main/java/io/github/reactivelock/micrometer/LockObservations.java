@@ -16,11 +16,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Records what a client's locks do, as {@link LockObservation}s and {@link LockMeter}s. Give it to
@@ -30,17 +27,10 @@ import org.slf4j.LoggerFactory;
  * <p>The parent of a wait's and of a hold's observation is the one in the Reactor Context of the flow that asked, where
  * instrumented code puts it. Both end with their outcome, so a trace shows how long a request waited and held, and for what.
  *
- * <p>Metrics have names of locks and no keys, see {@link #withName}: of names that come after the first {@value #MOST_NAMES}
+ * <p>Metrics have names of locks and no keys, see {@link #withName}: of names that come after the first {@value NamedMeters#MOST_NAMES}
  * all count as {@code other}, and the log says so.
  */
 public final class LockObservations implements LockListener {
-
-    private static final Logger log = LoggerFactory.getLogger(LockObservations.class);
-
-    /** Enough for every kind of lock that a person told apart, and too few to fill a metrics store with keys. */
-    static final int MOST_NAMES = 100;
-
-    private static final String OTHER = "other";
 
     /** Where instrumented code keeps its observation in the Reactor Context: ObservationThreadLocalAccessor.KEY. */
     static final String PARENT = "micrometer.observation";
@@ -49,9 +39,8 @@ public final class LockObservations implements LockListener {
     private final ObservationRegistry observations;
     private final String store;
     private final UnaryOperator<String> name;
-    private final Map<String, LockMeters> named = new ConcurrentHashMap<>();
+    private final NamedMeters named;
     private final Map<LockRequest, Watched> watched = new ConcurrentHashMap<>();
-    private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     private LockObservations(
             MeterRegistry meters, ObservationRegistry observations, String store, UnaryOperator<String> name) {
@@ -59,6 +48,7 @@ public final class LockObservations implements LockListener {
         this.observations = observations;
         this.store = store;
         this.name = name;
+        this.named = new NamedMeters(meters, store, name);
     }
 
     /** A request between its first event and its last: what it counts for, and what is observed of it now. */
@@ -101,7 +91,7 @@ public final class LockObservations implements LockListener {
                 Objects.requireNonNull(meters, "meters"),
                 Objects.requireNonNull(observations, "observations"),
                 "none",
-                LockObservations::firstWord);
+                NamedMeters::firstWord);
     }
 
     /**
@@ -129,7 +119,7 @@ public final class LockObservations implements LockListener {
 
     @Override
     public void waiting(LockRequest request) {
-        LockMeters of = meters(request.key());
+        LockMeters of = named.of(request.key());
         Observation acquire = observe(LockObservation.ACQUIRE, request, of);
         Observation parent = request.context().getOrDefault(PARENT, null);
         if (parent != null) {
@@ -281,32 +271,5 @@ public final class LockObservations implements LockListener {
 
     private static @Nullable Observation parentOf(Observation observation) {
         return observation.getContext().getParentObservation() instanceof Observation parent ? parent : null;
-    }
-
-    // ---- names
-
-    private static String firstWord(String key) {
-        int end = key.indexOf(':');
-        return end < 0 ? key : key.substring(0, end);
-    }
-
-    private LockMeters meters(String key) {
-        String lock = name.apply(key);
-        LockMeters known = named.get(lock);
-        if (known != null) {
-            return known;
-        }
-        if (named.size() >= MOST_NAMES) {
-            if (hasWarned.compareAndSet(false, true)) {
-                log.warn(
-                        "more than {} names of locks; metrics count '{}' and all later ones as '{}'. Keys that have no ':'"
-                                + " need a name of their own: see LockObservations.withName",
-                        MOST_NAMES,
-                        lock,
-                        OTHER);
-            }
-            lock = OTHER;
-        }
-        return named.computeIfAbsent(lock, made -> new LockMeters(meters, made, store));
     }
 }

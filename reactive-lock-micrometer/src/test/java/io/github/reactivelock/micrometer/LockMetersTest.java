@@ -108,11 +108,11 @@ class LockMetersTest {
 
     @Test
     void namesThatAreTooManyAreCountedTogether() {
-        for (int i = 0; i < LockObservations.MOST_NAMES + 20; i++) {
+        for (int i = 0; i < NamedMeters.MOST_NAMES + 20; i++) {
             listener.waiting(new Request("order-" + i));
         }
 
-        assertThat(names()).hasSize(LockObservations.MOST_NAMES + 1).contains("order-0", "other");
+        assertThat(names()).hasSize(NamedMeters.MOST_NAMES + 1).contains("order-0", "other");
         assertThat(registry.get(LockMeter.WAITING.getName())
                         .tag("lock", "other")
                         .gauge()

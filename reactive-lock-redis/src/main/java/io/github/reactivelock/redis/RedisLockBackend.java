@@ -143,16 +143,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                         units(share),
                         capacity(share));
         Mono<ClaimResult> answer = reply.map(said -> RedisReplies.claim(claim, said));
-        if (shards != null && claim.mode() == Claim.Mode.QUEUE) {
-            ShardGrants waiting = shards;
-            return Mono.defer(() -> {
-                waiting.asked(claim);
-                return answer.doOnNext(result -> {
-                    if (result instanceof ClaimResult.Queued) {
-                        waiting.queued(claim);
-                    }
-                });
-            });
+        if (shards != null) {
+            return shards.asked(claim, answer);
         }
         return replicas == null ? answer : replicas.asked(claim, answer);
     }

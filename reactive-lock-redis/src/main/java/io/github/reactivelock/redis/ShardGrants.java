@@ -1,6 +1,7 @@
 package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
@@ -46,12 +48,23 @@ final class ShardGrants {
         return Flux.create(sink::set);
     }
 
-    void asked(Claim claim) {
-        asked.add(claim.id());
+    /** The answer to a claim; grants of its lock are heard of from the answer that it waits. */
+    Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
+        if (claim.mode() != Claim.Mode.QUEUE) {
+            return answer;
+        }
+        return Mono.defer(() -> {
+            asked.add(claim.id());
+            return answer.doOnNext(result -> {
+                if (result instanceof ClaimResult.Queued) {
+                    queued(claim);
+                }
+            });
+        });
     }
 
     /** The claim waits, unless it was released meanwhile. */
-    void queued(Claim claim) {
+    private void queued(Claim claim) {
         Listening listening = byKey.compute(claim.key(), (key, present) -> {
             if (!asked.contains(claim.id())) {
                 return present;

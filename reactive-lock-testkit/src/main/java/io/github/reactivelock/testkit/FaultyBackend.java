@@ -247,18 +247,18 @@ public final class FaultyBackend implements LockBackend {
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return Mono.defer(() -> {
-            Mono<Boolean> answer = releaseFault.apply(real.release(claim));
-            releases.incrementAndGet();
-            return answer;
-        });
+        return released(real.release(claim));
     }
 
     /** Is a release, as faults and counts have it. */
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
+        return released(real.keep(held, kept));
+    }
+
+    private Mono<Boolean> released(Mono<Boolean> command) {
         return Mono.defer(() -> {
-            Mono<Boolean> answer = releaseFault.apply(real.keep(held, kept));
+            Mono<Boolean> answer = releaseFault.apply(command);
             releases.incrementAndGet();
             return answer;
         });
