@@ -19,7 +19,8 @@ final class QuorumClaims {
     /** The claim as it is known, or anew if it was withdrawn. */
     QuorumClaim asking(Claim claim) {
         return byId.compute(
-                claim.id(), (id, known) -> known == null || known.isWithdrawn() ? new QuorumClaim(surroundings) : known);
+                claim.id(),
+                (id, known) -> known == null || known.isWithdrawn() ? new QuorumClaim(surroundings) : known);
     }
 
     /** A round of it has ended. */
@@ -44,7 +45,8 @@ final class QuorumClaims {
     }
 
     /** The claim if a node's grant is of use to it. */
-    @Nullable QuorumClaim waiting(String claimId) {
+    @Nullable
+    QuorumClaim waiting(String claimId) {
         QuorumClaim known = byId.get(claimId);
         return known != null && known.isWaiting() ? known : null;
     }
