@@ -144,12 +144,13 @@ Heard(c, token) == \* whether or not it is used
   IF On("LowerIsOlder") /\ token > c.newest + 1 THEN [c EXCEPT !.newest = token - 1, !.askedThen = Asked] ELSE c
 Confirm(c, since) == [c EXCEPT !.confirmedAt = Max(@, since)]
 Lose(c) == [c EXCEPT !.phase = "over"]
+ConfirmInTime(c, since) == IF now >= c.confirmedAt + Lease /\ On("LateRenewal") THEN Lose(c) ELSE Confirm(c, since)
 
 HearGranted(c, a) ==
   LET since == IF On("CountsFromSending") THEN a.sentAt ELSE now
       isOldNews == On("OldNews") /\ a.nr <= c.askedThen /\ a.token <= c.newest
   IN CASE c.phase = "trying" /\ ~isOldNews -> Hold(Heard(c, a.token), a.token, since)
-       [] c.phase = "held" /\ ~isOldNews /\ a.token = c.token -> Confirm(c, since)
+       [] c.phase = "held" /\ ~isOldNews /\ a.token = c.token -> ConfirmInTime(c, since)
        [] c.phase = "held" /\ ~isOldNews /\ a.token > c.token /\ On("GrantedAnew") -> Lose(c)
        [] OTHER -> c
 
@@ -160,9 +161,7 @@ HearQueued(c, a) ==
     [] OTHER -> c
 
 HearRenewed(c, a) ==
-  CASE c.phase # "held" -> c
-    [] now >= c.confirmedAt + Lease /\ On("LateRenewal") -> Lose(c)
-    [] OTHER -> Confirm(c, IF On("ConfirmedFromSending") THEN a.sentAt ELSE now)
+  IF c.phase = "held" THEN ConfirmInTime(c, IF On("ConfirmedFromSending") THEN a.sentAt ELSE now) ELSE c
 
 Hear ==
   \E a \in answers :

@@ -111,12 +111,12 @@ final class Grant implements Renewals.Due {
 
     /**
      * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is not
-     * the hold we gave out, {@code models/Grant.tla: GrantedAnew}.
+     * the hold we gave out, {@code models/Grant.tla: GrantedAnew}. After the deadline it revives nothing either.
      */
     void grantedAgain(long token, long sentAt) {
-        if (token == fencingToken) {
+        if (token == fencingToken && !isOver()) {
             confirmed(sentAt);
-        } else if (token > fencingToken) {
+        } else if (token >= fencingToken) {
             owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
         }
     }

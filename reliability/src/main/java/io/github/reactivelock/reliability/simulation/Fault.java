@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that breaks.
@@ -11,8 +12,16 @@ import java.time.Duration;
  * @param site whose, where it is a server's
  * @param length for how long, or by how much
  * @param aim what it waits for to leave a store then; it hits the machine for which that is
+ * @param then what breaks after it, so long after it as that one's {@code at} says: of the same, if it is not aimed
  */
-record Fault(Duration at, Kind kind, int machine, int site, Duration length, Moment aim) {
+record Fault(
+        Duration at,
+        Kind kind,
+        int machine,
+        int site,
+        Duration length,
+        Moment aim,
+        @Nullable Fault then) {
 
     /** What leaves a store. */
     enum Moment {
@@ -36,6 +45,8 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length, Mom
         CUT,
         /** Its connection for pushes breaks. */
         CUT_PUSHES,
+        /** Its timers are late, and its other threads are not. */
+        STALL,
         /** Both break. */
         CUT_BOTH,
         /** Nothing arrives, and nothing breaks. */
@@ -63,11 +74,12 @@ record Fault(Duration at, Kind kind, int machine, int site, Duration length, Mom
     @Override
     public String toString() {
         return String.format(
-                "%.3f s: %s, %s, site %d, %d ms",
+                "%.3f s: %s, %s, site %d, %d ms%s",
                 at.toNanos() / 1e9,
                 kind,
                 aim == Moment.ANY ? "machine " + machine : "the machine with the next " + aim,
                 site,
-                length.toMillis());
+                length.toMillis(),
+                then == null ? "" : ", and then after " + then);
     }
 }

@@ -20,6 +20,10 @@ final class Faults {
     private final List<Site> sites;
     private final List<Member> members;
     private final Member operator;
+    /** When a node of a quorum may lose its memory again. */
+    private long mayLoseAt;
+
+    private boolean ended;
     private final Map<Moment, Deque<Fault>> aimed = new EnumMap<>(Moment.class);
 
     Faults(World world, Plan plan, Oracle oracle, List<Site> sites, List<Member> members, Member operator) {
@@ -35,20 +39,26 @@ final class Faults {
     void begin() {
         long begun = world.now();
         for (Fault fault : plan.faults()) {
-            var unused = world.at(begun + fault.atNanos(), () -> {
-                if (fault.aim() != Moment.ANY) {
-                    aimed.computeIfAbsent(fault.aim(), unusedMoment -> new ArrayDeque<>())
-                            .add(fault);
-                } else {
-                    happens(fault, members.get(fault.machine()), fault.site());
-                }
-            });
+            world.atFirst(begun + fault.atNanos(), () -> isDue(fault, members.get(fault.machine()), fault.site()));
+        }
+    }
+
+    private void isDue(Fault fault, Member member, int site) {
+        if (ended) {
+            return;
+        }
+        if (fault.aim() != Moment.ANY) {
+            aimed.computeIfAbsent(fault.aim(), unusedMoment -> new ArrayDeque<>())
+                    .add(fault);
+        } else {
+            happens(fault, member, site);
         }
     }
 
     /** Nothing is aimed at any more. */
     void end() {
         aimed.clear();
+        ended = true;
     }
 
     private void leaves(Moment moment, Member member, int site) {
@@ -67,9 +77,17 @@ final class Faults {
         Site site = sites.get(number);
         Wire wire = member.wire(number);
         oracle.broke(world.now() + length);
+        Fault then = fault.then();
+        if (then != null) {
+            world.atFirst(world.now() + then.atNanos(), () -> isDue(then, member, number));
+        }
         switch (fault.kind()) {
             case PAUSE -> member.machine.pause(length);
-            case SUSPEND -> member.machine.suspend(length);
+            case SUSPEND -> {
+                oracle.look();
+                member.machine.suspend(length);
+            }
+            case STALL -> member.machine.stall(length);
             case CUT -> wire.cut(length);
             case CUT_PUSHES -> wire.cutPushes(length);
             case CUT_BOTH -> {
@@ -82,11 +100,7 @@ final class Faults {
             case CLOSE -> later(() -> member.restart(oracle));
             case FORCE -> later(() -> force("lock-" + fault.machine() % plan.keys()));
             case RESTART -> later(() -> restart(number, length));
-            case LOSE ->
-                later(() -> {
-                    restart(number, length);
-                    site.lose(fault.length());
-                });
+            case LOSE -> later(() -> lose(fault, number));
             case JUMP -> later(() -> site.jump(fault.length()));
         }
     }
@@ -94,6 +108,16 @@ final class Faults {
     /** A store may be in the middle of an answer. */
     private void later(Runnable step) {
         var unused = world.at(world.now(), step);
+    }
+
+    /** A quorum bears the loss of one node's memory at a time, the next one when that node counts again. */
+    private void lose(Fault fault, int number) {
+        if (plan.store().isQuorum() && world.now() < mayLoseAt) {
+            return;
+        }
+        mayLoseAt = world.now() + 3 * plan.lease().toNanos() + fault.length().toNanos();
+        restart(number, fault.length().toNanos());
+        sites.get(number).lose(fault.length());
     }
 
     private void restart(int site, long length) {

@@ -130,7 +130,7 @@ final class Flows {
         private final LockClient client;
         private final List<String> waitsFor = new ArrayList<>();
         private final List<String> wantsTogether = new ArrayList<>();
-        private Oracle.@Nullable Hold begun;
+        private @Nullable Holding begun;
 
         Flow(Member member) {
             this.member = member;
@@ -190,7 +190,7 @@ final class Flows {
         private Mono<Void> underAll(List<LockHandle> held) {
             return Mono.defer(() -> {
                 oracle.acquired();
-                List<Oracle.Hold> holds = held.stream()
+                List<Holding> holds = held.stream()
                         .map(handle -> oracle.begins(machine, handle, options))
                         .toList();
                 return work(held.stream().map(LockHandle::key).toList())
@@ -204,7 +204,7 @@ final class Flows {
             return world.chance(BLOCKING_SHARE)
                     ? work.doOnCancel(() -> {
                         keys.forEach(key -> oracle.mayHaveOutside(key, 1));
-                        world.block(world.shortTime(2 * plan.lease().toNanos()));
+                        machine.block(world.shortTime(2 * plan.lease().toNanos()));
                         keys.forEach(key -> oracle.mayHaveOutside(key, -1));
                     })
                     : work;
@@ -216,7 +216,7 @@ final class Flows {
                     oracle.waitsNoMore(held.key());
                 }
                 oracle.acquired();
-                Oracle.Hold hold = oracle.begins(machine, held, options);
+                Holding hold = oracle.begins(machine, held, options);
                 begun = hold;
                 return work.doFinally(signal -> oracle.ends(hold));
             });

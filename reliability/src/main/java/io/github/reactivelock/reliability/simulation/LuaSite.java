@@ -8,6 +8,7 @@ import io.github.reactivelock.redis.RedisScript;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -32,15 +33,21 @@ final class LuaSite implements Site {
 
     private final World world;
     private final int number;
+    private final boolean hasReplica;
     private final Map<String, Subscription> channels = new HashMap<>();
     private RedisData data;
     private LuaRedis redis;
     private long aheadMicros;
     private long excusedBelow;
+    private long since;
     private int generation;
 
-    /** @param number which no other site has */
-    LuaSite(World world, int number) {
+    /**
+     * @param number which no other site has
+     * @param hasReplica which lacks the last writes when it takes over
+     */
+    LuaSite(World world, int number, boolean hasReplica) {
+        this.hasReplica = hasReplica;
         this.number = number;
         this.world = world;
         this.data = begin();
@@ -80,8 +87,9 @@ final class LuaSite implements Site {
     @Override
     public void lose(Duration late) {
         generation++;
+        since = world.now();
         excusedBelow = tokenOfNow();
-        if (world.chance(0.5)) {
+        if (!hasReplica || world.chance(0.5)) {
             channels.clear();
             redis.close();
             data = begin();
@@ -110,6 +118,17 @@ final class LuaSite implements Site {
     @Override
     public int generation() {
         return generation;
+    }
+
+    @Override
+    public long since() {
+        return since;
+    }
+
+    @Override
+    public LockInfo inspect(String key) {
+        return Objects.requireNonNull(
+                new Backend(new Connection(() -> false)).inspect(key).block());
     }
 
     @Override

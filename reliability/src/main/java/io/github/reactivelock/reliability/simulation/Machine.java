@@ -19,11 +19,19 @@ final class Machine {
     private static final long VERY_LATE = 8 * MILLI;
     private static final double VERY_LATE_SHARE = 0.003;
     private static final long WAKING = MILLI;
+    /** No machine comes back sooner; {@code SuspendClock} sees what is longer than ten milliseconds. */
+    private static final long SHORTEST_SUSPENSION = 20 * MILLI;
 
     final String name;
     private final World world;
     private final double speed;
     private final long offset;
+    private final double standstills;
+    private final long longest;
+    /** Until then timers are late. */
+    private long stalledUntil;
+
+    private long stoodStillAt;
     private long resumesAt;
     /** From when to when the monotonic clock stands still, and for how long it did so before; of the world's time. */
     private long suspendedAt;
@@ -31,8 +39,14 @@ final class Machine {
     private long suspendedUntil;
     private long suspendedBefore;
 
-    /** @param speed of the clock, about one */
-    Machine(World world, String name, double speed) {
+    /**
+     * @param speed of the clock, about one
+     * @param standstills share of the calls out of the library at which a thread stands still
+     * @param longest nanoseconds of that
+     */
+    Machine(World world, String name, double speed, double standstills, long longest) {
+        this.standstills = standstills;
+        this.longest = longest;
         this.world = world;
         this.name = name;
         this.speed = speed;
@@ -60,14 +74,38 @@ final class Machine {
     }
 
     /** As a pause, and afterwards the monotonic clock shows nothing of it. */
-    void suspend(long nanos) {
+    void suspend(long time) {
         long now = world.now();
+        long nanos = Math.max(time, SHORTEST_SUSPENSION);
         if (now >= suspendedUntil) {
             suspendedBefore += suspendedUntil - suspendedAt;
             suspendedAt = now;
             suspendedUntil = now + nanos;
             pause(nanos);
         }
+    }
+
+    /** For so long its timers are late, each by another time, and nothing else is. */
+    void stall(long nanos) {
+        stalledUntil = Math.max(stalledUntil, world.now() + nanos);
+    }
+
+    /** The thread that calls, which may be inside an event of the engine; others go on. */
+    void mayStandStill() {
+        if (standstills > 0 && world.chance(standstills)) {
+            block(world.shortTime(longest));
+            stoodStillAt = world.now();
+        }
+    }
+
+    /** The thread that calls stands still for so long. */
+    void block(long nanos) {
+        world.block(nanos, () -> resumesAt);
+    }
+
+    /** Nothing of it can look at a clock. */
+    boolean isSuspended() {
+        return world.now() < suspendedUntil;
     }
 
     boolean isPaused() {
@@ -79,14 +117,23 @@ final class Machine {
         return resumesAt;
     }
 
+    /** Until when something of it was late or stood still, or zero. */
+    long hinderedUntil() {
+        return Math.max(resumesAt, Math.max(stalledUntil, stoodStillAt));
+    }
+
     /** Something of this process happens in a while, in the order of the channel if there is one. */
-    private Event after(long delay, @Nullable Channel order, Runnable task) {
+    private Event after(long delay, boolean isTimer, @Nullable Channel order, Runnable task) {
         long at = world.now() + Math.max(0, delay);
+        boolean[] mayStall = {isTimer};
         Event[] event = new Event[1];
         event[0] = world.at(order == null ? at : order.after(at), () -> {
             if (isPaused()) {
                 long later = resumesAt + world.shortTime(WAKING);
                 world.put(event[0], order == null ? later : order.after(later));
+            } else if (mayStall[0] && world.now() < stalledUntil) {
+                mayStall[0] = false;
+                world.put(event[0], world.now() + world.anyTime(stalledUntil - world.now()));
             } else {
                 task.run();
             }
@@ -96,7 +143,7 @@ final class Machine {
 
     /** As {@link #after}, for what is not called off. */
     void later(long delay, @Nullable Channel order, Runnable task) {
-        Event unused = after(delay, order, task);
+        Event unused = after(delay, false, order, task);
     }
 
     private long lateness() {
@@ -136,7 +183,10 @@ final class Machine {
         }
 
         private Disposable on(@Nullable Channel order, Runnable task, long delay) {
-            Event event = after(delay + lateness(), order, task);
+            if (delay == 0) {
+                mayStandStill();
+            }
+            Event event = after(delay + lateness(), delay > 0, order, task);
             return new Scheduled(world, event);
         }
 

@@ -7,8 +7,6 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.quorum.SimulatedQuorum;
 import io.github.reactivelock.reliability.simulation.Fault.Moment;
-import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.List;
@@ -23,6 +21,7 @@ final class Member {
     final Scheduler threads;
     private final World world;
     private final Plan plan;
+    private final Manner manner;
     private final List<Site> sites;
     private final Oracle oracle;
     private BiConsumer<Moment, Integer> onMoment = (moment, site) -> {};
@@ -30,10 +29,11 @@ final class Member {
     private LockClient client;
     private int incarnation;
 
-    Member(World world, Machine machine, Plan plan, List<Site> sites, Oracle oracle) {
+    Member(World world, Machine machine, Plan plan, Manner manner, List<Site> sites, Oracle oracle) {
         this.world = world;
         this.machine = machine;
         this.plan = plan;
+        this.manner = manner;
         this.sites = sites;
         this.oracle = oracle;
         this.threads = machine.scheduler();
@@ -43,7 +43,8 @@ final class Member {
     private LockClient begin() {
         wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
-        LockClientBuilder settings = Simulated.builder(backend(), machine.name + "-" + incarnation)
+        LockClientBuilder settings = Simulated.builder(
+                        new Witnessed(backend(), oracle), machine.name + "-" + incarnation)
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .workScheduler(threads);
@@ -64,17 +65,8 @@ final class Member {
                     oracle.leak(machine.name + " asks without a connection: " + question);
                 }
             }
-
-            @Override
-            public void hears(Claim claim, ClaimResult answer) {
-                if (answer instanceof ClaimResult.Queued queued) {
-                    oracle.told(claim.id(), queued.newestToken());
-                } else if (answer instanceof ClaimResult.Granted granted) {
-                    oracle.told(claim.id(), granted.fencingToken() - 1);
-                }
-            }
         };
-        return new Wire(world, machine, sites.get(site), plan.manner(), witness);
+        return new Wire(world, machine, sites.get(site), manner, witness);
     }
 
     /** Takes what leaves a site for this one, and the number of the site. */
@@ -112,11 +104,20 @@ final class Member {
         close(client, oracle);
     }
 
+    /** A thread of it may stand still while the others end it. */
     private void close(LockClient closed, Oracle oracle) {
         var unused = closed.close().subscribe(nothing -> {}, failure -> oracle.leak("close failed: " + failure), () -> {
-            if (!Simulated.isIdle(closed)) {
-                oracle.leak("something is left in a client on " + machine.name);
+            if (plan.standstill() == 0) {
+                judge(closed, oracle);
+            } else {
+                machine.later(2 * plan.standstill(), null, () -> judge(closed, oracle));
             }
         });
+    }
+
+    private void judge(LockClient closed, Oracle oracle) {
+        if (!Simulated.isIdle(closed)) {
+            oracle.leak("something is left in a client on " + machine.name);
+        }
     }
 }

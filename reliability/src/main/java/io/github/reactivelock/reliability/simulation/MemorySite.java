@@ -5,7 +5,9 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import reactor.core.Disposable;
@@ -16,6 +18,7 @@ final class MemorySite implements Site {
     private final World world;
     private long ahead;
     private long excusedBelow;
+    private long since;
     private int generation;
     private InMemoryLockBackend store;
 
@@ -58,6 +61,7 @@ final class MemorySite implements Site {
     public void lose(Duration late) {
         store = begin();
         generation++;
+        since = world.now();
         excusedBelow = tokenOfNow();
     }
 
@@ -77,6 +81,16 @@ final class MemorySite implements Site {
     @Override
     public int generation() {
         return generation;
+    }
+
+    @Override
+    public long since() {
+        return since;
+    }
+
+    @Override
+    public LockInfo inspect(String key) {
+        return Objects.requireNonNull(store.inspect(key).block());
     }
 
     @Override

@@ -3,10 +3,9 @@ package io.github.reactivelock.reliability.simulation;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
-import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,59 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Oracle {
 
-    private static final long MASK = -(1L << LockBackend.PASS_BITS);
-
-    /** A flow that is inside. */
-    static final class Hold {
-        private final Machine machine;
-        private final String key;
-        private final LockHandle handle;
-        private final String id;
-        private final LockOptions options;
-        private long takenUntil; // the lock is nobody else's before, in the world's time
-        private long reliedUntil; // as its client said last
-        /** As the checker of histories reads it. */
-        private final List<HistoryEvent> history = new ArrayList<>();
-
-        private Hold(Machine machine, LockHandle handle, LockOptions options, long number) {
-            this.id = machine.name + "#" + number;
-            this.machine = machine;
-            this.key = handle.key();
-            this.options = options;
-            this.takenUntil = options.minHold().map(machine::worldTimeIn).orElse(0L);
-            this.handle = handle;
-        }
-
-        /** A look at the handle, which tells of an end before the work has been told. */
-        private void look(long now) {
-            if (!history.isEmpty() && history.get(history.size() - 1).kind() != Kind.LOST) {
-                if (handle.isHeld()) {
-                    record(Kind.HELD, now, machine.worldTimeIn(handle.remaining()));
-                } else {
-                    record(Kind.LOST, now, 0);
-                }
-            }
-        }
-
-        private void record(Kind kind, long now, long until) {
-            int last = history.size() - 1;
-            reliedUntil = Math.max(reliedUntil, until);
-            if (kind == Kind.HELD && history.get(last).kind() == Kind.HELD) { // the latest says it all
-                HistoryEvent unused = history.remove(last);
-            }
-            history.add(new HistoryEvent(now, machine.name, kind, key, id, handle.fencingToken(), until));
-        }
-
-        @Override
-        public String toString() {
-            return "'" + key + "' on " + machine.name + ", token " + handle.fencingToken();
-        }
-    }
+    /** After what it heard a client has so long to act on it, beside that for which a thread may stand still. */
+    private static final long PROMPT = 1_000_000;
 
     /** What is known of a lock. */
     private static final class Lock {
-        private final List<Hold> inside = new ArrayList<>();
-        private @Nullable Hold highest;
+        private final List<Holding> inside = new ArrayList<>();
+        private @Nullable Holding highest;
         private int waiting;
         /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
         private int hadOutside;
@@ -102,40 +55,90 @@ final class Oracle {
     final Risks risks;
 
     private final Promises promises;
+    private final Truth truth;
+    private final long standstill;
     private long holds;
     private long acquisitions;
 
     /** @param site the one whose losses excuse, or one that never loses anything */
-    Oracle(World world, Site site, Duration lease) {
+    Oracle(World world, Plan plan, Site site, List<Site> sites) {
         this.world = world;
         this.site = site;
-        this.risks = new Risks(world, lease, this::wasCut, what -> wrong(untold, what));
+        this.risks = new Risks(world, plan.lease(), this::wasCut, this::knowsItsEnd, what -> wrong(untold, what));
         this.promises = new Promises(world, this::wasCut, what -> wrong(overlaps, what));
+        this.truth = new Truth(world, plan, sites);
+        this.standstill = World.MOST_BLOCKED * plan.standstill();
     }
 
     private Lock lock(String key) {
         return locks.computeIfAbsent(key, unused -> new Lock());
     }
 
-    private boolean isExcused(Hold hold) {
-        long granted = hold.handle.fencingToken() & MASK;
-        return wasCut(granted) && told.getOrDefault(Simulated.claimOf(hold.handle), 0L) < granted;
+    private boolean isExcused(Holding hold) {
+        return wasCut(hold) && !knowsItsEnd(hold);
+    }
+
+    private boolean wasCut(Holding hold) {
+        return wasCut(hold.granted());
     }
 
     private boolean wasCut(long token) {
-        long granted = token & MASK;
+        long granted = token & Holding.MASK;
         return granted < site.excusedBelow() || forced.contains(granted);
     }
 
-    /** An answer has arrived. */
-    void told(String claimId, long newestToken) {
+    private boolean knowsItsEnd(Holding hold) {
+        return knowsItsEnd(hold.handle);
+    }
+
+    private boolean knowsItsEnd(LockHandle handle) {
+        return told.getOrDefault(Simulated.claimOf(handle), 0L) >= (handle.fencingToken() & Holding.MASK);
+    }
+
+    /** A client hears that grants of a claim up to a token are over; what it holds under them it may hold no longer. */
+    void told(Claim claim, long newestToken) {
         if (newestToken > 0) {
-            told.merge(claimId, newestToken, Math::max);
+            told.merge(claim.id(), newestToken, Math::max);
+            lock(claim.key()).inside.forEach(this::judgeEnd);
+        }
+    }
+
+    /** Where threads stand still, what was heard may have to wait for one that is inside the events of the lock. */
+    private void judgeEnd(Holding hold) {
+        if (knowsItsEndAndIsHeld(hold)) {
+            long soon = standstill + PROMPT;
+            var unused = world.at(Math.max(world.now(), hold.machine.resumedAt()) + soon, () -> {
+                if (world.now() < hold.machine.resumedAt() + soon) { // it was paused meanwhile
+                    judgeEnd(hold);
+                } else if (knowsItsEndAndIsHeld(hold) && lock(hold.key).inside.contains(hold)) {
+                    wrong(overlaps, hold + " is held, though its client has heard that the grant is over");
+                }
+            });
+        }
+    }
+
+    private boolean knowsItsEndAndIsHeld(Holding hold) {
+        return hold.isHeld() && knowsItsEnd(hold);
+    }
+
+    /** A client is about to hear of these. */
+    void look(List<Claim> held) {
+        held.forEach(claim -> lock(claim.key()).inside.forEach(this::look));
+    }
+
+    /** At everybody, before a machine is suspended, of which nothing can be seen then. */
+    void look() {
+        locks.values().forEach(lock -> lock.inside.forEach(this::look));
+    }
+
+    private void look(Holding hold) {
+        if (!hold.look(world.now())) {
+            wrong(overlaps, hold + " was lost and is held again");
         }
     }
 
     void forced(long token) {
-        forced.add(token & MASK);
+        forced.add(token & Holding.MASK);
     }
 
     void waits(String key) {
@@ -159,26 +162,29 @@ final class Oracle {
     }
 
     /** A flow begins what the lock protects. */
-    Hold begins(Machine machine, LockHandle handle, LockOptions options) {
+    Holding begins(Machine machine, LockHandle handle, LockOptions options) {
         holds++;
         risks.begins(machine, handle);
         Lock lock = lock(handle.key());
-        Hold begun = new Hold(machine, handle, options, holds);
+        Holding begun = new Holding(machine, handle, options, holds);
         if (world.isLogged()) {
             world.log(machine.name, "holds " + begun);
         }
-        lock.inside.forEach(other -> other.look(world.now()));
-        if (handle.isHeld()) {
-            begun.record(Kind.INVOKED, world.now(), 0);
-            begun.record(Kind.GRANTED, world.now(), machine.worldTimeIn(handle.remaining()));
-            for (Hold other : lock.inside) {
-                if (other.handle.isHeld() && !isExcused(other) && !isExcused(begun)) {
+        lock.inside.forEach(this::look);
+        if (begun.isHeld()) {
+            begun.begin(world.now());
+            if (standstill == 0 && knowsItsEnd(begun)) {
+                wrong(overlaps, begun + " begins, though its client has heard that the grant is over");
+            }
+            compare(begun);
+            for (Holding other : lock.inside) {
+                if (other.isHeld() && !isExcused(other) && !isExcused(begun)) {
                     wrong(overlaps, begun + " begins while " + other + " is held");
                 }
             }
-            lock.inside.forEach(this::outlasts);
+            lock.inside.forEach(promises::outlasts);
             promises.begins(handle.key(), handle.fencingToken());
-            Hold highest = lock.highest;
+            Holding highest = lock.highest;
             if (highest == null || highest.handle.fencingToken() < handle.fencingToken()) {
                 lock.highest = begun;
             } else if (!isExcused(begun) && !isExcused(highest)) {
@@ -186,41 +192,31 @@ final class Oracle {
             }
         }
         lock.inside.add(begun);
+        judgeEnd(begun);
         lock.movedAt = world.now();
         return begun;
     }
 
     /** Its work ended or was cancelled. */
-    void ends(Hold hold) {
+    void ends(Holding hold) {
         Lock lock = lock(hold.key);
         lock.inside.remove(hold);
-        outlasts(hold);
-        if (!hold.history.isEmpty() && !wasCut(hold.handle.fencingToken())) {
-            hold.look(world.now());
-            if (hold.handle.isHeld()) {
-                hold.record(Kind.RELEASED, world.now(), 0);
-            }
+        promises.outlasts(hold);
+        if (!hold.history.isEmpty() && !wasCut(hold)) {
+            look(hold);
+            hold.end(world.now());
             history.addAll(hold.history);
         }
-        lock.movedAt = Math.max(world.now(), hold.takenUntil);
+        lock.movedAt = Math.max(world.now(), hold.takenUntil());
         if (world.isLogged()) {
             world.log(hold.machine.name, "leaves " + hold);
         }
     }
 
-    /** The store has confirmed the release of a hold, so that it keeps the lock for the rest of the minimum. */
-    void released(@Nullable Hold hold) {
-        if (hold != null && hold.takenUntil > world.now()) {
-            promises.make(hold.key, hold.handle.fencingToken(), hold.takenUntil, hold.toString());
-        }
-    }
-
-    /** A hold that was lost by its lease keeps the lock for the delay after that. */
-    private void outlasts(Hold hold) {
-        Duration delay = hold.options.lockDelay().orElse(Duration.ZERO);
-        if (!delay.isZero() && !hold.handle.isHeld() && Simulated.hasExpired(hold.handle)) {
-            hold.takenUntil = hold.reliedUntil + (hold.machine.worldTimeIn(delay) - world.now());
-            promises.make(hold.key, hold.handle.fencingToken(), hold.takenUntil, hold.toString());
+    /** The store has confirmed the release of a hold. */
+    void released(@Nullable Holding hold) {
+        if (hold != null) {
+            promises.released(hold);
         }
     }
 
@@ -232,7 +228,10 @@ final class Oracle {
     /** Whether flows wait while none is inside, and nothing has moved for so long. */
     void look(long longest) {
         locks.forEach((key, lock) -> {
-            lock.inside.forEach(hold -> hold.look(world.now()));
+            lock.inside.forEach(hold -> {
+                look(hold);
+                compare(hold);
+            });
             if (lock.waiting > 0
                     && lock.inside.isEmpty()
                     && lock.hadOutside == 0
@@ -244,6 +243,16 @@ final class Oracle {
                 lock.movedAt = world.now();
             }
         });
+    }
+
+    /** With what the stores say. */
+    private void compare(Holding hold) {
+        if (hold.isHeld() && !wasCut(hold)) {
+            String against = truth.against(hold);
+            if (against != null) {
+                wrong(overlaps, against);
+            }
+        }
     }
 
     void leak(String what) {
@@ -267,42 +276,5 @@ final class Oracle {
         report.leaks().forEach(what -> leaks.add("in the history: " + what));
         return new Result(
                 world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks, untold);
-    }
-
-    /**
-     * What came of a run.
-     *
-     * @param trace two runs with the same did the same
-     * @param events how many
-     * @param acquisitions how many
-     * @param overlaps two inside at once
-     * @param regressions tokens that did not rise
-     * @param lostWakeups somebody waited for a lock that was free
-     * @param leaks what was left
-     * @param untold of a hold that was lost, or of its end
-     */
-    record Result(
-            long trace,
-            long events,
-            long acquisitions,
-            List<String> overlaps,
-            List<String> regressions,
-            List<String> lostWakeups,
-            List<String> leaks,
-            List<String> untold) {
-
-        boolean isRight() {
-            return wrong().isEmpty();
-        }
-
-        List<String> wrong() {
-            List<String> all = new ArrayList<>();
-            overlaps.forEach(what -> all.add("overlap: " + what));
-            regressions.forEach(what -> all.add("token: " + what));
-            lostWakeups.forEach(what -> all.add("lost wake-up: " + what));
-            leaks.forEach(what -> all.add("leak: " + what));
-            untold.forEach(what -> all.add("untold: " + what));
-            return all;
-        }
     }
 }

@@ -46,10 +46,24 @@ final class Promises {
         lock.open.removeIf(promise -> promise.until < world.now());
     }
 
+    /** The store has confirmed the release of a hold, so that it keeps the lock for the rest of the minimum. */
+    void released(Holding hold) {
+        if (hold.takenUntil() > world.now()) {
+            make(hold);
+        }
+    }
+
+    /** A hold that was lost by its lease keeps the lock for the delay after that. */
+    void outlasts(Holding hold) {
+        if (hold.outlasts(world.now())) {
+            make(hold);
+        }
+    }
+
     /** May be heard of when the next one has begun. */
-    void make(String key, long token, long until, String hold) {
-        Promise promise = new Promise(token, until, hold);
-        Lock lock = lock(key);
+    private void make(Holding hold) {
+        Promise promise = new Promise(hold.handle.fencingToken(), hold.takenUntil(), hold.toString());
+        Lock lock = lock(hold.key);
         lock.open.add(promise);
         judge(lock, promise);
     }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Manner.Order;
 import io.github.reactivelock.reliability.simulation.World.Channel;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.ArrayList;
@@ -23,7 +24,7 @@ final class Questions {
 
     private final World world;
     private final Machine machine;
-    private final Wire.Manner manner;
+    private final Manner manner;
     private final Wire.Witness witness;
     private final Way way;
     private final Supplier<QuorumNode> store;
@@ -36,13 +37,7 @@ final class Questions {
     private boolean closed;
     private int cuts;
 
-    Questions(
-            World world,
-            Machine machine,
-            Wire.Manner manner,
-            Wire.Witness witness,
-            Way way,
-            Supplier<QuorumNode> store) {
+    Questions(World world, Machine machine, Manner manner, Wire.Witness witness, Way way, Supplier<QuorumNode> store) {
         this.world = world;
         this.machine = machine;
         this.manner = manner;
@@ -98,10 +93,29 @@ final class Questions {
         var unused = world.at(arriving.after(world.now() + way.there()), step);
     }
 
+    private boolean isInOrder() {
+        return manner.order() != Order.NONE;
+    }
+
+    private void go(Runnable step) {
+        if (isInOrder()) {
+            atSite(step);
+        } else {
+            var unused = world.at(world.now() + way.there(), step);
+        }
+    }
+
     <T> Mono<T> ask(Supplier<String> name, Function<QuorumNode, Mono<T>> question) {
         return manner.immediate()
                 ? Mono.defer(() -> question.apply(store.get()))
-                : Mono.create(sink -> new Question<>(name, question, sink).begin());
+                : Mono.create(sink -> {
+                    // Where threads stand still, one of them may have looked for a connection before it broke.
+                    if (!connected && !closed && manner.standstills() == 0) {
+                        witness.asksUnconnected(name.get());
+                    }
+                    machine.mayStandStill();
+                    new Question<>(name, question, sink).begin();
+                });
     }
 
     private final class Question<T> {
@@ -121,9 +135,6 @@ final class Questions {
                 return;
             }
             unanswered.add(this);
-            if (!connected) {
-                witness.asksUnconnected(name.get());
-            }
             if (connected) {
                 send();
             } else if (!manner.asksAgain()) {
@@ -135,9 +146,9 @@ final class Questions {
         /** It was decided to ask; between that and the asking the process may be paused. */
         void send() {
             int connection = cuts;
-            machine.later(0, leaving, () -> {
+            machine.later(0, isInOrder() ? leaving : null, () -> {
                 if (connection == cuts) {
-                    atSite(() -> arrive(connection));
+                    go(() -> arrive(connection));
                 }
             });
         }
@@ -158,7 +169,7 @@ final class Questions {
             if (world.isLogged()) {
                 world.log(machine.name, name.get() + " -> " + answer);
             }
-            machine.later(way.back(answer), manner.answersInOrder() ? answers : null, () -> {
+            machine.later(way.back(answer), manner.order() == Order.KEPT ? answers : null, () -> {
                 if (connection == cuts && unanswered.remove(this)) {
                     asker.success(answer);
                 }

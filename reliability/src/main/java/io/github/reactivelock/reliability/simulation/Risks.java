@@ -16,16 +16,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
  * Judges what is told of holds. A loss that comes of a store which does not confirm is at risk before, in time unless the
- * process was paused, and until the loss. Who asks for a hold's states hears no other end than the listener, and in the end
+ * process was paused or its timers were late, and until the loss. Who asks for a hold's states hears no other end than the listener, and in the end
  * nobody still waits for one.
  *
  * <p>A loss that nobody can foresee is one by an operator, by a store that lost its data or whose clock jumped, by the longest
- * hold, by the end of the client, and one that is learned only at the release.
+ * hold, by the end of the client, one that is learned only at the release, and one of which the answer to a claim tells.
  */
 final class Risks {
 
@@ -46,6 +47,7 @@ final class Risks {
     private final World world;
     private final Duration lease;
     private final LongPredicate wasCut;
+    private final Predicate<LockHandle> wasTold;
     private final Consumer<String> wrong;
     private final Map<String, Told> holds = new HashMap<>();
     /** Holds that are at risk, by what was asked for. */
@@ -53,12 +55,14 @@ final class Risks {
 
     /**
      * @param wasCut whether the grant with this token may have been ended by something else than its lease
+     * @param wasTold whether the answer to a claim said that the grant is over
      * @param wrong takes what went wrong
      */
-    Risks(World world, Duration lease, LongPredicate wasCut, Consumer<String> wrong) {
+    Risks(World world, Duration lease, LongPredicate wasCut, Predicate<LockHandle> wasTold, Consumer<String> wrong) {
         this.world = world;
         this.lease = lease;
         this.wasCut = wasCut;
+        this.wasTold = wasTold;
         this.wrong = wrong;
     }
 
@@ -153,20 +157,22 @@ final class Risks {
 
     private void judge(Machine machine, LockLostException loss, Told hold) {
         boolean isByLease = loss.reason() == LossReason.UNREACHABLE || loss.reason() == LossReason.EXPIRED;
-        if (!isByLease || wasCut.test(loss.fencingToken()) || isLearnedAtTheRelease(loss, hold.handle)) {
+        if (!isByLease || wasCut.test(loss.fencingToken()) || isLearnedFromTheStore(loss, hold.handle)) {
             return;
         }
         HoldState.AtRisk risk = hold.risk;
         if (risk == null) {
             wrong.accept(loss.getMessage() + ", and was not at risk");
-        } else if (machine.resumedAt() < world.now() - 2 * lease.toNanos()
+        } else if (machine.hinderedUntil() < world.now() - 2 * lease.toNanos()
                 && risk.remaining().compareTo(lease.dividedBy(LEAST_LEFT)) < 0) {
             wrong.accept(loss.getMessage() + ", and was at risk only when " + risk.remaining() + " were left");
         }
     }
 
-    private static boolean isLearnedAtTheRelease(LockLostException loss, @Nullable LockHandle handle) {
-        return loss.reason() == LossReason.EXPIRED && (handle == null || Simulated.isDisowned(handle));
+    /** Which has forgotten it, as far as the client can know. */
+    private boolean isLearnedFromTheStore(LockLostException loss, @Nullable LockHandle handle) {
+        return loss.reason() == LossReason.EXPIRED
+                && (handle == null || Simulated.isDisowned(handle) || wasTold.test(handle));
     }
 
     /** Everything has come to its end. */

@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Manner.Order;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
@@ -17,6 +18,9 @@ final class Run {
     /** Of clocks, in either direction; well within the margin of one percent. */
     private static final double SPEEDS = 0.004;
 
+    private static final String OPERATOR = "operator";
+    private static final long NEAR = 10_000;
+
     private final Plan plan;
     private final World world;
     private final List<Site> sites;
@@ -30,29 +34,39 @@ final class Run {
         this.plan = plan;
         this.world = new World(plan.seed() + 1, log);
         this.sites = IntStream.range(0, plan.sites())
-                .<Site>mapToObj(i -> plan.store().isRedis() ? new LuaSite(world, i) : new MemorySite(world))
+                .<Site>mapToObj(i -> plan.store().isRedis()
+                        ? new LuaSite(world, i, !plan.store().isQuorum())
+                        : new MemorySite(world))
                 .toList();
         Site excusing = plan.store().isQuorum() ? new MemorySite(world) : sites.get(0);
-        this.oracle = new Oracle(world, excusing, plan.lease());
+        this.oracle = new Oracle(world, plan, excusing, sites);
         this.flows = new Flows(world, plan, oracle);
         for (int i = 0; i < plan.machines(); i++) {
             members.add(member("machine-" + i));
         }
-        this.operator = member("operator");
+        this.operator = member(OPERATOR);
         this.faults = new Faults(world, plan, oracle, sites, members, operator);
     }
 
+    /** An operator sits beside the store. */
     private Member member(String name) {
+        Manner manner = name.equals(OPERATOR) ? Manner.steady(NEAR, true, Order.KEPT) : plan.manner();
         double speed = 1 + SPEEDS * (2 * world.random().nextDouble() - 1);
-        return new Member(world, new Machine(world, name, speed), plan, sites, oracle);
+        return new Member(
+                world,
+                new Machine(world, name, speed, plan.manner().standstills(), plan.standstill()),
+                plan,
+                manner,
+                sites,
+                oracle);
     }
 
     /** The same plan always comes to the same result, if nothing is left to chance. */
-    static Oracle.Result of(Plan plan, @Nullable Consumer<String> log) {
+    static Result of(Plan plan, @Nullable Consumer<String> log) {
         return new Run(plan, log).run();
     }
 
-    private Oracle.Result run() {
+    private Result run() {
         if (plan.store().isQuorum()) {
             to(plan.longestLease().toNanos() + 2 * SECOND); // nodes that have been up for less do not count
         }
@@ -78,12 +92,13 @@ final class Run {
 
     private void to(long time) {
         while (world.now() < time) {
-            long until = Math.min(time, world.now() + LOOK);
+            long until =
+                    Math.min(time, world.now() + Math.min(LOOK, plan.lease().toNanos() / 8));
             boolean more = true;
             while (more) {
                 more = world.next(until);
             }
-            oracle.look(plan.patience().toNanos());
+            oracle.look(plan.mayStandStill().toNanos());
         }
     }
 

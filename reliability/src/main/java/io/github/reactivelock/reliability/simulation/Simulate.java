@@ -38,6 +38,9 @@ public final class Simulate implements Callable<Integer> {
     @Option(names = "--from", description = "the first seed; drawn by chance if not given")
     private @Nullable Long from;
 
+    @Option(names = "--seeds", description = "how many at most, whatever the time")
+    private long seeds = Long.MAX_VALUE;
+
     @Option(names = "--store", description = "only seeds of this one: ${COMPLETION-CANDIDATES}")
     private Plan.@Nullable Store store;
 
@@ -96,7 +99,7 @@ public final class Simulate implements Callable<Integer> {
             List<Future<Object>> all = workers.invokeAll(Collections.nCopies(threads, () -> {
                 do {
                     judge(plan(next), total);
-                } while (System.nanoTime() < end && !(first && total.wrong() > 0));
+                } while (total.seeds() < seeds && System.nanoTime() < end && !(first && total.wrong() > 0));
                 return total;
             }));
             for (Future<Object> worker : all) {
@@ -130,7 +133,7 @@ public final class Simulate implements Callable<Integer> {
     }
 
     private void judge(Plan plan, Total total) {
-        Oracle.Result result;
+        Result result;
         try {
             result = Run.of(plan, null);
         } catch (RuntimeException | Error e) {
@@ -148,7 +151,7 @@ public final class Simulate implements Callable<Integer> {
 
     private int replay(Plan plan) {
         out.println(plan);
-        Oracle.Result result = Run.of(plan, out::println);
+        Result result = Run.of(plan, out::println);
         if (result.isRight()) {
             out.println("nothing went wrong; trace=" + Long.toHexString(result.trace()));
             return 0;
@@ -159,19 +162,19 @@ public final class Simulate implements Callable<Integer> {
         return 1;
     }
 
-    /** Leaves out one fault after the other, as long as it goes wrong all the same. */
+    /** Leaves out half of the faults, a quarter, and in the end one after the other, as long as it goes wrong all the same. */
     static Plan shrink(Plan plan, Predicate<Plan> goesWrong) {
         Plan smallest = plan;
-        boolean smaller = true;
-        while (smaller) {
-            smaller = false;
-            for (int i = 0; i < smallest.faults().size() && !smaller; i++) {
+        for (int part = Math.max(1, plan.faults().size() / 2); part > 0; part /= 2) {
+            int from = 0;
+            while (from < smallest.faults().size()) {
                 List<Fault> fewer = new ArrayList<>(smallest.faults());
-                Fault unused = fewer.remove(i);
+                fewer.subList(from, Math.min(from + part, fewer.size())).clear();
                 Plan tried = smallest.with(fewer);
                 if (goesWrong.test(tried)) {
                     smallest = tried;
-                    smaller = true;
+                } else {
+                    from += part;
                 }
             }
         }
@@ -188,7 +191,7 @@ public final class Simulate implements Callable<Integer> {
         private long leaks;
         private long untold;
 
-        synchronized void add(Oracle.Result result) {
+        synchronized void add(Result result) {
             seeds++;
             acquisitions += result.acquisitions();
             overlaps += result.overlaps().size();
@@ -196,6 +199,10 @@ public final class Simulate implements Callable<Integer> {
             lostWakeups += result.lostWakeups().size();
             leaks += result.leaks().size();
             untold += result.untold().size();
+        }
+
+        synchronized long seeds() {
+            return seeds;
         }
 
         synchronized long wrong() {

@@ -2,6 +2,7 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -28,6 +29,12 @@ interface Site {
 
     /** How many connections were lost with it; who connected before has to do it again. */
     int generation();
+
+    /** Since when it has forgotten nothing, in the world's time. */
+    long since();
+
+    /** The lock as it is now, without a way. */
+    LockInfo inspect(String key);
 
     /** What is held, waited for or kept of locks now. */
     int size();

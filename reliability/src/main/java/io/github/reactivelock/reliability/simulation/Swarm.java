@@ -2,84 +2,125 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.reliability.simulation.Fault.Kind;
 import io.github.reactivelock.reliability.simulation.Fault.Moment;
+import io.github.reactivelock.reliability.simulation.Manner.Order;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plans that are extreme: one lock of a small fleet, a lease that is short beside the way to the store, and many faults of
- * a few kinds, aimed at what leaves a store. Each seed switches most of what can break off, so that what is left meets
- * itself.
+ * a few kinds, aimed at what leaves a store, alone or one behind the other. Each seed switches most of what can break off,
+ * so that what is left meets itself. In half of the quorums no machine reaches all nodes, so that each vote matters.
  */
 final class Swarm {
 
     private static final long MILLI = 1_000_000;
+    private static final List<Order> ORDERS = List.of(Order.KEPT, Order.OF_QUESTIONS, Order.NONE);
+    private static final List<Double> SHARES = List.of(0.02, 0.3, 0.5, 1.0, 1.1, 2.0);
 
-    private Swarm() {}
+    private final SplittableRandom random;
+    private final boolean isQuorum;
+    private final Duration lease;
+    private final int machines;
+    private final int sites;
+    private final Duration busy = Duration.ofSeconds(20);
+
+    private Swarm(SplittableRandom random) {
+        this.random = random;
+        this.isQuorum = random.nextBoolean();
+        this.lease = Duration.ofMillis(random.nextBoolean() ? 600 : 2_000);
+        this.machines = 2 + random.nextInt(2);
+        this.sites = isQuorum ? 3 : 1;
+    }
 
     /** As usual, in another measure. */
     static Plan of(Plan usual) {
-        SplittableRandom random = new SplittableRandom(~usual.seed());
-        boolean isQuorum = random.nextBoolean();
-        Duration lease = Duration.ofMillis(random.nextBoolean() ? 600 : 2_000);
-        int machines = 2 + random.nextInt(2);
-        int sites = isQuorum ? 3 : 1;
-        Duration busy = Duration.ofSeconds(20);
-        // Slower nodes of a quorum hardly answer within the quarter of a lease that they are given, and nothing is
-        // promised.
-        long latency = lease.toNanos() / ((isQuorum ? 40L : 8L) << random.nextInt(5));
-        Wire.Manner manner = new Wire.Manner(
-                latency,
-                random.nextInt(3) * 0.15,
-                lease.toNanos() / (isQuorum ? 4 : 1 + random.nextInt(4)),
-                random.nextBoolean(),
-                random.nextBoolean(),
-                false);
-        List<Fault> faults = faults(random, machines, sites, lease, busy);
-        if (isQuorum) {
-            faults.removeIf(fault -> fault.kind() == Kind.JUMP);
+        return new Swarm(new SplittableRandom(~usual.seed())).plan(usual.seed());
+    }
+
+    private Plan plan(long seed) {
+        Manner manner = manner();
+        List<Fault> faults = faults();
+        if (isQuorum && random.nextBoolean()) {
+            faults.addAll(0, apartFromOneSite());
         }
         long work = random.nextBoolean() ? 20 * MILLI : lease.toNanos() * (1 + random.nextInt(3));
         return new Plan(
-                usual.seed(),
+                seed,
                 isQuorum ? Plan.Store.QUORUM : Plan.Store.MEMORY,
                 sites,
                 machines,
-                1 + random.nextInt(3),
+                List.of(1, 2, 3, 6).get(random.nextInt(4)),
                 1,
                 lease,
                 manner,
                 work,
                 busy,
-                isQuorum ? Plan.apart(faults, lease) : List.copyOf(faults));
+                Plan.patience(lease).multipliedBy(manner.dawdles() ? 5 : 1), // a grant may be over before it is heard
+                List.copyOf(faults));
     }
 
-    private static List<Fault> faults(SplittableRandom random, int machines, int sites, Duration lease, Duration busy) {
-        List<Kind> kinds = some(random, Kind.values());
-        List<Moment> aims = some(random, Moment.values());
+    /** A quorum needs questions in order, and hears no answer after the quarter of a lease that it gives to its nodes. */
+    private Manner manner() {
+        long nanos = lease.toNanos();
+        long latency = nanos / ((isQuorum ? 40L : 8L) << random.nextInt(5));
+        Order order = ORDERS.get(random.nextInt(isQuorum ? 2 : 3));
+        Manner steady = Manner.steady(latency, random.nextBoolean(), order);
+        long most = nanos / (isQuorum ? 4 : 1 + random.nextInt(4));
+        Manner manner = random.nextBoolean()
+                ? steady.late(random.nextInt(3) * 0.15, most)
+                : steady.dawdling(0.1 + random.nextInt(3) * 0.2, isQuorum ? most : nanos * 5 / 4);
+        return manner.standingStill(List.of(0.0, 0.0, 0.01, 0.05).get(random.nextInt(4)));
+    }
+
+    private List<Fault> apartFromOneSite() {
+        List<Fault> cuts = new ArrayList<>();
+        int first = random.nextInt(sites);
+        Kind kind = random.nextBoolean() ? Kind.CUT_BOTH : Kind.CUT;
+        for (int machine = 0; machine < machines; machine++) {
+            cuts.add(new Fault(Duration.ZERO, kind, machine, (first + machine) % sites, busy, Moment.ANY, null));
+        }
+        return cuts;
+    }
+
+    private List<Fault> faults() {
+        List<Kind> all = new ArrayList<>(List.of(Kind.values()));
+        if (isQuorum) {
+            all.remove(Kind.JUMP); // for which a quorum promises nothing
+        }
+        List<Kind> kinds = some(all);
+        List<Moment> aims = some(List.of(Moment.values()));
         int count = 20 << random.nextInt(4);
+        double followed = random.nextInt(3) * 0.4;
         List<Fault> faults = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
-            double share = List.of(0.02, 0.3, 1.0, 1.1, 2.0).get(random.nextInt(5)) * (0.9 + 0.2 * random.nextDouble());
-            faults.add(new Fault(
-                    at,
-                    kinds.get(random.nextInt(kinds.size())),
-                    random.nextInt(machines),
-                    random.nextInt(sites),
-                    Duration.ofNanos((long) (lease.toNanos() * share)),
-                    aims.get(random.nextInt(aims.size()))));
+            Fault then = random.nextDouble() < followed ? fault(lease(), kinds, aims, null) : null;
+            faults.add(fault(at, kinds, aims, then));
         }
         faults.sort(Comparator.comparing(Fault::at));
         return faults;
     }
 
+    private Fault fault(Duration at, List<Kind> kinds, List<Moment> aims, @Nullable Fault then) {
+        Kind kind = kinds.get(random.nextInt(kinds.size()));
+        Moment aim = aims.get(random.nextInt(aims.size()));
+        return new Fault(at, kind, random.nextInt(machines), random.nextInt(sites), lease(), aim, then);
+    }
+
+    /** About so much of one. */
+    private Duration lease() {
+        double share = SHARES.get(random.nextInt(SHARES.size())) * (0.9 + 0.2 * random.nextDouble());
+        return Duration.ofNanos((long) (lease.toNanos() * share));
+    }
+
     /** One to three. */
-    private static <T> List<T> some(SplittableRandom random, T[] of) {
-        List<T> left = new ArrayList<>(List.of(of));
+    private <T> List<T> some(List<T> of) {
+        List<T> left = new ArrayList<>(of);
         List<T> chosen = new ArrayList<>();
         int count = 1 + random.nextInt(3);
         for (int i = 0; i < count; i++) {

@@ -10,7 +10,7 @@ import io.github.reactivelock.spi.Vote;
 final class Way {
 
     private final World world;
-    private final Wire.Manner manner;
+    private final Manner manner;
     private final Wire.Witness witness;
     /** Nothing arrives before, in either direction. */
     private long silentUntil;
@@ -19,7 +19,7 @@ final class Way {
     /** By how much the next thing that leaves the store is late. */
     private long nextIsLate;
 
-    Way(World world, Wire.Manner manner, Wire.Witness witness) {
+    Way(World world, Manner manner, Wire.Witness witness) {
         this.world = world;
         this.manner = manner;
         this.witness = witness;
@@ -40,7 +40,7 @@ final class Way {
     long there() {
         long latency = manner.latency() / 2 + world.shortTime(2 * manner.latency());
         if (world.chance(manner.lateShare())) {
-            latency += world.shortTime(manner.latest());
+            latency += manner.dawdles() ? world.anyTime(manner.latest()) : world.shortTime(manner.latest());
         }
         return Math.max(0, silentUntil - world.now()) + latency;
     }

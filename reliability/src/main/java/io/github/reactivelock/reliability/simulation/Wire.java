@@ -24,24 +24,6 @@ import reactor.core.publisher.Mono;
  */
 final class Wire implements QuorumNode {
 
-    /**
-     * How a driver and its network behave.
-     *
-     * @param latency nanoseconds that a question takes on its way, about
-     * @param lateShare of what is much later
-     * @param latest by how many nanoseconds that is late at most
-     * @param asksAgain what a broken connection left without an answer
-     * @param answersInOrder as on one connection; else answers overtake one another
-     * @param immediate there is no way: the store answers inside the call, as the one in the process does
-     */
-    record Manner(
-            long latency,
-            double lateShare,
-            long latest,
-            boolean asksAgain,
-            boolean answersInOrder,
-            boolean immediate) {}
-
     /** Looks on. */
     interface Witness {
 
@@ -50,15 +32,11 @@ final class Wire implements QuorumNode {
 
         /** A client asks although it could know that there is no connection. */
         void asksUnconnected(String question);
-
-        /** A client hears what became of a claim. */
-        void hears(Claim claim, ClaimResult answer);
     }
 
     private final World world;
     private final Machine machine;
     private final Site site;
-    private final Witness witness;
     private final Way way;
     private final Questions questions;
     private final Channel pushes = new Channel();
@@ -73,7 +51,6 @@ final class Wire implements QuorumNode {
         this.world = world;
         this.machine = machine;
         this.site = site;
-        this.witness = witness;
         this.way = new Way(world, manner, witness);
         this.questions = new Questions(world, machine, manner, witness, way, this::store);
     }
@@ -169,9 +146,7 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return questions
-                .ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim))
-                .doOnNext(answer -> witness.hears(claim, answer));
+        return questions.ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.github.reactivelock.reliability.simulation;
 import io.github.reactivelock.reliability.simulation.Agenda.Event;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Time, chance, and the one line of events that everything in a simulation happens in. For one thread. */
@@ -18,7 +19,7 @@ final class World {
         }
     }
 
-    private static final int MOST_BLOCKED = 5;
+    static final int MOST_BLOCKED = 5;
 
     private final Agenda agenda = new Agenda();
     private final SplittableRandom random;
@@ -54,6 +55,16 @@ final class World {
         return (long) (most * share * share * share);
     }
 
+    /** Any number of nanoseconds up to {@code most}. */
+    long anyTime(long most) {
+        return (long) (most * random.nextDouble());
+    }
+
+    /** As {@link #at}, before whatever else happens then, and without a choice: with or without it, all else is the same. */
+    void atFirst(long time, Runnable task) {
+        agenda.put(new Event(task), Math.max(time, now), Long.MIN_VALUE);
+    }
+
     Event at(long time, Runnable task) {
         Event event = new Event(task);
         put(event, time);
@@ -83,14 +94,13 @@ final class World {
         return true;
     }
 
-    /** The thread that runs now stands still for so long, and everything else goes on. */
-    void block(long nanos) {
+    /** The thread that runs now stands still for so long, and until its process runs, and everything else goes on. */
+    void block(long nanos, LongSupplier processRunsAt) {
         if (blocked < MOST_BLOCKED) {
             blocked++;
             long until = now + nanos;
-            boolean more = true;
-            while (more) {
-                more = next(until);
+            while (next(Math.max(until, processRunsAt.getAsLong())) || now < processRunsAt.getAsLong()) {
+                // what happens meanwhile may stop the process
             }
             blocked--;
         }

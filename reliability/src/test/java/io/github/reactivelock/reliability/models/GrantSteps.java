@@ -61,7 +61,7 @@ final class GrantSteps {
             heard(granted);
             hold(granted, sentAt, now);
         } else if (phase == Phase.HELD && granted == token) {
-            confirm(sentAt);
+            confirmInTime(sentAt, now);
         } else if (phase == Phase.HELD && granted > token) {
             lose();
         }
@@ -78,10 +78,8 @@ final class GrantSteps {
     }
 
     void hearRenewed(long sentAt, long now) {
-        if (phase == Phase.HELD && remaining(now) <= 0) {
-            lose();
-        } else if (phase == Phase.HELD) {
-            confirm(sentAt);
+        if (phase == Phase.HELD) {
+            confirmInTime(sentAt, now);
         }
     }
 
@@ -112,7 +110,11 @@ final class GrantSteps {
         }
     }
 
-    private void confirm(long since) {
-        confirmedAt = Math.max(confirmedAt, since);
+    private void confirmInTime(long since, long now) {
+        if (remaining(now) <= 0) {
+            lose();
+        } else {
+            confirmedAt = Math.max(confirmedAt, since);
+        }
     }
 }

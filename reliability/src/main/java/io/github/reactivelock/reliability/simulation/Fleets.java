@@ -1,0 +1,115 @@
+package io.github.reactivelock.reliability.simulation;
+
+import io.github.reactivelock.reliability.simulation.Fault.Kind;
+import io.github.reactivelock.reliability.simulation.Fault.Moment;
+import io.github.reactivelock.reliability.simulation.Manner.Order;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Fleets of rare kinds, of which chance would make too few. In most of them a lock may stand still for some seconds only,
+ * far less than the lease, so that whatever waits for the end of a lease stands out.
+ */
+final class Fleets {
+
+    private static final long MILLI = 1_000_000;
+    private static final Duration LEASE = Duration.ofSeconds(15);
+    private static final long BURSTS_APART = 10;
+
+    private final Plan usual;
+    private final SplittableRandom random;
+
+    private Fleets(Plan usual) {
+        this.usual = usual;
+        this.random = new SplittableRandom(usual.seed());
+    }
+
+    /** Most seeds have a {@link Swarm}, because its runs are short. */
+    static Plan of(Plan usual) {
+        Fleets fleets = new Fleets(usual);
+        return switch (Math.floorMod(usual.seed(), 40)) {
+            case 0, 3, 8, 15, 21, 29, 35 -> usual;
+            case 5, 25 -> fleets.withShortCuts();
+            case 7, 27 -> fleets.withPushesCut();
+            case 11 -> fleets.withoutOrder();
+            case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
+            default -> Swarm.of(usual);
+        };
+    }
+
+    /** Locks are wanted by the thousand, from a store that answers inside the call. */
+    private Plan withManyKeys() {
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                2,
+                1,
+                3_000,
+                usual.lease(),
+                Manner.immediately(),
+                MILLI,
+                Duration.ofMillis(300),
+                Plan.patience(usual.lease()),
+                List.of());
+    }
+
+    /** Nothing breaks but connections for pushes, so that a grant whose push was lost stands out. */
+    private Plan withPushesCut() {
+        Manner manner = Manner.steady(latency(), true, Order.KEPT).late(0.1, 60 * MILLI);
+        return small(manner, Duration.ofSeconds(2), bursts(List.of(Kind.CUT_PUSHES)));
+    }
+
+    /** Connections break for a moment: what has to be said again may not wait for the end of a lease. */
+    private Plan withShortCuts() {
+        Manner manner =
+                Manner.steady(latency(), usual.seed() % 2 == 0, Order.KEPT).late(0.1, 60 * MILLI);
+        return small(manner, Duration.ofSeconds(4), bursts(List.of(Kind.CUT, Kind.CUT_PUSHES, Kind.CUT_BOTH)));
+    }
+
+    /** Nothing breaks, but what is asked overtakes what was asked before: a release its claim, too. */
+    private Plan withoutOrder() {
+        Manner manner = Manner.steady(latency(), true, Order.NONE).late(0.3, 300 * MILLI);
+        return small(manner, Duration.ofSeconds(4), List.of());
+    }
+
+    private long latency() {
+        return List.of(MILLI / 10, MILLI / 2, 2 * MILLI, 10 * MILLI).get(random.nextInt(4));
+    }
+
+    private Plan small(Manner manner, Duration patience, List<Fault> faults) {
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                usual.machines(),
+                usual.flows(),
+                1,
+                LEASE,
+                manner,
+                20 * MILLI,
+                usual.busy(),
+                patience,
+                faults);
+    }
+
+    /** Short ones, with seconds between them in which the lock has to go on. */
+    private List<Fault> bursts(List<Kind> kinds) {
+        List<Fault> cuts = new ArrayList<>();
+        Moment[] aims = Moment.values();
+        for (long burst = 1; burst < usual.busy().toSeconds(); burst += BURSTS_APART) {
+            for (int i = 0; i < 8; i++) {
+                Duration at = Duration.ofSeconds(burst).plusNanos(random.nextLong(300 * MILLI));
+                Duration length = Duration.ofNanos((long) (50 * MILLI * Math.pow(random.nextDouble(), 3)));
+                Kind kind = kinds.get(random.nextInt(kinds.size()));
+                Moment aim = aims[random.nextInt(aims.length)];
+                cuts.add(new Fault(at, kind, random.nextInt(usual.machines()), 0, length, aim, null));
+            }
+        }
+        cuts.sort(Comparator.comparing(Fault::at));
+        return List.copyOf(cuts);
+    }
+}
