@@ -1,8 +1,9 @@
 "use strict";
 
+const lanes = document.getElementById("lanes");
 const connection = document.getElementById("connection");
 const problem = document.getElementById("problem");
-const outages = document.getElementById("outages");
+const blank = document.getElementById("lane");
 
 function element(name, text, className = "") {
   const made = document.createElement(name);
@@ -11,113 +12,53 @@ function element(name, text, className = "") {
   return made;
 }
 
-async function ask(path) {
-  problem.textContent = "";
+async function order(path, item) {
   try {
-    const answer = await fetch(`/${path}`, { method: "POST" });
-    if (!answer.ok) {
-      problem.textContent = (await answer.json()).detail ?? "The service said no.";
-    }
+    const answer = await fetch(`/${path}/${item}`, { method: "POST" });
+    problem.textContent = answer.ok ? "" : (await answer.json()).detail;
   } catch (failure) {
-    problem.textContent = `The service did not answer: ${failure.message}`;
+    problem.textContent = `The order for ${item} failed: ${failure.message}`;
   }
 }
 
-// Text that does not change is not set again, so that a screen reader says only what is new.
-function say(card, part, text, className) {
-  const shown = card.querySelector(part);
-  if (shown.textContent !== String(text)) {
-    shown.textContent = text;
+function open(item) {
+  const lane = blank.content.firstElementChild.cloneNode(true);
+  lane.id = item;
+  lane.querySelector("h2").textContent = item;
+  for (const button of lane.querySelectorAll("button")) {
+    button.addEventListener("click", () => order(button.dataset.path, item));
   }
-  if (className !== undefined) {
-    shown.className = className;
-  }
+  lanes.append(lane);
+  return lane;
 }
 
-function card(kind, name) {
-  const made = document.getElementById(kind).content.firstElementChild.cloneNode(true);
-  const heading = made.querySelector("h3");
-  made.id = name;
-  heading.id = `${name}-heading`;
-  heading.textContent = name;
-  made.setAttribute("aria-labelledby", heading.id);
-  for (const button of made.querySelectorAll("[data-path]")) {
-    const path = button.dataset.path.replace("ITEM", name);
-    button.setAttribute("aria-describedby", heading.id);
-    button.addEventListener("click", () => ask(path));
-  }
-  document.getElementById(`${kind}s`).append(made);
-  return made;
-}
-
-function openTill(name) {
-  const till = card("till", name);
-  till.querySelector(".switch").addEventListener("click", event => ask(`tills/${name}/${event.target.dataset.verb}`));
-  return till;
-}
-
-function showTill({ name, state, numbers }) {
-  const till = document.getElementById(name) ?? openTill(name);
-  const words = { UP: "open", DOWN: "closed: its process is gone", STARTING: "starting" };
-  const button = till.querySelector(".switch");
-  say(till, "h3", name, name);
-  say(till, ".state", words[state]);
-  say(till, ".acquired", numbers.acquired);
-  say(till, ".passed", numbers.passed);
-  say(till, ".wait", `${numbers.waitMillis.toFixed(1)} ms`);
-  say(till, ".hold", `${numbers.holdMillis.toFixed(0)} ms`);
-  say(till, ".at-risk", numbers.atRisk);
-  say(till, ".lost", numbers.lost);
-  button.dataset.verb = state === "UP" ? "kill" : "start";
-  button.disabled = state === "STARTING";
-  say(till, ".switch", state === "UP" ? `Kill ${name}` : `Start ${name}`);
-}
-
-function served(one) {
+function served(receipt) {
   const row = document.createElement("tr");
-  const handOver = one.handOverMillis === null ? "it was free" : `${one.handOverMillis.toFixed(1)} ms`;
-  const bad = one.outcome.startsWith("lost") || one.outcome === "killed";
-  row.append(element("td", one.order), element("td", one.till, one.till), element("td", one.token),
-    element("td", handOver), element("td", one.outcome || "at work", bad ? "bad" : ""));
+  const handOver = receipt.handOverMillis === null
+    ? "it was free" : `${receipt.handOverMillis.toFixed(1)} ms`;
+  row.dataset.order = receipt.order;
+  row.append(element("td", receipt.order), element("td", receipt.till, receipt.till), element("td", receipt.token),
+    element("td", handOver));
   return row;
 }
 
-function holder(lane) {
-  const till = lane.served[0]?.till;
-  switch (lane.state) {
-    case "HELD": return `held by ${till}`;
-    case "AT_RISK": return `held by ${till}, at risk: the store does not confirm it`;
-    case "ABANDONED": return `${till} was killed; free when its lease is over`;
-    default: return "free";
-  }
-}
-
-function showLane(lane) {
-  const shown = document.getElementById(lane.item) ?? card("lane", lane.item);
-  const till = lane.state === "FREE" ? "" : lane.served[0].till;
-  say(shown, ".holder", holder(lane), `holder ${till} ${lane.state}`);
-  say(shown, ".token", lane.served[0]?.token ?? "none yet");
-  say(shown, ".sold", lane.sold);
-  shown.querySelector(".waiting").replaceChildren(
-    ...lane.waiting.map(one => element("li", `order ${one.order}, ${one.till}`, one.till)));
-  shown.querySelector(".served").replaceChildren(...lane.served.slice(0, 6).map(served));
-}
-
-for (const button of outages.querySelectorAll("button")) {
-  button.addEventListener("click", () => ask(button.dataset.path));
+function show(state) {
+  const lane = document.getElementById(state.item) ?? open(state.item);
+  lane.querySelector(".holder").className = `holder ${state.holder}`;
+  lane.querySelector(".who").textContent = state.holder ? `held by ${state.holder}` : "free";
+  lane.querySelector(".token").textContent = state.token || "none yet";
+  lane.querySelector(".sold").textContent = state.sold;
+  lane.querySelector(".waiting").replaceChildren(
+    ...state.waiting.map(one => element("li", `order ${one.order}, ${one.till}`, one.till)));
+  lane.querySelector(".served").replaceChildren(...state.served.map(served));
 }
 
 // The browser connects again by itself when the service was away.
 const board = new EventSource("/board");
 board.onmessage = message => {
-  const view = JSON.parse(message.data);
-  if (connection.className !== "live") {
-    connection.textContent = "live";
-    connection.className = "live";
-  }
-  outages.hidden = !view.outages;
-  view.tills.forEach(showTill);
-  view.lanes.forEach(showLane);
+  connection.textContent = "live";
+  connection.className = "live";
+  JSON.parse(message.data).forEach(show);
 };
 board.onerror = () => {
   connection.textContent = "the service does not answer, trying again";

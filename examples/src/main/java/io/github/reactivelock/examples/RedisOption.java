@@ -26,15 +26,6 @@ public final class RedisOption {
     public RedisOption() {}
 
     /**
-     * Whether the Redis is the user's own.
-     *
-     * @return false if the example starts one for itself
-     */
-    public boolean isGiven() {
-        return uri != null;
-    }
-
-    /**
      * Runs a program against the user's Redis, or against one that is started for it and stopped afterwards.
      *
      * @param program makes the program, given the server's URI

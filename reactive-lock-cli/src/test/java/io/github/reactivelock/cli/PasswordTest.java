@@ -8,6 +8,7 @@ import io.etcd.jetcd.Client;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.cli.Program.Ended;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.testservers.MariaDbServer;
@@ -165,7 +166,8 @@ class PasswordTest {
 
     private static void prepare(String url, String... statements) {
         ConnectionFactory factory = ConnectionFactories.get(url);
-        R2dbcLockBackend backend = R2dbcLockBackend.using(factory);
+        R2dbcLockBackend backend =
+                R2dbcLockBackend.using(factory, R2dbcBackendOptions.defaults().withCommandTimeout(StoreCases.LIMIT));
         backend.createTables().block(StoreCases.LIMIT);
         backend.close().block(StoreCases.LIMIT);
         Mono.usingWhen(

@@ -45,6 +45,7 @@ class TypedAddressTest {
                 .withPort(server.port())
                 .withSsl(true)
                 .withPassword(PASSWORD.toCharArray())
+                .withTimeout(Duration.ofSeconds(9)) // a busy machine shakes hands slowly
                 .build();
     }
 

@@ -209,12 +209,17 @@ class TransactionTest {
             var operator = TransactionalOperator.create(transactions);
             transactions.end.emitEmpty(FAIL_FAST);
             Rows rows = context.getBean(Rows.class);
-            context.getBean(DatabaseClient.class).sql("CREATE TABLE t (id BIGINT)").then().block(PATIENCE);
+            context.getBean(DatabaseClient.class)
+                    .sql("CREATE TABLE t (id BIGINT)")
+                    .then()
+                    .block(PATIENCE);
 
             rows.insert(1).block(PATIENCE);
             assertThat(said.list).isEmpty();
 
-            operator.transactional(rows.insert(2)).then(operator.transactional(rows.insert(3))).block(PATIENCE);
+            operator.transactional(rows.insert(2))
+                    .then(operator.transactional(rows.insert(3)))
+                    .block(PATIENCE);
             assertThat(said.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
                     .singleElement()

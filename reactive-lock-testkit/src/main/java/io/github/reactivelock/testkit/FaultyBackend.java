@@ -85,9 +85,9 @@ public final class FaultyBackend implements LockBackend {
     }
 
     /**
-     * A fault: the command does not reach the store, and no error says so.
+     * A fault: the command does not reach the store, and nothing says so.
      *
-     * @param command the real command
+     * @param command is not subscribed to
      * @param <T> the answer's type
      * @return never answers
      */
@@ -257,11 +257,7 @@ public final class FaultyBackend implements LockBackend {
     }
 
     private Mono<Boolean> released(Mono<Boolean> command) {
-        return Mono.defer(() -> {
-            Mono<Boolean> answer = releaseFault.apply(command);
-            releases.incrementAndGet();
-            return answer;
-        });
+        return Mono.defer(() -> releaseFault.apply(command)).doOnSubscribe(asked -> releases.incrementAndGet());
     }
 
     @Override

@@ -65,13 +65,16 @@ abstract class StatesCases extends Cases {
     @Test
     void aHoldIsAtRiskBeforeItIsLostToAStoreThatIsCutOffOrSilent() {
         FaultyBackend cut = faulty();
-        cut.onRenewal(FaultyBackend::unreachable);
         FaultyBackend silent = faulty();
-        silent.onRenewal(FaultyBackend::silent);
         LockHandle first = Await.get(client(cut).with(lease()).acquire(key));
         LockHandle second = Await.get(client(silent).with(lease()).acquire(key("second")));
         Heard refused = new Heard(first);
         Heard unanswered = new Heard(second);
+        refused.until("safe");
+        unanswered.until("safe");
+
+        cut.onRenewal(FaultyBackend::unreachable);
+        silent.onRenewal(FaultyBackend::silent);
 
         assertThat(Await.get(refused.all)).containsExactly("safe", "at risk", "lost UNREACHABLE");
         assertThat(Await.get(unanswered.all)).containsExactly("safe", "at risk", "lost UNREACHABLE");
@@ -82,11 +85,12 @@ abstract class StatesCases extends Cases {
     void aHoldWhoseStoreComesBackIsSafeAgainAndTheListenerHearsTheSame() {
         Stories stories = new Stories();
         FaultyBackend backend = faulty();
-        backend.onRenewal(FaultyBackend::unreachable);
         LockClient client = client(backend, settings -> settings.listener(stories));
         LockHandle held = Await.get(client.with(lease()).acquire(key));
         Heard heard = new Heard(held);
+        heard.until("safe");
 
+        backend.onRenewal(FaultyBackend::unreachable);
         heard.until("safe", "at risk");
         assertThat(Await.get(held.states().next()))
                 .isInstanceOfSatisfying(
@@ -108,7 +112,7 @@ abstract class StatesCases extends Cases {
     void aHoldThatIsNotRenewedIsAtRiskBeforeItExpires() {
         LockHandle held = Await.get(client().with(lease().withoutRenewal()).acquire(key));
 
-        assertThat(Await.get(new Heard(held).all)).containsExactly("safe", "at risk", "lost EXPIRED");
+        assertThat(Await.get(new Heard(held).all)).endsWith("at risk", "lost EXPIRED"); // safe, if it was asked in time
     }
 
     @Test

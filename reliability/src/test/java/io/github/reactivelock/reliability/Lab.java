@@ -134,11 +134,20 @@ final class Lab implements AutoCloseable {
         return person(store.backends.connect(uri), MARGIN);
     }
 
+    /** A client of which a hold lasts so long without the store. */
+    Person person(Duration lease) {
+        return person(store.backend(), MARGIN, lease);
+    }
+
     /** A client that stops believing in its holds so much of a lease before the store does. */
     Person person(LockBackend backend, double margin) {
+        return person(backend, margin, LEASE);
+    }
+
+    private Person person(LockBackend backend, double margin, Duration lease) {
         History history = new History("client " + clients.size(), events::add);
         LockClient lock = LockClient.builder(history.observe(backend))
-                .options(LockOptions.defaults().withLease(LEASE))
+                .options(LockOptions.defaults().withLease(lease))
                 .clockMargin(margin, Duration.ofMillis(2))
                 .commandTimeout(LEASE)
                 .build();

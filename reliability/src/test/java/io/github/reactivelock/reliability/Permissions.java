@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -70,6 +71,7 @@ final class Permissions {
         need("no longer watch", quiet("reactivelock:0:events:*"));
         server.command("SCRIPT", "FLUSH");
         need("force", ask(backend.forceRelease("a", ((Signal.Grant) pushed).fencingToken())));
+        share();
         server.command("RPUSH", "{reactivelock:b}", "x");
         String foreign = backend.inspect("b")
                 .map(String::valueOf)
@@ -77,6 +79,32 @@ final class Permissions {
                 .block(LIMIT);
         need("the type of a foreign key", String.valueOf(foreign).contains("(a list)"));
         listening.dispose();
+    }
+
+    private void share() {
+        Claim first = permit();
+        Claim last = permit();
+        need("share", ask(backend.claim(first)) instanceof ClaimResult.Granted);
+        need("share", ask(backend.claim(permit())) instanceof ClaimResult.Granted);
+        need("queue for a share", ask(backend.claim(last)) instanceof ClaimResult.Queued);
+        need("renew a share", ask(backend.renew(List.of(first))).renewed().contains(first.id()));
+        LockInfo shared = ask(backend.inspect("shared"));
+        need("inspect a shared lock", shared.isHeld());
+        need("force a share", ask(backend.forceRelease("shared", ((LockInfo.Held) shared).fencingToken())));
+        need("release a share", ask(backend.release(first)));
+        need("release a share", ask(backend.release(last)));
+    }
+
+    private static Claim permit() {
+        String id = UUID.randomUUID().toString().substring(0, 22);
+        return new Claim(
+                "shared",
+                id,
+                "a test",
+                Duration.ofSeconds(30),
+                Claim.Mode.QUEUE,
+                Claim.Keeping.RENEWED,
+                Share.permits(1, 2));
     }
 
     private boolean quiet(String channels) throws InterruptedException {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
@@ -20,16 +21,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: opens the shop with its two tills, and with {@code --demo} sends customers of its own and closes it again. */
+/** The command: opens the shop, and with {@code --demo} sends customers of its own and closes it again. */
 @Command(
         name = "examples/run webflux",
         description =
-                "A Spring Boot service of two instances, whose methods take a lock for each item they sell, and a page that"
-                        + " shows the locks live and kills an instance.",
+                "A Spring WebFlux service whose handlers take a lock for each item they sell, and a page that shows"
+                        + " the locks live.",
         usageHelpAutoWidth = true)
 public final class WebFlux implements Callable<Integer> {
 
@@ -44,7 +44,7 @@ public final class WebFlux implements Callable<Integer> {
     @Option(
             names = "--packing",
             paramLabel = "MS",
-            description = "how long an order keeps its item; 1500, or 200 in the demo")
+            description = "how long an order keeps its item; 1500, or 100 in the demo")
     private @Nullable Integer packing;
 
     @Option(names = "--demo", description = "serve a scripted rush, print what happened, and end")
@@ -72,9 +72,9 @@ public final class WebFlux implements Callable<Integer> {
     public Integer call() {
         check("--port", port, 0, 65_535);
         check("--packing", packing, 1, 60_000);
-        int millis = Objects.requireNonNullElse(packing, demo ? 200 : 1_500);
+        int millis = Objects.requireNonNullElse(packing, demo ? 100 : 1_500);
         // Only the main thread ever waits.
-        return redis.use(uri -> serve(new Settings(uri, Duration.ofMillis(millis), !redis.isGiven())))
+        return redis.use(uri -> serve(new Settings(uri, Duration.ofMillis(millis))))
                 .blockOptional()
                 .orElse(0);
     }
@@ -82,18 +82,12 @@ public final class WebFlux implements Callable<Integer> {
     private Mono<Integer> serve(Settings settings) {
         return Mono.usingWhen(
                 Mono.fromCallable(() -> open(settings)).subscribeOn(Schedulers.boundedElastic()),
-                front -> Flux.fromIterable(Board.TILLS)
-                        .flatMap(front.getBean(Tills.class)::start)
-                        .then(Mono.defer(() -> opened(front))),
-                front -> front.getBean(Tills.class)
-                        .close()
-                        .then(Mono.<Void>fromRunnable(front::close).subscribeOn(Schedulers.boundedElastic())));
-    }
-
-    private Mono<Integer> opened(ConfigurableApplicationContext front) {
-        String address = "http://127.0.0.1:" + front.getEnvironment().getProperty("local.server.port");
-        Print.line("The page: %s", address);
-        return demo ? new Rush(address).run() : untilInterrupted();
+                shop -> {
+                    String address = "http://127.0.0.1:" + shop.getEnvironment().getProperty("local.server.port");
+                    Print.line("The page: %s", address);
+                    return demo ? new Rush(address).run() : untilInterrupted();
+                },
+                shop -> Mono.<Void>fromRunnable(shop::close).subscribeOn(Schedulers.boundedElastic()));
     }
 
     private static Mono<Integer> untilInterrupted() {
@@ -102,11 +96,13 @@ public final class WebFlux implements Callable<Integer> {
     }
 
     private ConfigurableApplicationContext open(Settings settings) throws IOException {
-        SpringApplication application = new SpringApplication(Front.class);
+        SpringApplication application = new SpringApplication(Shop.class);
+        application.setBannerMode(Banner.Mode.OFF);
         application.setDefaultProperties(Map.of(
+                "server.address", "127.0.0.1",
                 "server.port", port == null ? usualPort() : port,
-                "spring.data.redis.url", settings.redis(),
-                "reactive-lock.name", "front"));
+                // An open page would delay the end of the service.
+                "server.shutdown", "immediate"));
         application.addInitializers(
                 context -> ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings));
         return application.run();

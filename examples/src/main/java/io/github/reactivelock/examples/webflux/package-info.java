@@ -1,7 +1,7 @@
 /**
- * A shop on Spring WebFlux with two tills, which take orders for the same items. Each till ({@code shop.Shop}) is a process of
- * its own, a Boot application with the starter. In front of them ({@code Front}) is a switch that passes orders on, kills and
- * starts tills, and shows on a page live who holds which lock.
+ * A shop on Spring WebFlux. Two tills ({@code Till}), each with a lock client of its own as two processes would have,
+ * take orders for the same items over HTTP; a page shows live who holds which lock ({@code Board}). Handlers return what
+ * {@code withLock} makes and never wait.
  */
 @NullMarked
 package io.github.reactivelock.examples.webflux;

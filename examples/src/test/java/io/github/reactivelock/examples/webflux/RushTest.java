@@ -8,14 +8,12 @@ import org.junit.jupiter.api.Test;
 class RushTest {
 
     @Test
-    void theDemoEndsByItselfWithEveryOrderSoldOnceAndATillThatWasKilled() throws Exception {
+    void theDemoEndsByItselfWithEveryOrderSoldOnceAndTheOneThatGaveUpNotSold() throws Exception {
         RunningExample demo = RunningExample.run(WebFlux.class, "--demo", "--port", "0");
 
         assertThat(demo.exit()).as(demo.text()).isZero();
-        assertThat(demo.output()).anyMatch(line -> line.startsWith("orders=15 sold=15 lost=0 handovers="));
+        assertThat(demo.output().get(demo.output().size() - 1)).startsWith("orders=15 sold=15 lost=0 handovers=");
         assertThat(demo.text()).contains("till-1", "till-2").contains("hangs up and leaves the line");
-        assertThat(demo.output().get(demo.output().size() - 1))
-                .isEqualTo("crash: till-2 has the lock after the lease of till-1");
     }
 
     @Test

@@ -33,10 +33,10 @@ final class ElectionHealthIndicator extends AbstractReactiveHealthIndicator {
     }
 
     private boolean isTrouble(ElectionState state) {
-        return state instanceof ElectionState.Seeking seeking
-                        && (seeking.cause() != null
-                                || seeking.since().plus(lease).isBefore(Instant.now()))
-                || state instanceof ElectionState.Idle idle && idle.cause() != null;
+        if (state instanceof ElectionState.Seeking seeking) {
+            return seeking.cause() != null || seeking.since().plus(lease).isBefore(Instant.now());
+        }
+        return state instanceof ElectionState.Idle idle && idle.cause() != null;
     }
 
     private static String text(ElectionState state) {

@@ -67,8 +67,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        campaign = election.lead(term -> Flux.<Object>from(work.apply(term)))
-                .subscribe(value -> {}, this::ended);
+        campaign = election.lead(term -> Flux.<Object>from(work.apply(term))).subscribe(value -> {}, this::ended);
     }
 
     private void ended(Throwable failure) {

@@ -122,7 +122,7 @@ class ClientSettingsTest {
                 .withBean("second", LockListener.class, () -> new Hearing("second", heard))
                 .withBean(LockClientCustomizer.class, () -> builder -> {
                     order.add("customized");
-                    builder.name("named in code");
+                    var unused = builder.name("named in code");
                 })
                 .withPropertyValues("reactive-lock.name=named in a property")
                 .run(context -> {
