@@ -111,7 +111,8 @@ abstract class SurroundingsCases extends Cases {
 
         assertThat(List.of(tooLong, Await.error(forced)))
                 .allSatisfy(failure -> assertThat(failure).isInstanceOf(LockLostException.class));
-        assertThat(used).hasSize(7).allMatch(SurroundingsCases::isOwn);
+        Await.until("all have noted their thread", () -> used.size() == 7);
+        assertThat(used).allMatch(SurroundingsCases::isOwn);
     }
 
     @Test
