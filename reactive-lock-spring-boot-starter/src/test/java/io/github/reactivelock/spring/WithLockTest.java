@@ -70,11 +70,11 @@ class WithLockTest {
         CompletableFuture<Void> first = hold();
 
         StepVerifier.create(orders.impatient(42)).verifyError(LockTimeoutException.class);
-        StepVerifier.create(orders.impatient(43)).expectNext("ran").verifyComplete();
+        StepVerifier.create(orders.ifFree(43)).expectNext("ran").verifyComplete();
 
         orders.end();
         assertThat(first).succeedsWithin(PATIENCE);
-        StepVerifier.create(orders.impatient(42)).expectNext("ran").verifyComplete();
+        StepVerifier.create(orders.ifFree(42)).expectNext("ran").verifyComplete();
     }
 
     @Test
