@@ -62,7 +62,7 @@ class SpringBootPageTest {
     }
 
     @Test
-    void theClassForBoot35IsTheOneThatIsRun() throws IOException {
+    void theClassForBoot35IsTheOneOfTheProject() throws IOException {
         String source = Files.readString(
                 Path.of("src/test/projects/boot-3.5/src/main/java/com/example/old/LockConfiguration.java"));
 
