@@ -32,8 +32,8 @@ class NativeImageTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final String GROUP = "io.github.reactivelock";
 
-    /** On the class path, but in nobody's image. */
-    private static final Set<String> OTHERS = Set.of(GROUP + ".examples", GROUP + ".testkit");
+    /** In nobody's image; and what reads annotations, for which Spring makes the metadata (WithLockHintsTest). */
+    private static final Set<String> OTHERS = Set.of(GROUP + ".examples", GROUP + ".testkit", GROUP + ".spring");
 
     /** Who looks up a type that may not be there, and which. */
     private static final Map<String, Map<String, String>> LOOKED_UP = Map.of(
