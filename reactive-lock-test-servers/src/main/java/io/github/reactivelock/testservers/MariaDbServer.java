@@ -43,7 +43,8 @@ public final class MariaDbServer implements AutoCloseable {
                     "--no-defaults",
                     "--auth-root-authentication-method=normal",
                     "--skip-test-db",
-                    "--datadir=" + data());
+                    "--datadir=" + data(),
+                    ownTemporaryFiles());
             Found.PROGRAM.run("mariadb-install-db", directory, options);
         }
         this.running = run();
@@ -123,6 +124,11 @@ public final class MariaDbServer implements AutoCloseable {
         return directory + "/data";
     }
 
+    /** A server that starts deletes the temporary tables in its directory, also those of another server. */
+    private String ownTemporaryFiles() {
+        return "--tmpdir=" + directory;
+    }
+
     private Running run() {
         List<String> options = new ArrayList<>(List.of("--no-defaults", "--port=" + port));
         options.addAll(List.of("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"));
@@ -135,7 +141,7 @@ public final class MariaDbServer implements AutoCloseable {
             command.addAll(config);
             started = ServerContainer.start(IMAGE, directory, port, command);
         } else {
-            options.addAll(List.of("--datadir=" + data(), "--bind-address=127.0.0.1"));
+            options.addAll(List.of("--datadir=" + data(), ownTemporaryFiles(), "--bind-address=127.0.0.1"));
             options.addAll(List.of("--socket=" + directory + "/socket", "--pid-file=" + directory + "/pid"));
             options.addAll(config);
             started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));
