@@ -49,7 +49,9 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * credentials that change, the password of sentinels.
      *
      * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
-     * @param tls certificates, protocols and ciphers of a {@code uri} with TLS; how long a handshake may take is set here
+     * @param tls certificates, protocols and ciphers of a {@code uri} with TLS; how long a handshake may take is set here.
+     *     Lettuce reads certificates given as files for each connection, on the connection's thread: a renewed one counts
+     *     from the next connection on. Those of a {@code TrustManagerFactory} are read once
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */

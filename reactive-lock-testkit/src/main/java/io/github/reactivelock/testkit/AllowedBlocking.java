@@ -27,6 +27,8 @@ public final class AllowedBlocking implements BlockHoundIntegration {
         builder.allowBlockingCallsInside(connections + "$NodeConnectionPostProcessor", "lambda$apply$4");
         // Lettuce fills its table of method handles when the first connections open.
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
+        // Lettuce reads the files of certificates again for each connection with TLS.
+        builder.allowBlockingCallsInside("io.lettuce.core.SslConnectionBuilder$SslChannelInitializer", "initChannel");
         // The JVM draws random bytes and loads its certificates for a connection with TLS.
         builder.allowBlockingCallsInside("sun.security.ssl.SSLContextImpl", "engineInit");
         builder.allowBlockingCallsInside("sun.security.ssl.TrustStoreManager", "getTrustedCerts");
