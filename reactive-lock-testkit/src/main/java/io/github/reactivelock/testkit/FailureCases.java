@@ -203,7 +203,8 @@ abstract class FailureCases extends Cases {
         assertThat(Await.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
         LockHandle forced = Await.get(client.acquire(key));
         Await.get(other.forceRelease(key));
-        Await.run(forced.release().onErrorComplete()); // nodes of a quorum may hear of it before they hear of the force
+        Await.until("enough nodes of a quorum have heard of it", () -> isFree(other, key));
+        Await.error(forced.release().toFuture());
         backend.onRelease(FaultyBackend::answerFails);
         Await.run(client.withLock(key, Mono.empty()));
         backend.mend();

@@ -3,14 +3,9 @@ package io.github.reactivelock.testkit;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
-import io.github.reactivelock.state.Share;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,9 +22,8 @@ import reactor.core.publisher.Sinks;
  * dropped, forged or interrupted. A fault maps the real command to what the engine sees instead. A test can change it
  * at any time, and it applies to later commands. The backend also counts the commands.
  */
-public final class FaultyBackend implements LockBackend {
+public final class FaultyBackend extends ForwardingBackend {
 
-    private final LockBackend real;
     private final Queue<Claim> claims = new ConcurrentLinkedQueue<>();
     private final Set<String> answered = ConcurrentHashMap.newKeySet();
     private final AtomicInteger renewals = new AtomicInteger();
@@ -48,7 +42,7 @@ public final class FaultyBackend implements LockBackend {
      * @param real the backend behind this one
      */
     public FaultyBackend(LockBackend real) {
-        this.real = Objects.requireNonNull(real, "real");
+        super(real);
     }
 
     /**
@@ -203,34 +197,9 @@ public final class FaultyBackend implements LockBackend {
     }
 
     @Override
-    public boolean supports(Share share) {
-        return real.supports(share);
-    }
-
-    @Override
-    public String whyUnsupported(Share share) {
-        return real.whyUnsupported(share);
-    }
-
-    @Override
-    public boolean isReady() {
-        return real.isReady();
-    }
-
-    @Override
-    public boolean holdsBack(Claim claim) {
-        return real.holdsBack(claim);
-    }
-
-    @Override
-    public Mono<Void> ready() {
-        return real.ready();
-    }
-
-    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
-            Mono<ClaimResult> answer = claimFault.apply(real.claim(claim));
+            Mono<ClaimResult> answer = claimFault.apply(super.claim(claim));
             claims.add(claim);
             return answer.doAfterTerminate(() -> answered.add(claim.id()));
         });
@@ -239,7 +208,7 @@ public final class FaultyBackend implements LockBackend {
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Mono.defer(() -> {
-            Mono<RenewalResult> answer = renewalFault.apply(real.renew(held));
+            Mono<RenewalResult> answer = renewalFault.apply(super.renew(held));
             renewals.incrementAndGet();
             return answer;
         });
@@ -247,13 +216,13 @@ public final class FaultyBackend implements LockBackend {
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return released(real.release(claim));
+        return released(super.release(claim));
     }
 
     /** Is a release, as faults and counts have it. */
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
-        return released(real.keep(held, kept));
+        return released(super.keep(held, kept));
     }
 
     private Mono<Boolean> released(Mono<Boolean> command) {
@@ -265,34 +234,9 @@ public final class FaultyBackend implements LockBackend {
         Flux<Signal> interrupted = interruptions.asFlux().map(unused -> {
             throw new IllegalStateException("the signals were interrupted (a planted fault)");
         });
-        Flux<Signal> passed = real.signals()
+        Flux<Signal> passed = super.signals()
                 .filter(signal -> passes.test(signal))
                 .concatMap(signal -> Flux.just(signal).concatWith(Mono.fromRunnable(() -> heard(signal))), 1);
         return Flux.merge(passed, forged.asFlux(), interrupted);
-    }
-
-    @Override
-    public Mono<LockInfo> inspect(String key) {
-        return real.inspect(key);
-    }
-
-    @Override
-    public Mono<LockPage> list(String prefix, String from) {
-        return real.list(prefix, from);
-    }
-
-    @Override
-    public Flux<LockEvent> events(String key) {
-        return real.events(key);
-    }
-
-    @Override
-    public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return real.forceRelease(key, fencingToken);
-    }
-
-    @Override
-    public Mono<Void> close() {
-        return real.close();
     }
 }
