@@ -138,7 +138,7 @@ abstract class MinHoldCases extends Cases {
 
     @Test
     void anOperatorEndsIt() {
-        LockClient client = client().with(least(Duration.ofSeconds(30)));
+        LockClient client = client().with(least(Duration.ofSeconds(15)));
         LockClient operator = client();
         Await.run(client.withLock(key, Mono.just("done")));
 
