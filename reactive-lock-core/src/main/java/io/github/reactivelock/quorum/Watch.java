@@ -20,6 +20,7 @@ final class Watch {
 
     private final String key;
     private final int majority;
+    private final Set<Integer> pushing = new HashSet<>();
     private final Map<Integer, String> lastOwners = new HashMap<>();
     private final Map<Long, Set<Integer>> releases = new HashMap<>();
     private boolean begun;
@@ -33,7 +34,9 @@ final class Watch {
 
     /** What a node tells; events that follow from it without a look. */
     List<LockEvent> told(int node, LockEvent event) {
-        if (event instanceof LockEvent.Acquired acquired) {
+        if (event instanceof LockEvent.Snapshot) {
+            pushing.add(node);
+        } else if (event instanceof LockEvent.Acquired acquired) {
             lastOwners.put(node, acquired.owner());
         } else if (event instanceof LockEvent.Released released && released.fencingToken() > ended) {
             long token = released.fencingToken();
@@ -49,8 +52,11 @@ final class Watch {
         return List.of();
     }
 
-    /** What a look at all nodes showed. */
+    /** What a look at all nodes showed. Until a majority pushes, a release could go by that too few tell of. */
     List<LockEvent> seen(LockInfo now) {
+        if (pushing.size() < majority) {
+            return List.of();
+        }
         if (!begun) {
             begun = true;
             open = now instanceof LockInfo.Held held ? held : null;

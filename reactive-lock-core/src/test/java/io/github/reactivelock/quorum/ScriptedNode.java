@@ -23,6 +23,7 @@ final class ScriptedNode implements QuorumNode {
     private final int number;
     private final List<String> log;
     final Sinks.Many<Signal> signals = Sinks.many().unicast().onBackpressureBuffer();
+    final Sinks.Many<LockEvent> events = Sinks.many().unicast().onBackpressureBuffer();
     final List<Long> raised = new ArrayList<>();
     Mono<ClaimResult> vote = Mono.never();
     boolean olderWaits;
@@ -86,7 +87,7 @@ final class ScriptedNode implements QuorumNode {
 
     @Override
     public Flux<LockEvent> events(String key) {
-        return Flux.never();
+        return events.asFlux();
     }
 
     @Override

@@ -1,0 +1,79 @@
+package io.github.reactivelock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** What three nodes push about a lock, and what a watcher of the quorum hears of it. */
+class WatchTest {
+
+    private static final LockEvent FREE = new LockEvent.Snapshot(new LockInfo.Free("k"));
+    private static final long TOKEN = 7L << QuorumNode.PASS_BITS;
+
+    private final List<ScriptedNode> nodes = List.of(
+            new ScriptedNode(0, new ArrayList<>()),
+            new ScriptedNode(1, new ArrayList<>()),
+            new ScriptedNode(2, new ArrayList<>()));
+    private final List<LockEvent> heard = new ArrayList<>();
+    private final Disposable watching;
+
+    WatchTest() {
+        nodes.forEach(node -> node.info = Mono.just(new LockInfo.Free("k")));
+        watching = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
+                .withNodeTimeout(Duration.ofHours(1))
+                .events("k")
+                .subscribe(heard::add);
+    }
+
+    @AfterEach
+    void stop() {
+        watching.dispose();
+    }
+
+    private void push(int node, LockEvent event) {
+        nodes.get(node).events.tryEmitNext(event).orThrow();
+    }
+
+    /** Until then one node may tell of an owner, and that is not enough to believe it. */
+    @Test
+    void itBeginsWhenAMajorityPushes() {
+        push(0, FREE);
+        assertThat(heard).isEmpty();
+
+        push(1, FREE);
+        assertThat(heard).containsExactly(FREE);
+    }
+
+    @Test
+    void aNodeThatBeginsAnewIsStillOne() {
+        push(0, FREE);
+        push(0, FREE);
+
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    void anOwnerThatNoLookHasSeenIsToldOnceAMajorityTellsOfItsEnd() {
+        push(0, FREE);
+        push(1, FREE);
+
+        push(0, new LockEvent.Acquired("k", "worker", TOKEN));
+        push(0, new LockEvent.Released("k", TOKEN));
+        assertThat(heard).containsExactly(FREE);
+        push(1, new LockEvent.Acquired("k", "worker", TOKEN));
+        push(1, new LockEvent.Released("k", TOKEN));
+
+        assertThat(heard)
+                .containsExactly(
+                        FREE, new LockEvent.Acquired("k", "worker", TOKEN), new LockEvent.Released("k", TOKEN));
+    }
+}
