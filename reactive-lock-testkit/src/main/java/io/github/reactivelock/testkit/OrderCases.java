@@ -152,6 +152,7 @@ abstract class OrderCases extends Cases {
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);
         Await.run(waiting.withLock(key, Mono.empty()));
+        Await.run(backend.listening()); // a grant is pushed once, and would be asked for again in vain
         LockHandle held = Await.get(holding.acquire(key));
         backend.onClaim(FaultyBackend::answerLost);
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
@@ -169,8 +170,8 @@ abstract class OrderCases extends Cases {
         LockClient holding = client().with(HOURS);
         Await.run(waiting.withLock(key, Mono.empty()));
         Await.run(backend.listening());
-        backend.onSignal(
-                signal -> false); // also what makes it ask again: each shard of a cluster begins to push by itself
+        // Also what would make it ask again: each shard of a cluster begins to push by itself.
+        backend.onSignal(signal -> false);
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
         untilQueued(holding, key, 1);
