@@ -133,7 +133,9 @@ abstract class OrderCases extends Cases {
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);
         Await.run(waiting.withLock(key, Mono.empty()));
-        Await.run(backend.listening()); // or it would ask once more when it does
+        Await.run(backend.listening());
+        // It would ask once more: each shard of a cluster begins to push by itself.
+        backend.onSignal(signal -> !(signal instanceof Signal.Reconnected));
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
         untilQueued(holding, key, 1);
@@ -170,7 +172,6 @@ abstract class OrderCases extends Cases {
         LockClient holding = client().with(HOURS);
         Await.run(waiting.withLock(key, Mono.empty()));
         Await.run(backend.listening());
-        // Also what would make it ask again: each shard of a cluster begins to push by itself.
         backend.onSignal(signal -> false);
         LockHandle held = Await.get(holding.acquire(key));
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
