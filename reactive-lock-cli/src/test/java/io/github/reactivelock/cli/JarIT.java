@@ -34,6 +34,7 @@ import reactor.core.publisher.Mono;
 class JarIT {
 
     private static final Path JAR = Path.of("target", "reactive-lock.jar").toAbsolutePath();
+    private static final List<String> INTERRUPTIBLE = interruptible();
 
     private static RedisServer server;
     private static LockClient application;
@@ -58,7 +59,8 @@ class JarIT {
 
     private static Process start(List<String> java, Map<String, String> environment, String... arguments)
             throws IOException {
-        List<String> command = new ArrayList<>(
+        List<String> command = new ArrayList<>(INTERRUPTIBLE);
+        command.addAll(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1"));
         command.addAll(java);
         command.addAll(List.of("-jar", JAR.toString(), "--timeout", "60s"));
@@ -85,6 +87,22 @@ class JarIT {
                         .start()
                         .waitFor())
                 .isZero();
+        assertThat(process.waitFor(Program.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** A script's background jobs ignore SIGINT, and so does what they start, unless it is said otherwise. */
+    private static List<String> interruptible() {
+        List<String> command = List.of("env", "--default-signal=INT");
+        try {
+            List<String> probe = new ArrayList<>(command);
+            probe.add("true");
+            return new ProcessBuilder(probe).start().waitFor() == 0 ? command : List.of();
+        } catch (IOException e) {
+            return List.of();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return List.of();
+        }
     }
 
     @Test
