@@ -114,10 +114,12 @@ final class Grant implements Renewals.Due {
      * the hold we gave out, {@code models/Grant.tla: GrantedAnew}. After the deadline it revives nothing either.
      */
     void grantedAgain(long token, long sentAt) {
-        if (token == fencingToken && !isOver()) {
-            confirmed(sentAt);
-        } else if (token >= fencingToken) {
+        if (token > fencingToken) {
             owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
+        } else if (token == fencingToken && isOver()) {
+            owner.lost(this, expiry(currentToken()));
+        } else if (token == fencingToken) {
+            confirmed(sentAt);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fleets of rare kinds, of which chance would make too few. In most of them a lock may stand still for some seconds only,
@@ -17,6 +18,7 @@ final class Fleets {
 
     private static final long MILLI = 1_000_000;
     private static final Duration LEASE = Duration.ofSeconds(15);
+    private static final Duration SHORT = Duration.ofSeconds(20);
     private static final long BURSTS_APART = 10;
 
     private final Plan usual;
@@ -35,6 +37,8 @@ final class Fleets {
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
+            case 17, 23, 37 -> fleets.withSilentNodes();
+            case 33 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);
         };
@@ -74,6 +78,64 @@ final class Fleets {
     private Plan withoutOrder() {
         Manner manner = Manner.steady(latency(), true, Order.NONE).late(0.3, 300 * MILLI);
         return small(manner, Duration.ofSeconds(4), List.of());
+    }
+
+    /**
+     * Each machine reaches two of three nodes, and now and then one of them is silent for longer than a round waits: votes
+     * are scarce, and rounds follow one another while somebody relies on what one of them won.
+     */
+    private Plan withSilentNodes() {
+        Duration lease = Duration.ofSeconds(2);
+        long beyondTheRound = lease.toNanos() * 3 / 10;
+        Manner manner = Manner.steady(latency(), random.nextBoolean(), Order.OF_QUESTIONS)
+                .dawdling(0.2 + random.nextInt(3) * 0.1, beyondTheRound);
+        int machines = 2 + random.nextInt(2);
+        return new Plan(
+                usual.seed(),
+                Plan.Store.QUORUM,
+                3,
+                machines,
+                1 + random.nextInt(3),
+                1,
+                lease,
+                manner,
+                lease.toNanos() * 2,
+                SHORT,
+                Plan.patience(lease).multipliedBy(5),
+                Swarm.apart(machines, 3, random.nextInt(3), Kind.CUT_BOTH, SHORT));
+    }
+
+    /** An operator ends grants whose answers are still on their way, and of which later answers have told already. */
+    private Plan withGrantsForcedOnTheirWay() {
+        Duration lease = Duration.ofSeconds(2);
+        List<Fault> faults = new ArrayList<>();
+        for (int second = 0; second < SHORT.toSeconds(); second++) {
+            Fault force = on(share(lease, 0.02, 0.4), Kind.FORCE, Duration.ZERO, Moment.ANY, null);
+            Fault late = on(Duration.ZERO, Kind.LATE_GRANT, share(lease, 0.45, 0.9), Moment.GRANT, force);
+            Duration at = Duration.ofSeconds(second).plusNanos(random.nextLong(1_000 * MILLI));
+            faults.add(on(at, Kind.CUT_PUSHES, Duration.ZERO, Moment.GRANT, late)); // so that the claim asks again
+        }
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                2 + random.nextInt(2),
+                1 + random.nextInt(3),
+                1,
+                lease,
+                Manner.steady(latency(), true, Order.OF_QUESTIONS),
+                20 * MILLI,
+                SHORT,
+                Plan.patience(lease),
+                List.copyOf(faults));
+    }
+
+    private static Fault on(Duration at, Kind kind, Duration length, Moment aim, @Nullable Fault then) {
+        return new Fault(at, kind, 0, 0, length, aim, then);
+    }
+
+    private Duration share(Duration of, double least, double most) {
+        return Duration.ofNanos((long) (of.toNanos() * (least + (most - least) * random.nextDouble())));
     }
 
     private long latency() {

@@ -78,11 +78,16 @@ final class Swarm {
     }
 
     private List<Fault> apartFromOneSite() {
-        List<Fault> cuts = new ArrayList<>();
         int first = random.nextInt(sites);
         Kind kind = random.nextBoolean() ? Kind.CUT_BOTH : Kind.CUT;
+        return apart(machines, sites, first, kind, busy);
+    }
+
+    /** Each machine from one site, in turn. */
+    static List<Fault> apart(int machines, int sites, int first, Kind kind, Duration forSoLong) {
+        List<Fault> cuts = new ArrayList<>();
         for (int machine = 0; machine < machines; machine++) {
-            cuts.add(new Fault(Duration.ZERO, kind, machine, (first + machine) % sites, busy, Moment.ANY, null));
+            cuts.add(new Fault(Duration.ZERO, kind, machine, (first + machine) % sites, forSoLong, Moment.ANY, null));
         }
         return cuts;
     }
