@@ -102,8 +102,7 @@ Raise(c, n) ==
   /\ UNCHANGED <<owner, waiting, votes, refused, owed, best, awaited, lost>>
 
 Work(c, n) ==
-  /\ sent[c][n] # <<>>
-  /\ sent' = [sent EXCEPT ![c][n] = Tail(@)]
+  /\ sent[c][n] # <<>> /\ sent' = [sent EXCEPT ![c][n] = Tail(@)]
   /\ CASE Head(sent[c][n]) = "vote" -> Vote(c, n)
        [] Head(sent[c][n]) = "back" -> Back(c, n)
        [] OTHER -> Raise(c, n)
@@ -172,8 +171,7 @@ Win(c) ==
   /\ UNCHANGED <<node, votes, refused, owed, best, awaited, count>>
 
 Hold(c) ==
-  /\ phase[c] = "raising" /\ Majority(confirmed[c])
-  /\ Grant(c)
+  /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c)
   /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, count>>
 
 (* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
@@ -220,9 +218,8 @@ LateRound(c) ==
   /\ UNCHANGED <<node, claim, newest, restarts, expired, lost, rounds>>
 
 Release(c) ==
-  /\ phase[c] = "held"
-  /\ phase' = [phase EXCEPT ![c] = "over"] /\ ToAll(c, <<"back">>)
-  /\ votes' = [votes EXCEPT ![c] = {}]
+  /\ phase[c] = "held" /\ phase' = [phase EXCEPT ![c] = "over"]
+  /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<"back">>)
   /\ UNCHANGED <<node, refused, owed, best, awaited, confirmed, newest, count>>
 
 Next ==

@@ -9,6 +9,7 @@ import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
@@ -254,6 +255,26 @@ class SignalsTest {
         assertThat(bench.heard.lost)
                 .singleElement()
                 .satisfies(loss -> assertThat(loss.fencingToken()).isEqualTo(ScriptedBackend.token(5)));
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void anOldQuestionAnsweredAfterTheDeadlineRevivesNothing() {
+        bench.queue(flow, "k");
+        Duration later = Duration.ofSeconds(10);
+        bench.time.pause(later);
+        store.push(new Signal.Recheck("k"));
+        Asked<ClaimResult> late = store.claim();
+        store.push(late.claim(), 5); // counts from the answer before
+        LockHandle handle = Bench.held(flow);
+        bench.time.pause(VALID.minus(later));
+
+        late.answer(ScriptedBackend.granted(late.claim(), 5));
+
+        assertThat(handle.isHeld()).isFalse();
+        assertThat(bench.heard.lost)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
         bench.assertNothingIsLeft();
     }
 
