@@ -33,12 +33,13 @@ final class Fleets {
     static Plan of(Plan usual) {
         Fleets fleets = new Fleets(usual);
         return switch (Math.floorMod(usual.seed(), 40)) {
-            case 0, 3, 8, 15, 21, 29, 35 -> usual;
+            case 0, 3, 8, 15, 21, 23, 29, 35 -> usual;
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
-            case 17, 23, 37 -> fleets.withSilentNodes();
-            case 33 -> fleets.withGrantsForcedOnTheirWay();
+            case 9, 17, 19, 37 -> fleets.withSilentNodes();
+            case 33 -> fleets.withHoldsCutOff();
+            case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);
         };
@@ -125,6 +126,29 @@ final class Fleets {
                 lease,
                 Manner.steady(latency(), true, Order.OF_QUESTIONS),
                 20 * MILLI,
+                SHORT,
+                Plan.patience(lease),
+                List.copyOf(faults));
+    }
+
+    /** Who has the lock is cut off for longer than its lease, time and again, and others may have it after the delay only. */
+    private Plan withHoldsCutOff() {
+        Duration lease = Duration.ofSeconds(2);
+        List<Fault> faults = new ArrayList<>();
+        for (int second = 0; second < SHORT.toSeconds(); second += 4) {
+            Moment aim = random.nextBoolean() ? Moment.GRANT : Moment.RENEWAL;
+            faults.add(on(Duration.ofSeconds(second), Kind.CUT_BOTH, share(lease, 1.2, 2), aim, null));
+        }
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                3,
+                2,
+                1,
+                lease,
+                Manner.steady(latency(), random.nextBoolean(), Order.KEPT),
+                lease.toNanos() * 2,
                 SHORT,
                 Plan.patience(lease),
                 List.copyOf(faults));

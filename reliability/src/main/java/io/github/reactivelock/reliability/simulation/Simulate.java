@@ -56,7 +56,9 @@ public final class Simulate implements Callable<Integer> {
     @Option(names = "--only", description = "with --planted: those whose file's name contains this", defaultValue = "")
     private String only = "";
 
-    @Option(names = "--first", description = "end with the first one that goes wrong")
+    @Option(
+            names = "--first",
+            description = "end with the first one that goes wrong; --minutes are the processor's then")
     private boolean first;
 
     /** Begins the line that says what a search has cost. */
@@ -99,7 +101,7 @@ public final class Simulate implements Callable<Integer> {
             List<Future<Object>> all = workers.invokeAll(Collections.nCopies(threads, () -> {
                 do {
                     judge(plan(next), total);
-                } while (total.seeds() < seeds && System.nanoTime() < end && !(first && total.wrong() > 0));
+                } while (total.seeds() < seeds && hasTime(end) && !(first && total.wrong() > 0));
                 return total;
             }));
             for (Future<Object> worker : all) {
@@ -113,6 +115,11 @@ public final class Simulate implements Callable<Integer> {
         out.printf(Locale.ROOT, PROCESSOR_SECONDS + "%.1f%n", processorSeconds());
         out.println(total);
         return total.wrong() == 0 ? 0 : 1;
+    }
+
+    /** What else the machine does takes nothing from a search for one that goes wrong. */
+    private boolean hasTime(long end) {
+        return first ? processorSeconds() < minutes * 60 : System.nanoTime() < end;
     }
 
     private static double processorSeconds() {
