@@ -100,7 +100,7 @@ final class Fleets {
                 1,
                 lease,
                 manner,
-                lease.toNanos() * 2,
+                lease.toNanos() * 8,
                 SHORT,
                 Plan.patience(lease).multipliedBy(5),
                 Swarm.apart(machines, 3, random.nextInt(3), Kind.CUT_BOTH, SHORT));
@@ -135,9 +135,8 @@ final class Fleets {
     private Plan withHoldsCutOff() {
         Duration lease = Duration.ofSeconds(2);
         List<Fault> faults = new ArrayList<>();
-        for (int second = 0; second < SHORT.toSeconds(); second += 4) {
-            Moment aim = random.nextBoolean() ? Moment.GRANT : Moment.RENEWAL;
-            faults.add(on(Duration.ofSeconds(second), Kind.CUT_BOTH, share(lease, 1.2, 2), aim, null));
+        for (int second = 0; second < usual.busy().toSeconds(); second += 4) {
+            faults.add(on(Duration.ofSeconds(second), Kind.CUT_BOTH, share(lease, 1.7, 3), Moment.RENEWAL, null));
         }
         return new Plan(
                 usual.seed(),
@@ -148,8 +147,8 @@ final class Fleets {
                 1,
                 lease,
                 Manner.steady(latency(), random.nextBoolean(), Order.KEPT),
-                lease.toNanos() * 2,
-                SHORT,
+                lease.toNanos() * 8,
+                usual.busy(),
                 Plan.patience(lease),
                 List.copyOf(faults));
     }

@@ -115,7 +115,7 @@ final class Flows {
     private LockOptions kept(LockOptions chosen) {
         long lease = plan.lease().toNanos();
         LockOptions delayed =
-                world.chance(0.3) ? chosen.withLockDelay(time(lease / 2).plusMillis(1)) : chosen;
+                world.chance(0.5) ? chosen.withLockDelay(time(lease / 2).plusMillis(1)) : chosen;
         Duration least = time(lease).plusMillis(1);
         boolean fits = least.toNanos()
                 < Math.min(lease, chosen.maxHold().map(Duration::toNanos).orElse(lease));
