@@ -37,7 +37,6 @@ final class Fleets {
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
-            case 9, 17, 19, 37 -> fleets.withSilentNodes();
             case 33 -> fleets.withHoldsCutOff();
             case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
@@ -79,31 +78,6 @@ final class Fleets {
     private Plan withoutOrder() {
         Manner manner = Manner.steady(latency(), true, Order.NONE).late(0.3, 300 * MILLI);
         return small(manner, Duration.ofSeconds(4), List.of());
-    }
-
-    /**
-     * Each machine reaches two of three nodes, and now and then one of them is silent for longer than a round waits: votes
-     * are scarce, and rounds follow one another while somebody relies on what one of them won.
-     */
-    private Plan withSilentNodes() {
-        Duration lease = Duration.ofSeconds(2);
-        long beyondTheRound = lease.toNanos() * 3 / 10;
-        Manner manner = Manner.steady(latency(), random.nextBoolean(), Order.OF_QUESTIONS)
-                .dawdling(0.2 + random.nextInt(3) * 0.1, beyondTheRound);
-        int machines = 2 + random.nextInt(2);
-        return new Plan(
-                usual.seed(),
-                Plan.Store.QUORUM,
-                3,
-                machines,
-                1 + random.nextInt(3),
-                1,
-                lease,
-                manner,
-                lease.toNanos() * 8,
-                SHORT,
-                Plan.patience(lease).multipliedBy(5),
-                Swarm.apart(machines, 3, random.nextInt(3), Kind.CUT_BOTH, SHORT));
     }
 
     /** An operator ends grants whose answers are still on their way, and of which later answers have told already. */
