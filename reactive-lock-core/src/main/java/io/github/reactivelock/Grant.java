@@ -35,15 +35,13 @@ final class Grant implements Renewals.Due {
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
     private volatile boolean renewalLeft;
-    /** When the renewal left for the store, or while it has not, when it was put in line. Also written by who sends it. */
-    private volatile long renewalAskedAt;
-
     private volatile @Nullable Throwable failure;
-    /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
-    private boolean inDoubt;
-
     private long doubtedAt;
     private @Nullable LossReason suspicion;
+    /** When the renewal left for the store, or while it has not, when it was put in line. Also written by who sends it. */
+    private volatile long renewalAskedAt;
+    /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
+    private boolean inDoubt;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
