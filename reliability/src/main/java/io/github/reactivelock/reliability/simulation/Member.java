@@ -104,13 +104,26 @@ final class Member {
         close(client, oracle);
     }
 
-    /** A thread of it may stand still while the others end it. */
     private void close(LockClient closed, Oracle oracle) {
-        var unused = closed.close().subscribe(nothing -> {}, failure -> oracle.leak("close failed: " + failure), () -> {
-            if (plan.standstill() == 0) {
-                judge(closed, oracle);
+        var unused = closed.close()
+                .subscribe(
+                        nothing -> {},
+                        failure -> oracle.leak("close failed: " + failure),
+                        () -> judgeOnceThreadsMoved(closed, oracle));
+    }
+
+    /** Threads of it may stand still, one inside a call of the other, while another one ends it. */
+    private void judgeOnceThreadsMoved(LockClient closed, Oracle oracle) {
+        long longest = World.MOST_BLOCKED * plan.standstill();
+        if (longest == 0) {
+            judge(closed, oracle);
+            return;
+        }
+        machine.later(longest, null, () -> {
+            if (world.now() < machine.resumedAt() + longest) { // it was paused meanwhile
+                judgeOnceThreadsMoved(closed, oracle);
             } else {
-                machine.later(2 * plan.standstill(), null, () -> judge(closed, oracle));
+                judge(closed, oracle);
             }
         });
     }
