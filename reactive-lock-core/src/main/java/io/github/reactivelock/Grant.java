@@ -85,7 +85,7 @@ final class Grant implements Renewals.Due {
 
     /** What may soon end it, if something may: a renewal that failed, or half of the lease unconfirmed. */
     HoldState state() {
-        boolean isConfirmed = failure == null && services.timing.now() - riskAt() < 0;
+        boolean isConfirmed = failure == null && services.timing.nowForCertain() - riskAt() < 0;
         return isConfirmed ? SAFE : new HoldState.AtRisk(Duration.ofNanos(Math.max(0, remaining())), failure);
     }
 

@@ -175,6 +175,28 @@ class HoldStatesTest {
         assertEnded(watcher, "safe", "at risk PT0S no cause", "lost EXPIRED");
     }
 
+    /** The lease of an inner acquisition ends before a tick has seen that the machine was suspended. */
+    @Test
+    void aLossThatComesBeforeTheFirstTickAfterASuspensionIsAtRiskFirst() {
+        store.confirmsRenewals = true;
+        Mono<LockHandle> owned =
+                bench.with(LockOptions::withoutRenewal).acquire("k").contextWrite(LockContext.owner("saga"));
+        TestSubscriber<LockHandle> outer = subscribe(owned);
+        Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+        bench.time.advance(Duration.ofMillis(30));
+        LockHandle inner = Bench.held(subscribe(owned));
+        bench.time.advance(Duration.ofSeconds(20));
+        subscribe(Bench.held(outer).renew());
+        TestSubscriber<HoldState> watcher = watch(inner);
+        bench.time.advance(LEASE.minus(Duration.ofMillis(20_010)));
+
+        bench.time.jumpWall(Duration.ofSeconds(10));
+        bench.time.advance(Duration.ofMillis(10));
+
+        assertEnded(watcher, "safe", "at risk PT9.698S no cause", "lost EXPIRED");
+    }
+
     // ---- the end
 
     @Test
