@@ -201,10 +201,12 @@ final class Flows {
         /** While a cancel of it blocks it may end by itself; its locks are kept until the cancel has returned. */
         private Mono<Void> work(List<String> keys) {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
+            long longest = Math.min(
+                    2 * plan.lease().toNanos(), plan.busy().toNanos()); // meanwhile others do not hear of an end
             return world.chance(BLOCKING_SHARE)
                     ? work.doOnCancel(() -> {
                         keys.forEach(key -> oracle.mayHaveOutside(key, 1));
-                        machine.block(world.shortTime(2 * plan.lease().toNanos()));
+                        machine.block(world.shortTime(longest));
                         keys.forEach(key -> oracle.mayHaveOutside(key, -1));
                     })
                     : work;
