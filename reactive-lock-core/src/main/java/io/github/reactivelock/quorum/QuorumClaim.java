@@ -37,6 +37,7 @@ final class QuorumClaim {
     private final Surroundings surroundings;
     private final long ticket;
     private final Set<Integer> votes = new HashSet<>();
+    private Set<Integer> unheard = Set.of();
     private int fruitless;
     private boolean won;
     /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
@@ -48,9 +49,14 @@ final class QuorumClaim {
     /** Answers those who asked since the round that is under way began. */
     private Sinks.@Nullable One<ClaimResult> next;
 
-    QuorumClaim(Surroundings surroundings) {
+    QuorumClaim(Surroundings surroundings, long ticket) {
         this.surroundings = surroundings;
-        this.ticket = ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
+        this.ticket = ticket;
+    }
+
+    /** The time of the wall clock, in microseconds. */
+    static long ticket(Surroundings surroundings) {
+        return ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
     }
 
     /**
@@ -136,6 +142,7 @@ final class QuorumClaim {
         won = true;
         reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
         fruitless = 0;
+        unheard = Set.of();
         votes.clear();
     }
 
@@ -149,9 +156,21 @@ final class QuorumClaim {
         won = false;
     }
 
-    /** A round ended without votes that matter. */
+    /** The nodes without which the last round ended. */
+    synchronized Set<Integer> unheard() {
+        return unheard;
+    }
+
+    /** A round ended without granting anything, and did not wait for these nodes. */
+    synchronized void leftOut(Set<Integer> silent) {
+        unheard = silent;
+    }
+
+    /** A round ended without votes, unless a node that was left out gave its own. */
     synchronized void waitOn() {
-        fruitless = 0;
+        if (unheard.isEmpty()) {
+            fruitless = 0;
+        }
         votes.clear();
     }
 

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +24,7 @@ final class Round {
     private final Duration longestLease;
     private final long ticket;
     private final long known;
+    private final Set<Integer> unheard;
     private final Set<Integer> unchanged = new HashSet<>();
     private final Set<Integer> olderWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
@@ -35,11 +37,15 @@ final class Round {
     private long highestToken;
     private @Nullable String sameServer;
 
-    /** @param known the token of a grant of this claim that may still be in force, or zero */
-    Round(int nodes, Duration longestLease, long ticket, long known) {
+    /**
+     * @param known the token of a grant of this claim that may still be in force, or zero
+     * @param unheard nodes without which the round before ended; their vote may be ours
+     */
+    Round(int nodes, Duration longestLease, long ticket, long known, Set<Integer> unheard) {
         this.nodes = nodes;
         this.ticket = ticket;
         this.known = known;
+        this.unheard = Set.copyOf(unheard);
         this.longestLease = longestLease;
     }
 
@@ -81,12 +87,30 @@ final class Round {
     }
 
     private int silent() {
-        return nodes - failures.size() - granted.size() - grantedTooYoung.size() - withoutUs.size();
+        return silentNodes().size();
     }
 
-    /** What is still to come cannot change the outcome. */
+    /**
+     * What is still to come cannot change the outcome. A vote that comes later is not known, and is not given back to an older
+     * claim. So without a grant either a majority has refused its votes, which then are others', or every node is heard; and no
+     * node is left out twice, or the votes of three claims could stay apart for ever.
+     */
     boolean isDecided() {
-        return isUnanswered() || granted.size() + silent() < majority() || (isGranted() && isTokenCertain());
+        if (isUnanswered() || (isGranted() && isTokenCertain())) {
+            return true;
+        }
+        return granted.size() + silent() < majority()
+                && (silent() == 0 || (isWithoutUs() && Collections.disjoint(unheard, silentNodes())));
+    }
+
+    /** The nodes that have neither answered nor failed. */
+    Set<Integer> silentNodes() {
+        Set<Integer> silent = IntStream.range(0, nodes).boxed().collect(Collectors.toSet());
+        silent.removeAll(granted);
+        silent.removeAll(grantedTooYoung);
+        silent.removeAll(withoutUs);
+        failures.forEach(failure -> silent.remove(failure.node()));
+        return silent;
     }
 
     /**

@@ -32,7 +32,8 @@ final class Voting {
      * claim was withdrawn is given back, because the release may have overtaken it.
      */
     private Mono<Round> round() {
-        Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), candidacy.tokenInForce());
+        Round round = new Round(
+                nodes.size(), longestLease, candidacy.ticket(), candidacy.tokenInForce(), candidacy.unheard());
         return nodes.hastenedFor(claim.lease())
                 .askAll(node -> node.vote(claim, candidacy.ticket())
                         .delayUntil(vote -> candidacy.isWithdrawn() ? node.release(claim) : Mono.empty()))
@@ -59,6 +60,7 @@ final class Voting {
             candidacy.withdraw();
             return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
         }
+        candidacy.leftOut(round.silentNodes());
         if (round.isWithoutUs()) {
             candidacy.lose();
         }

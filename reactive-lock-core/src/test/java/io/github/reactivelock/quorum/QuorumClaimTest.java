@@ -15,7 +15,7 @@ class QuorumClaimTest {
 
     private long now = Long.MAX_VALUE - 1;
     private final QuorumClaim candidacy =
-            new QuorumClaim(new Surroundings(Schedulers.immediate(), () -> now, Instant::now, (from, to) -> from));
+            new QuorumClaim(new Surroundings(Schedulers.immediate(), () -> now, Instant::now, (from, to) -> from), 0);
 
     private void pass(Duration time) {
         now += time.toNanos();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +15,7 @@ class RoundTest {
     private static final long TICKET = 100;
     private static final Duration LONG_UP = Duration.ofHours(1);
 
-    private final Round round = new Round(5, LEASE, TICKET, 0);
+    private final Round round = new Round(5, LEASE, TICKET, 0, Set.of());
 
     private static Vote granted(int node, long token, Duration uptime) {
         return new Vote(new ClaimResult.Granted(token << 12, LEASE), "server-" + node, uptime);
@@ -39,7 +40,7 @@ class RoundTest {
 
     @Test
     void aGrantThatIsStillInForceKeepsItsTokenThoughANodeOutsideOfItsMajorityNumberedHigher() {
-        Round again = new Round(3, LEASE, TICKET, 7L << 12);
+        Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
         assertThat(again.isGranted()).isTrue();
@@ -53,7 +54,7 @@ class RoundTest {
 
     @Test
     void votesOfWhichNoMajorityHasTheTokenOfTheGrantBeforeAreAnotherGrant() {
-        Round again = new Round(3, LEASE, TICKET, 7L << 12);
+        Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
 
@@ -159,5 +160,36 @@ class RoundTest {
         round.add(2, queued(2, 5));
 
         assertThat(round.votesOwedToOlder()).containsExactly(0);
+    }
+
+    /** A vote that nobody has heard of is given back to no older claim. */
+    @Test
+    void withoutAMajorityThatRefusesEveryLivingNodeIsHeard() {
+        Round split = new Round(3, LEASE, TICKET, 0, Set.of());
+        split.addFailure(2, new TimeoutException("silent"));
+        split.add(0, queued(0, 5));
+        assertThat(split.isDecided()).isFalse();
+
+        split.add(1, new Vote(new ClaimResult.Granted(7L << 12, LEASE), "server-1", LONG_UP, TICKET - 1));
+
+        assertThat(split.isDecided()).isTrue();
+        assertThat(split.votesOwedToOlder()).containsExactly(1);
+    }
+
+    @Test
+    void twoRefusalsAreEnoughButNotTwiceWithoutTheSameNode() {
+        Round first = new Round(3, LEASE, TICKET, 0, Set.of());
+        first.add(0, queued(0, 5));
+        first.add(1, queued(1, 5));
+        assertThat(first.isDecided()).isTrue();
+
+        Round second = new Round(3, LEASE, TICKET, 0, first.silentNodes());
+        second.add(0, queued(0, 5));
+        second.add(1, queued(1, 5));
+        assertThat(second.isDecided()).isFalse();
+        second.add(2, granted(2, 7, LONG_UP));
+
+        assertThat(second.isDecided()).isTrue();
+        assertThat(second.isSplit()).isTrue();
     }
 }

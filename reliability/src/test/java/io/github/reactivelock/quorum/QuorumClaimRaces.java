@@ -35,7 +35,7 @@ final class QuorumClaimRaces {
     @State
     public static class GiveBackAgainstWin {
 
-        private final QuorumClaim claim = new QuorumClaim(STILL);
+        private final QuorumClaim claim = new QuorumClaim(STILL, 0);
 
         @Actor
         public void giveBack(ZZ_Result seen) {
@@ -59,7 +59,7 @@ final class QuorumClaimRaces {
     @State
     public static class QuestionAgainstEndOfRound {
 
-        private final QuorumClaim claim = new QuorumClaim(STILL);
+        private final QuorumClaim claim = new QuorumClaim(STILL, 0);
         private final Sinks.One<ClaimResult> first = Sinks.one();
         private final AtomicInteger begun = new AtomicInteger();
         private final AtomicInteger underWay = new AtomicInteger();
