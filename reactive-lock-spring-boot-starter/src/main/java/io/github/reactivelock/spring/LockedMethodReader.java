@@ -38,7 +38,7 @@ final class LockedMethodReader {
             LockedMethod.Kind kind = kind(method, annotation.ifFree());
             HandleParameter handle = HandleParameter.of(method);
             LockKey key = new LockKey(resolved(annotation.name()), resolved(annotation.key()), method, beans);
-            LockClient client = client(resolved(annotation.client()));
+            LockClient client = sharing(annotation, client(resolved(annotation.client())));
             return new LockedMethod(
                     nameOf(method),
                     kind,
@@ -108,6 +108,21 @@ final class LockedMethodReader {
         } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw new IllegalArgumentException(
                     "there is no LockClient bean" + (name.isEmpty() ? "" : " '" + name + "'") + "; declare one", e);
+        }
+    }
+
+    private static LockClient sharing(WithLock annotation, LockClient client) {
+        boolean counts = annotation.capacity() != 0 || annotation.permits() != 1;
+        if (annotation.shared() && counts) {
+            throw new IllegalArgumentException("it is shared, and it takes permits; leave one of them");
+        }
+        try {
+            if (counts) {
+                return client.permits(annotation.permits(), annotation.capacity());
+            }
+            return annotation.shared() ? client.shared() : client;
+        } catch (UnsupportedOperationException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
         }
     }
 

@@ -101,6 +101,29 @@ public @interface WithLock {
     Fairness[] fairness() default {};
 
     /**
+     * Takes the lock as a read lock: calls of such methods are in together, and none while a method has the same key
+     * without this. See {@link LockClient#shared}.
+     *
+     * @return whether to share the lock with others that do
+     */
+    boolean shared() default false;
+
+    /**
+     * Makes the lock a semaphore: how many permits may be in use at once, over all processes. See
+     * {@link LockClient#permits}.
+     *
+     * @return at least {@link #permits}; 0 for a lock that is none
+     */
+    int capacity() default 0;
+
+    /**
+     * How many permits of the {@link #capacity} one call takes.
+     *
+     * @return at least 1
+     */
+    int permits() default 1;
+
+    /**
      * The name of the {@link LockClient} bean.
      *
      * @return empty for the only one, or the primary one
