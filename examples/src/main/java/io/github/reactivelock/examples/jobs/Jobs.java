@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -116,9 +117,13 @@ public final class Jobs implements Callable<Integer> {
                 .then();
     }
 
-    /** Until the process ends. Who has run the job at one of the instants is killed, and the lock stays taken all the same. */
+    /**
+     * Until the process ends. Who has run the job at one of the instants, and is through with it in every way, is killed; the
+     * lock stays taken.
+     */
     private static Flux<Reply> replies(ChildProcess instance) {
         AtomicBoolean hasRun = new AtomicBoolean();
+        AtomicInteger through = new AtomicInteger();
         return instance.answer()
                 .repeat()
                 .onErrorComplete(end -> end instanceof IOException || end instanceof IllegalStateException)
@@ -126,7 +131,10 @@ public final class Jobs implements Callable<Integer> {
                 .doOnNext(reply -> {
                     if (reply.is(Instance.RAN, Way.MINIMUM, KILLED_AT)) {
                         hasRun.set(true);
-                    } else if (reply.is(Instance.DONE, Way.MINIMUM, KILLED_AT) && hasRun.get()) {
+                    } else if (reply.what.equals(Instance.DONE)
+                            && reply.instant == KILLED_AT
+                            && through.incrementAndGet() == Way.values().length
+                            && hasRun.get()) {
                         Print.line("  kill -9 %s, which has just run the job of instant %d", reply.process, KILLED_AT);
                         instance.kill();
                     }
