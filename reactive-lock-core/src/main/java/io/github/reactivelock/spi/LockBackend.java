@@ -159,7 +159,8 @@ public interface LockBackend {
 
     /**
      * Watches a lock. The first element, and the first after every interruption, is a {@link LockEvent.Snapshot} taken
-     * when the watch was already in force, so that no change is lost between the two. Cancelling ends the watch.
+     * when the watch was already in force, so that no change is lost between the two. A store whose pushes name a grant
+     * and do not say whose it is may pass over one that has ended before it could be read. Cancelling ends the watch.
      *
      * @param key the lock's key
      * @return events, without end

@@ -168,7 +168,7 @@ abstract class ElectionCases extends Cases {
                 .fencingToken();
 
         Await.until("it sees that there is none again", () -> seen.size() > 2);
-        assertThat(terms(seen)).containsExactly(abandoned);
+        assertThat(terms(seen)).as("%s", seen).containsExactly(abandoned);
         assertThat(seen).last().isInstanceOf(Seeking.class);
     }
 

@@ -15,6 +15,8 @@ public enum Feature {
     PUSHED_LOSS,
     /** Keeps a lock for its time also when the client that had it is gone. */
     OUTLASTS_CLIENT,
+    /** Tells watchers also of an owner that was gone before more than its name could be read. */
+    BRIEF_OWNERS,
     /** Says which locks are held. */
     LISTING,
     /** Knows for how long a hold has lasted. */

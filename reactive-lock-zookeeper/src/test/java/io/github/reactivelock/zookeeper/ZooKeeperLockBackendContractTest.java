@@ -31,7 +31,12 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
     @Override
     protected Set<Feature> lacking() {
         return Set.of(
-                Feature.SHARES, Feature.PERMITS, Feature.OUTLASTS_CLIENT, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
+                Feature.SHARES,
+                Feature.PERMITS,
+                Feature.OUTLASTS_CLIENT,
+                Feature.AGE_OF_HOLDS,
+                Feature.AGE_OF_WAITERS,
+                Feature.BRIEF_OWNERS);
     }
 
     @Override
