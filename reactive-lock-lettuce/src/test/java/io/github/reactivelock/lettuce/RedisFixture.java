@@ -37,7 +37,7 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
     @interface CanIgnoreReturnValue {}
 
     static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     RedisServer server;
     RedisCommands<String, String> redis;

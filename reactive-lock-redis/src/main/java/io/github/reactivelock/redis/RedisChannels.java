@@ -8,8 +8,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /**
- * Shares the channels of one connection among their listeners: a channel is asked for with every listener, so that each
- * hears a confirmation of its own, and left with the last. The map alone decides; it is safe for use by many threads.
+ * Shares the channels of one connection among their listeners: a channel is asked for until it is confirmed, and left with
+ * the last listener. Each hears a confirmation when it joins, and one more whenever the channel was interrupted: the
+ * connection asks again for what is listened to. The map alone decides; it is safe for use by many threads.
  */
 final class RedisChannels implements RedisListener {
 
@@ -88,14 +89,19 @@ final class RedisChannels implements RedisListener {
         }
     }
 
+    /** Where others listen already, those are told nothing: a confirmation is a doubt about what was pushed before it. */
     private void join(String channel, FluxSink<Push> sink) {
-        listeners.compute(channel, (name, present) -> {
+        Listeners joined = listeners.compute(channel, (name, present) -> {
             Listeners all = present == null ? NONE : present;
             List<FluxSink<Push>> more = new ArrayList<>(all.sinks());
             more.add(sink);
             return new Listeners(List.copyOf(more), all.confirmations());
         });
-        connection.subscribe(channel);
+        if (joined.confirmations() == 0) {
+            connection.subscribe(channel);
+        } else {
+            var unused = sink.next(CONFIRMED);
+        }
     }
 
     private void leave(String channel, FluxSink<Push> sink) {

@@ -14,7 +14,7 @@ class RedisChannelsTest {
     private final RedisChannels channels = new RedisChannels(connection, (channel, error) -> error);
 
     @Test
-    void aChannelIsAskedForByEveryListenerAndLeftByTheLast() {
+    void aChannelIsAskedForUntilItIsConfirmedAndLeftByTheLast() {
         Disposable first = channels.listen("c").subscribe();
         Disposable second = channels.listen("c").subscribe();
         first.dispose();
@@ -22,6 +22,25 @@ class RedisChannelsTest {
 
         second.dispose();
         assertThat(connection.asked).containsExactly("+c", "+c", "-c");
+    }
+
+    @Test
+    void aListenerThatJoinsAConfirmedChannelIsToldAloneAndAsksNothing() {
+        List<Object> first = new ArrayList<>();
+        List<Object> second = new ArrayList<>();
+        Disposable listening = channels.listen("c").subscribe(first::add);
+        channels.subscribed("c");
+
+        Disposable joined = channels.listen("c").subscribe(second::add);
+
+        assertThat(connection.asked).containsExactly("+c");
+        assertThat(first).hasSize(1);
+        assertThat(second).hasSize(1);
+        channels.subscribed("c");
+        assertThat(first).as("an interruption concerns all").hasSize(2);
+        assertThat(second).hasSize(2);
+        listening.dispose();
+        joined.dispose();
     }
 
     @Test

@@ -87,6 +87,25 @@ abstract class OperatorCases extends Cases {
         watching.dispose();
     }
 
+    @Test
+    void aWatcherThatComesIsNoNewsForThoseThatAreThere() {
+        LockClient observer = client();
+        Queue<LockEvent> first = new ConcurrentLinkedQueue<>();
+        Queue<LockEvent> second = new ConcurrentLinkedQueue<>();
+        Disposable watching = observer.events(key).subscribe(first::add);
+        Await.until("the watch is in force", () -> !first.isEmpty());
+        Disposable joined = observer.events(key).subscribe(second::add);
+        Await.until("the other one is", () -> !second.isEmpty());
+
+        LockHandle held = Await.get(client().acquire(key));
+
+        Await.until("both are told", () -> first.size() > 1 && second.size() > 1);
+        assertThat(first).hasSize(2);
+        watching.dispose();
+        joined.dispose();
+        Await.run(held.release());
+    }
+
     private void untilTold(int events, Queue<LockEvent> seen) {
         if (contract.lacking().contains(Feature.BRIEF_OWNERS)) {
             Await.until(events + " events", () -> seen.size() >= events);
