@@ -32,6 +32,7 @@ final class Machine {
     private long stalledUntil;
 
     private long stoodStillAt;
+    private int blocked;
     private long resumesAt;
     /** From when to when the monotonic clock stands still, and for how long it did so before; of the world's time. */
     private long suspendedAt;
@@ -100,7 +101,14 @@ final class Machine {
 
     /** The thread that calls stands still for so long. */
     void block(long nanos) {
+        blocked++;
         world.block(nanos, () -> resumesAt);
+        blocked--;
+    }
+
+    /** A thread of it stands still. */
+    boolean isBlocked() {
+        return blocked > 0;
     }
 
     /** Nothing of it can look at a clock. */

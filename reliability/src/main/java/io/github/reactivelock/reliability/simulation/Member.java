@@ -17,6 +17,8 @@ import reactor.core.scheduler.Scheduler;
 /** A client of the library on a machine, with its way to each site. When it is closed another one takes its place. */
 final class Member {
 
+    private static final long SOON = 100_000_000;
+
     final Machine machine;
     final Scheduler threads;
     private final World world;
@@ -115,12 +117,13 @@ final class Member {
     /** Threads of it may stand still, one inside a call of the other, while another one ends it. */
     private void judgeOnceThreadsMoved(LockClient closed, Oracle oracle) {
         long longest = World.MOST_BLOCKED * plan.standstill();
-        if (longest == 0) {
+        if (longest == 0 && !machine.isBlocked()) {
             judge(closed, oracle);
             return;
         }
-        machine.later(longest, null, () -> {
-            if (world.now() < machine.resumedAt() + longest) { // it was paused meanwhile
+        machine.later(Math.max(longest, SOON), null, () -> {
+            boolean wasPaused = world.now() < machine.resumedAt() + longest;
+            if (wasPaused || machine.isBlocked()) {
                 judgeOnceThreadsMoved(closed, oracle);
             } else {
                 judge(closed, oracle);
