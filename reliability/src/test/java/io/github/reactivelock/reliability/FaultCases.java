@@ -12,6 +12,7 @@ import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testkit.history.HistoryReport;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -77,12 +78,13 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
 
     @Test
     void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
-        Holding holding = lab.person().hold("a");
+        Duration lease = LEASE.multipliedBy(3); // a slow machine needs some of it for itself
+        Holding holding = lab.person(lease).hold("a");
         holding.held();
-        Holding waiting = lab.person().hold("a");
+        Holding waiting = lab.person(lease).hold("a");
         lab.untilWaiting("a", 1);
 
-        lab.broken(store::pause, LEASE.dividedBy(3), store::resume);
+        lab.broken(store::pause, lease.dividedBy(3), store::resume);
 
         holding.untilRenewed();
         assertThat(waiting.granted).isNotDone();
