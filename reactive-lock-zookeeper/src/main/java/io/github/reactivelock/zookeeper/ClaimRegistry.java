@@ -3,7 +3,6 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -19,30 +18,29 @@ import reactor.core.publisher.Mono;
 /** The claims of this client: entered into their lines, followed until they are first, and ended. */
 final class ClaimRegistry {
 
-    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
     private static final int AT_ONCE = 64;
 
     private final Connection connection;
     private final Nodes nodes;
-    private final Watches watches;
     private final KeyLayout names;
     private final String session;
     private final SignalSink pushes;
     private final Removals removals;
     private final Expiries expiries;
+    private final Followers followers;
     final KeptNodes kept;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
 
     ClaimRegistry(Connection connection, Nodes nodes, KeyLayout names, String session, SignalSink pushes) {
         this.connection = connection;
         this.nodes = nodes;
-        this.watches = new Watches(connection);
         this.names = names;
         this.session = session;
         this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
         this.kept = new KeptNodes(nodes, removals, standings);
         this.expiries = new Expiries(nodes, removals, pushes);
+        this.followers = new Followers(connection, nodes, names, pushes, expiries);
         connection.onChange(this::changed);
     }
 
@@ -60,6 +58,7 @@ final class ClaimRegistry {
         return Mono.defer(() -> {
             ClaimState standing = standings.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
             standing.claimed();
+            standing.asked();
             if (standing.node() != null) {
                 return look(standing);
             }
@@ -70,8 +69,7 @@ final class ClaimRegistry {
     /** Looks first: to a busy lock nothing is written. */
     private Mono<ClaimResult> enterIfFree(ClaimState standing) {
         return nodes.line(standing.claim.key()).flatMap(line -> {
-            SequenceNode first = SequenceNode.first(line);
-            if (first == null || first.claimId().equals(standing.claim.id())) {
+            if (line.admits(standing.claim.share()) || line.has(standing.claim.id())) {
                 return enter(standing, true);
             }
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
@@ -142,30 +140,31 @@ final class ClaimRegistry {
             if (standing.isOwner()) {
                 return granted(standing, node);
             }
-            return standing.isFollowing()
+            return standing.isFollowingANode()
                     ? Mono.just(queued(standing, node, null))
                     : nodes.line(standing.claim.key()).flatMap(line -> placed(standing, node, line, true));
         });
     }
 
-    private Mono<ClaimResult> placed(ClaimState standing, Node node, List<String> names, boolean mayRepeat) {
-        QueuePosition line = QueuePosition.of(standing.claim.id(), names);
-        if (line.own() == null || !node.path().endsWith("/" + line.own().name())) {
+    private Mono<ClaimResult> placed(ClaimState standing, Node node, Line present, boolean mayRepeat) {
+        QueuePosition line = QueuePosition.of(standing.claim.id(), present);
+        if (!line.isOf(node)) {
             boolean unused = standing.vanished(node, LossReason.EXPIRED);
             return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
         }
         Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(standing, node, line.surplus());
-        if (line.predecessor() == null) {
+        if (line.isIn()) {
             return tidied.then(Mono.defer(() -> granted(standing, node)));
         }
         if (standing.claim.mode() == Claim.Mode.TRY) {
             return tidied.then(release(standing.claim)).thenReturn(new ClaimResult.Busy());
         }
-        follow(standing, node, line.predecessor());
-        return tidied.thenReturn(queued(standing, node, line.predecessor().claimId()));
+        followers.follow(standing, node, line);
+        return tidied.then(Mono.fromSupplier(() -> queued(standing, node, line.behind())));
     }
 
-    private static ClaimResult queued(ClaimState standing, Node node, @Nullable String behind) {
+    private ClaimResult queued(ClaimState standing, Node node, @Nullable String behind) {
+        expiries.beginWait(standing, node);
         return new ClaimResult.Queued(standing.claim.lease(), behind, node.newestTokenBefore());
     }
 
@@ -176,7 +175,7 @@ final class ClaimRegistry {
     }
 
     private Mono<ClaimResult> granted(ClaimState standing, Node node) {
-        if (!own(standing, node)) {
+        if (!followers.own(standing, node)) {
             return Mono.error(standing.ended());
         }
         Duration longest = connection.reliable();
@@ -184,63 +183,24 @@ final class ClaimRegistry {
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
-    private boolean own(ClaimState standing, Node node) {
-        boolean owns = standing.own(node);
-        if (owns) {
-            expiries.begin(standing, node);
-        }
-        return owns;
+    /** There was notice of a forced release; the claims' nodes show whether it is true, and of which others on the lock. */
+    Flux<Signal> forced(String claimId) {
+        ClaimState told = standings.get(claimId);
+        return told == null
+                ? Flux.empty()
+                : Flux.fromIterable(List.copyOf(standings.values()))
+                        .filter(standing -> standing.claim.key().equals(told.claim.key()))
+                        .flatMap(this::forced, AT_ONCE);
     }
 
-    private void follow(ClaimState standing, Node node, SequenceNode predecessor) {
-        Disposable.Swap watch = standing.follow(predecessor.name());
-        if (watch != null) {
-            Mono<Void> news = watches.untilChanged(names.claim(standing.claim.key(), predecessor.name()))
-                    .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                            .then())
-                    .then(Mono.defer(() -> {
-                        standing.followed(watch);
-                        return lookAfterwards(standing, node);
-                    }));
-            boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
-        }
-    }
-
-    private Mono<Void> lookAfterwards(ClaimState standing, Node node) {
-        Signal recheck = new Signal.Recheck(standing.claim.key());
-        return nodes.line(standing.claim.key())
-                .flatMap(line -> moved(standing, node, QueuePosition.of(standing.claim.id(), line)))
-                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                        .thenReturn(recheck))
-                .doOnNext(pushes::push)
-                .then();
-    }
-
-    private Mono<Signal> moved(ClaimState standing, Node node, QueuePosition line) {
-        if (line.own() == null) {
-            return standing.vanished(node, LossReason.EXPIRED)
-                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
-                    : Mono.empty();
-        }
-        if (line.predecessor() != null) {
-            follow(standing, node, line.predecessor());
-            return Mono.empty();
-        }
-        return own(standing, node)
-                ? Mono.just(new Signal.Grant(standing.claim.id(), node.token(), connection.reliable()))
-                : Mono.empty();
-    }
-
-    /** There was notice of a forced release; the claim's node shows whether it is true. */
-    Mono<Signal> forced(String claimId) {
-        ClaimState standing = standings.get(claimId);
-        Node node = standing == null ? null : standing.node();
-        if (standing == null || node == null || !standing.isOwner()) {
+    private Mono<Signal> forced(ClaimState standing) {
+        Node node = standing.node();
+        if (node == null || !standing.isOwner()) {
             return Mono.empty();
         }
         return nodes.check(List.of(node.path()))
                 .filter(checked -> !checked.keeps(0, node) && standing.vanished(node, LossReason.FORCED))
-                .<Signal>map(checked -> new Signal.Suspect(claimId, LossReason.FORCED))
+                .<Signal>map(checked -> new Signal.Suspect(standing.claim.id(), LossReason.FORCED))
                 .onErrorResume(error -> Mono.empty());
     }
 

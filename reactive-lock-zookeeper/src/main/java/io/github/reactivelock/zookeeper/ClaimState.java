@@ -16,13 +16,16 @@ import reactor.core.publisher.Mono;
  * <pre>
  * stage      the node                 leaves on
  * entering   may be there             seen -> waiting; leave -> left
- * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
- * owner      was there, first         vanished, ended -> lost; leave -> left
+ * waiting    was there                fits in -> owner; vanished -> entering; leave -> left
+ * owner      was there, in            vanished, ended -> lost; leave -> left
  * lost       is not ours any more     claimed again -> entering; leave -> left
  * left       is being deleted
  * </pre>
  */
 final class ClaimState {
+
+    /** To follow instead of a node; none is called so. */
+    static final String THE_LINE = "";
 
     private enum Stage {
         ENTERING,
@@ -32,8 +35,8 @@ final class ClaimState {
         LEFT
     }
 
-    /** A watch on the node before this one. */
-    private record Following(String predecessor, Disposable.Swap watch) {}
+    /** A watch on a node before this one, or on the whole line. */
+    private record Following(String obstacle, Disposable.Swap watch) {}
 
     final Claim claim;
     private Stage stage = Stage.ENTERING;
@@ -44,6 +47,9 @@ final class ClaimState {
     private @Nullable Mono<Nodes.Entry> entering;
     private @Nullable Following following;
     private LossReason reason = LossReason.EXPIRED;
+    /** It was given up, and may be there until its deletion arrives. */
+    private @Nullable Node givenUp;
+
     private final Disposable.Swap end = Disposables.swap();
 
     ClaimState(Claim claim) {
@@ -58,8 +64,9 @@ final class ClaimState {
         return stage == Stage.OWNER;
     }
 
-    synchronized boolean isFollowing() {
-        return stage == Stage.WAITING && following != null;
+    /** It waits for one node, whose end is certain to be heard of. */
+    synchronized boolean isFollowingANode() {
+        return stage == Stage.WAITING && following != null && !following.obstacle.equals(THE_LINE);
     }
 
     synchronized boolean isUncertain() {
@@ -93,9 +100,12 @@ final class ClaimState {
         uncertain = true;
     }
 
-    /** The node is there; false if the claim has ended. */
+    /** The node is there; false if the claim has ended, or has given this node up. */
     synchronized boolean seen(Node made) {
         entering = null;
+        if (made.equals(givenUp)) {
+            return false;
+        }
         if (stage == Stage.ENTERING || stage == Stage.WAITING) {
             stage = Stage.WAITING;
             node = made;
@@ -117,23 +127,57 @@ final class ClaimState {
         }
     }
 
-    /** The node is first in line; false if that is no news of ours. */
-    synchronized boolean own(Node known) {
-        if (!known.equals(node) || (stage != Stage.WAITING && stage != Stage.OWNER)) {
-            return false;
-        }
-        stage = Stage.OWNER;
-        return true;
-    }
-
-    /** The node is not there any more, or not as it should be; false if that is no news of ours. */
-    boolean vanished(Node known, LossReason why) {
+    /** The node fits in; false if that is no news of ours. */
+    boolean own(Node known) {
         Disposable watch;
-        boolean owned;
         synchronized (this) {
             if (!known.equals(node) || (stage != Stage.WAITING && stage != Stage.OWNER)) {
                 return false;
             }
+            if (stage == Stage.WAITING) {
+                endBy(Disposables.disposed());
+            }
+            stage = Stage.OWNER;
+            watch = stopFollowing();
+        }
+        watch.dispose();
+        return true;
+    }
+
+    /** Somebody asks about the claim: until the answer, nothing ends its wait. */
+    synchronized void asked() {
+        if (stage != Stage.OWNER) {
+            endBy(Disposables.disposed());
+        }
+    }
+
+    /** What is going to end the wait, if it goes on. */
+    synchronized void endWaitBy(Disposable timer) {
+        if (stage == Stage.WAITING) {
+            endBy(timer);
+        } else {
+            timer.dispose();
+        }
+    }
+
+    /** The node is not there any more, or not as it should be; false if that is no news of ours. */
+    boolean vanished(Node known, LossReason why) {
+        return vanished(known, why, true);
+    }
+
+    /** Nobody has asked about the waiting claim for a lease; false if it does not wait any more. */
+    boolean dropped(Node known) {
+        return vanished(known, LossReason.EXPIRED, false);
+    }
+
+    private boolean vanished(Node known, LossReason why, boolean evenIfOwned) {
+        Disposable watch;
+        boolean owned;
+        synchronized (this) {
+            if (!known.equals(node) || (stage != Stage.WAITING && (stage != Stage.OWNER || !evenIfOwned))) {
+                return false;
+            }
+            givenUp = known;
             owned = stage == Stage.OWNER;
             if (owned) {
                 stage = Stage.LOST;
@@ -179,16 +223,16 @@ final class ClaimState {
         boolean unused = end.update(timer);
     }
 
-    /** Where to put the one watch there is on a predecessor; null if it is watched already or need not be. */
-    Disposable.@Nullable Swap follow(String predecessor) {
+    /** Where to put the one watch there is; null if this is watched already or need not be. */
+    Disposable.@Nullable Swap follow(String obstacle) {
         Disposable earlier;
         Following begun;
         synchronized (this) {
-            if (stage != Stage.WAITING || (following != null && following.predecessor.equals(predecessor))) {
+            if (stage != Stage.WAITING || (following != null && following.obstacle.equals(obstacle))) {
                 return null;
             }
             earlier = stopFollowing();
-            begun = new Following(predecessor, Disposables.swap());
+            begun = new Following(obstacle, Disposables.swap());
             following = begun;
         }
         earlier.dispose();

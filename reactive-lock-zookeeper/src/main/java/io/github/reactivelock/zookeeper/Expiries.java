@@ -8,7 +8,10 @@ import io.github.reactivelock.state.LossReason;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** The ends of holds without renewal, whose nodes would live as long as the session. */
+/**
+ * The ends of what would live as long as the session: holds without renewal, shares that are not renewed for a lease of their
+ * own though others are, and claims that wait and that nobody asks about any more.
+ */
 final class Expiries {
 
     private final Nodes nodes;
@@ -24,18 +27,36 @@ final class Expiries {
     /** Ends the hold when its lease is over from now on, if it is not renewed. */
     void begin(ClaimState standing, Node node) {
         Claim claim = standing.claim;
-        if (claim.keeping() == Claim.Keeping.ONCE) {
-            Mono<?> end = Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> expire(standing, node));
-            standing.endBy(FireAndForget.run("ending a hold whose lease ran out", end));
+        if (claim.keeping() == Claim.Keeping.ONCE || !claim.share().isWhole()) {
+            standing.endBy(afterALease(claim, () -> expire(standing, node)));
         }
+    }
+
+    /** Ends the wait when the claim's lease is over from now on, if nobody asks again. */
+    void beginWait(ClaimState standing, Node node) {
+        standing.endWaitBy(afterALease(standing.claim, () -> {
+            if (standing.dropped(node)) {
+                remove(standing.claim, node);
+            }
+        }));
+    }
+
+    private static Disposable afterALease(Claim claim, Runnable end) {
+        return FireAndForget.run(
+                "ending a claim whose lease ran out",
+                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> end.run()));
     }
 
     private void expire(ClaimState standing, Node node) {
         if (standing.vanished(node, LossReason.EXPIRED)) {
             Claim claim = standing.claim;
             pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
-            Disposable unused =
-                    FireAndForget.run("removing an expired hold", removals.finishing(claim, nodes.delete(node.path())));
+            remove(claim, node);
         }
+    }
+
+    private void remove(Claim claim, Node node) {
+        Disposable unused =
+                FireAndForget.run("removing an expired claim", removals.finishing(claim, nodes.delete(node.path())));
     }
 }

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * The paths of nodes in ZooKeeper: {@code /PREFIX/KEY} for a lock, {@code /PREFIX/KEY/CLAIM:NUMBER} for a claim on it,
- * {@code /PREFIX/!SESSION} for what is told to one client. The user's key is percent-encoded, so that different keys have
+ * The paths of nodes in ZooKeeper: {@code /PREFIX/KEY} for a lock, {@code /PREFIX/KEY/CLAIM:NUMBER} for a claim on it
+ * ({@link SequenceNode}), {@code /PREFIX/!SESSION} for what is told to one client. The user's key is percent-encoded, so that different keys have
  * different names, and none holds a slash, begins with an exclamation mark or is one of the names that mean a directory.
  */
 record KeyLayout(String prefix) {
@@ -33,7 +33,7 @@ record KeyLayout(String prefix) {
 
     /** The path without the number, which the server appends. */
     String claim(Claim claim) {
-        return lock(claim.key()) + "/" + claim.id() + ":";
+        return lock(claim.key()) + "/" + SequenceNode.prefix(claim.id(), claim.share());
     }
 
     String claim(String key, String node) {

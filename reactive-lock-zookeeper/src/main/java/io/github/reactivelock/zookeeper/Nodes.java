@@ -5,6 +5,7 @@ import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -36,8 +37,8 @@ final class Nodes {
         this.names = names;
     }
 
-    /** A claim's node just made, and the names of all that were there right after. */
-    record Entry(Node node, List<String> line) {}
+    /** A claim's node just made, and all that were there right after. */
+    record Entry(Node node, Line line) {}
 
     /** Nodes as they were when the leader had been asked, in the order of the question, and the session that asked. */
     record Checked(List<Node> found, long session) {
@@ -55,6 +56,9 @@ final class Nodes {
     /** A node with what it holds. */
     record Read(Node node, Content content) {}
 
+    /** A claim that holds its lock. */
+    record Held(SequenceNode place, Read read) {}
+
     /** Makes a claim's node, and the lock's if need be. The answer may come very late. */
     Mono<Entry> create(Claim claim, Content content) {
         String lock = names.lock(claim.key());
@@ -66,7 +70,7 @@ final class Nodes {
                             .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
                             .forPath(names.claim(claim), data);
                     return created.thenCombine(
-                            children(async, lock), (path, line) -> new Entry(Node.of(path, stat), line));
+                            children(async, lock), (path, line) -> new Entry(Node.of(path, stat), Line.of(line)));
                 })
                 .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
                         .filter(NoNodeException.class::isInstance)
@@ -90,9 +94,9 @@ final class Nodes {
                 .then();
     }
 
-    /** The names of all nodes of a lock, as the server knows them that this client is connected to. */
-    Mono<List<String>> line(String key) {
-        return connection.ask(async -> children(async, names.lock(key)));
+    /** The claims of a lock, as the server knows them that this client is connected to. */
+    Mono<Line> line(String key) {
+        return connection.ask(async -> children(async, names.lock(key))).map(Line::of);
     }
 
     /** The names of all nodes below the root, after the server has caught up with the leader. */
@@ -104,12 +108,45 @@ final class Nodes {
     }
 
     /** As {@link #line}, after the server has caught up with the leader. */
-    Mono<List<String>> latestLine(String key) {
+    Mono<Line> latestLine(String key) {
         String lock = names.lock(key);
-        return connection.ask(async -> {
-            CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
-            return caughtUp.thenCombine(children(async, lock), (done, line) -> line);
-        });
+        return connection
+                .ask(async -> {
+                    CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
+                    return caughtUp.thenCombine(children(async, lock), (done, line) -> line);
+                })
+                .map(Line::of);
+    }
+
+    /**
+     * The node of the claim that holds a lock, or a share of it, under a token, as the leader knows it; empty if there is
+     * none.
+     */
+    Mono<Held> holder(String key, long token) {
+        return latestLine(key).flatMap(line -> find(key, line.held(), token));
+    }
+
+    /** Tokens rise along the line. */
+    private Mono<Held> find(String key, List<SequenceNode> held, long token) {
+        if (held.isEmpty()) {
+            return Mono.empty();
+        }
+        int middle = held.size() / 2;
+        SequenceNode place = held.get(middle);
+        List<SequenceNode> before = held.subList(0, middle);
+        List<SequenceNode> after = held.subList(middle + 1, held.size());
+        return read(names.claim(key, place.name()))
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(found -> {
+                    if (found.isEmpty()) { // it went in between
+                        return find(key, before, token).switchIfEmpty(Mono.defer(() -> find(key, after, token)));
+                    }
+                    long there = found.get().node().token();
+                    return there == token
+                            ? Mono.just(new Held(place, found.get()))
+                            : find(key, token < there ? before : after, token);
+                });
     }
 
     /** Looks at nodes after the server has caught up with the leader, which proves that it is in touch with it. */

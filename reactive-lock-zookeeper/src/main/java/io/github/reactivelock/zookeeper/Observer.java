@@ -5,10 +5,16 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -37,32 +43,42 @@ final class Observer {
         this.names = names;
     }
 
-    /** The lock as it is, and the names it was told from. */
-    private record Look(LockInfo info, List<String> line) {}
+    /** The lock as it is, what it was told from, and those of its holders that were read, the newest first. */
+    private record Look(LockInfo info, Line line, List<Nodes.Held> holders) {}
 
     Mono<LockInfo> inspect(String key) {
-        return look(key, nodes.latestLine(key))
+        return look(key, nodes.latestLine(key), LockInfo.Held.MOST_SHOWN)
                 .flatMap(look -> look.info instanceof LockInfo.Held held
                         ? queue(key, look.line).map(queue -> with(queue, held))
                         : Mono.just(look.info));
     }
 
     /** Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that. */
-    private Mono<List<LockInfo.Waiting>> queue(String key, List<String> line) {
-        List<SequenceNode> places = line.stream()
-                .map(SequenceNode::of)
-                .filter(Objects::nonNull)
-                .sorted((one, other) -> one.isBefore(other) ? -1 : 1)
-                .toList();
-        return Flux.fromStream(places.stream().skip(1).limit(LockInfo.Held.MOST_SHOWN))
-                .flatMapSequential(place -> nodes.read(names.claim(key, place.name())), AT_ONCE)
-                .map(read -> new LockInfo.Waiting(read.content().owner(), null))
+    private Mono<List<LockInfo.Waiting>> queue(String key, Line line) {
+        return read(key, line.waiting().stream().limit(LockInfo.Held.MOST_SHOWN))
+                .map(waiting -> new LockInfo.Waiting(waiting.read().content().owner(), null))
                 .collectList();
+    }
+
+    /** In their order, without those that have gone. */
+    private Flux<Nodes.Held> read(String key, Stream<SequenceNode> places) {
+        return Flux.fromStream(places).flatMapSequential(place -> read(key, place), AT_ONCE);
+    }
+
+    private Mono<Nodes.Held> read(String key, SequenceNode place) {
+        return nodes.read(names.claim(key, place.name())).map(read -> new Nodes.Held(place, read));
     }
 
     private static LockInfo with(List<LockInfo.Waiting> queue, LockInfo.Held held) {
         return new LockInfo.Held(
-                held.key(), held.owner(), held.fencingToken(), held.remaining(), held.waiters(), held.age(), queue);
+                held.key(),
+                held.owner(),
+                held.fencingToken(),
+                held.remaining(),
+                held.waiters(),
+                held.age(),
+                queue,
+                held.shares());
     }
 
     Mono<LockPage> list(String prefix, String from) {
@@ -76,35 +92,63 @@ final class Observer {
                     .toList();
             return Flux.fromIterable(part)
                     .map(KeyLayout::key)
-                    .flatMap(key -> look(key, nodes.line(key)).map(Look::info), AT_ONCE)
+                    .flatMap(
+                            key -> look(key, nodes.line(key), LockInfo.Held.MOST_SHOWN)
+                                    .map(Look::info),
+                            AT_ONCE)
                     .ofType(LockInfo.Held.class)
                     .collectList()
                     .map(held -> new LockPage(held, part.size() < PART ? "" : part.get(PART - 1)));
         });
     }
 
-    private Mono<Look> look(String key, Mono<List<String>> asked) {
+    private Mono<Look> look(String key, Mono<Line> asked, long most) {
         return asked.flatMap(line -> {
-            SequenceNode first = SequenceNode.first(line);
-            if (first == null) {
-                return Mono.just(new Look(new LockInfo.Free(key), line));
+            if (line.holders() == 0) {
+                return Mono.just(new Look(new LockInfo.Free(key), line, List.of()));
             }
-            long waiters =
-                    line.stream().filter(name -> SequenceNode.of(name) != null).count() - 1;
-            return nodes.read(names.claim(key, first.name()))
-                    .map(owner -> new Look(held(key, owner, waiters), line))
-                    // It went between the two questions.
-                    .switchIfEmpty(Mono.defer(() -> look(key, asked)));
+            return read(key, newestFirst(line).limit(most))
+                    .collectList()
+                    .flatMap(holders -> holders.isEmpty()
+                            // They went between the two questions.
+                            ? look(key, asked, most)
+                            : Mono.just(new Look(held(key, line, holders, most), line, holders)));
         });
     }
 
-    private static LockInfo held(String key, Nodes.Read owner, long waiters) {
+    private static Stream<SequenceNode> newestFirst(Line line) {
+        return IntStream.rangeClosed(1, line.holders())
+                .mapToObj(i -> line.held().get(line.holders() - i));
+    }
+
+    private static LockInfo held(String key, Line line, List<Nodes.Held> holders, long most) {
+        Nodes.Held newest = holders.get(0);
         return new LockInfo.Held(
                 key,
-                owner.content().owner(),
-                owner.node().token(),
-                owner.content().lease(),
-                waiters);
+                newest.read().content().owner(),
+                newest.read().node().token(),
+                newest.read().content().lease(),
+                line.waiting().size(),
+                null,
+                List.of(),
+                newest.place().share().isWhole() ? null : shares(line, holders, most));
+    }
+
+    /** Who went between the two questions is not counted. */
+    private static LockInfo.Shares shares(Line line, List<Nodes.Held> holders, long most) {
+        Set<SequenceNode> gone = newestFirst(line).limit(most).collect(Collectors.toSet());
+        holders.forEach(holder -> gone.remove(holder.place()));
+        long units = line.units()
+                - gone.stream().mapToLong(place -> place.share().units()).sum();
+        List<LockInfo.Holder> first = holders.stream()
+                .limit(LockInfo.Held.MOST_SHOWN)
+                .map(holder -> new LockInfo.Holder(
+                        holder.read().content().owner(),
+                        holder.place().share().units(),
+                        holder.read().node().token(),
+                        holder.read().content().lease()))
+                .toList();
+        return new LockInfo.Shares((int) Math.min(units, Integer.MAX_VALUE), line.holders() - gone.size(), first);
     }
 
     Flux<LockEvent> events(String key) {
@@ -124,19 +168,14 @@ final class Observer {
                 || error.getCause() instanceof KeeperException.AuthFailedException);
     }
 
-    /** Deletes the owner's node if it is the one of that token, and tells the owner's client if it listens. */
+    /** Deletes the node of that token if it holds the lock, and tells its client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return nodes.latestLine(key).flatMap(line -> {
-            SequenceNode first = SequenceNode.first(line);
-            if (first == null) {
-                return Mono.just(false);
-            }
-            String path = names.claim(key, first.name());
-            return nodes.read(path)
-                    .filter(owner -> owner.node().token() == fencingToken)
-                    .flatMap(owner -> end(path, first.claimId(), owner.content().session()))
-                    .defaultIfEmpty(false);
-        });
+        return nodes.holder(key, fencingToken)
+                .flatMap(held -> end(
+                        held.read().node().path(),
+                        held.place().claimId(),
+                        held.read().content().session()))
+                .defaultIfEmpty(false);
     }
 
     private Mono<Boolean> end(String path, String claimId, String session) {
@@ -159,8 +198,10 @@ final class Observer {
         private final String key;
         private final String below;
         private final Set<String> line = new HashSet<>();
-        private @Nullable SequenceNode owner;
-        private long token;
+        /** Those that hold the lock as far as that was told, with their tokens; zero for one that went too soon. */
+        private final Map<SequenceNode, Long> holders = new LinkedHashMap<>();
+
+        private @Nullable SequenceNode newest;
 
         Following(String key) {
             this.key = key;
@@ -169,7 +210,9 @@ final class Observer {
 
         Flux<LockEvent> happened(WatchedEvent event) {
             if (event == Watches.BEGUN) {
-                return look(key, nodes.line(key)).map(this::begin).flux();
+                return look(key, nodes.line(key), Long.MAX_VALUE)
+                        .map(this::begin)
+                        .flux();
             }
             String path = event.getPath();
             if (path == null || !path.startsWith(below)) {
@@ -179,34 +222,54 @@ final class Observer {
             if (place == null) {
                 return Flux.empty();
             }
-            if (event.getType() == EventType.NodeCreated && (owner == null || owner.isBefore(place))) {
+            if (event.getType() == EventType.NodeCreated && (newest == null || newest.isBefore(place))) {
+                newest = place;
                 line.add(place.name());
             } else if (event.getType() == EventType.NodeDeleted) {
                 line.remove(place.name());
             }
-            SequenceNode first = SequenceNode.first(List.copyOf(line));
-            return Objects.equals(first, owner) ? Flux.empty() : tell(first);
+            return tell(Line.of(List.copyOf(line)).held());
         }
 
         private LockEvent begin(Look look) {
-            line.addAll(look.line);
-            owner = SequenceNode.first(look.line);
-            token = look.info instanceof LockInfo.Held held ? held.fencingToken() : 0;
+            List<SequenceNode> places = look.line.places();
+            places.forEach(place -> line.add(place.name()));
+            newest = places.isEmpty() ? null : places.get(places.size() - 1);
+            look.line.held().forEach(place -> holders.put(place, 0L));
+            look.holders.forEach(
+                    holder -> holders.put(holder.place(), holder.read().node().token()));
             return new LockEvent.Snapshot(look.info);
         }
 
-        private Flux<LockEvent> tell(@Nullable SequenceNode first) {
-            Flux<LockEvent> released = token == 0 ? Flux.empty() : Flux.just(new LockEvent.Released(key, token));
-            owner = first;
-            token = 0;
-            return first == null ? released : released.concatWith(acquired(first));
+        private Flux<LockEvent> tell(List<SequenceNode> held) {
+            Set<SequenceNode> present = new HashSet<>(held);
+            List<LockEvent> released = new ArrayList<>();
+            for (SequenceNode gone : List.copyOf(holders.keySet())) {
+                if (!present.contains(gone)) {
+                    long token = Objects.requireNonNull(holders.remove(gone));
+                    if (token != 0) {
+                        released.add(
+                                new LockEvent.Released(key, token, gone.share().units()));
+                    }
+                }
+            }
+            List<SequenceNode> entered =
+                    held.stream().filter(place -> !holders.containsKey(place)).toList();
+            return Flux.fromIterable(released)
+                    .concatWith(Flux.fromIterable(entered).concatMap(this::acquired));
         }
 
-        /** An owner that is gone before it could be read is passed over. */
-        private Mono<LockEvent> acquired(SequenceNode first) {
-            return nodes.read(names.claim(key, first.name())).map(read -> {
-                token = read.node().token();
-                return new LockEvent.Acquired(key, read.content().owner(), token);
+        /** A holder that is gone before it could be read is passed over. */
+        private Mono<LockEvent> acquired(SequenceNode place) {
+            holders.put(place, 0L);
+            return read(key, place).map(holder -> {
+                long token = holder.read().node().token();
+                holders.put(place, token);
+                return new LockEvent.Acquired(
+                        key,
+                        holder.read().content().owner(),
+                        token,
+                        place.share().units());
             });
         }
     }

@@ -39,14 +39,14 @@ final class Removals {
     }
 
     private Mono<Boolean> removal(Claim claim) {
-        return nodes.latestLine(claim.key()).flatMap(names -> {
-            QueuePosition line = QueuePosition.of(claim.id(), names);
+        return nodes.latestLine(claim.key()).flatMap(present -> {
+            QueuePosition line = QueuePosition.of(claim.id(), present);
             if (line.own() == null) {
                 return Mono.just(false);
             }
             List<SequenceNode> all = new ArrayList<>(line.surplus());
             all.add(line.own());
-            return nodes.deleteAll(claim.key(), all).thenReturn(line.predecessor() == null);
+            return nodes.deleteAll(claim.key(), all).thenReturn(line.isIn());
         });
     }
 

@@ -1,17 +1,30 @@
 package io.github.reactivelock.zookeeper;
 
-import java.util.List;
+import io.github.reactivelock.state.Share;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a claim's node below its lock: the claim's id, a colon, and the number that the server gave it. Numbers
- * grow by one with every claim on the lock, as signed integers that overflow, and are compared by difference.
+ * The name of a claim's node below its lock: the claim's id, a colon, for a share its units and capacity with a dot between
+ * and another colon, and the number that the server gave it. Numbers grow by one with every claim on the lock, as signed
+ * integers that overflow, and are compared by difference. A client from before shares takes what is before the last colon
+ * for the id, so it waits for a share as for any claim.
  *
  * @param name the node's name
  * @param claimId the claim's id
+ * @param share how much of the lock it wants
  * @param number its place in line
  */
-record SequenceNode(String name, String claimId, int number) {
+record SequenceNode(String name, String claimId, Share share, int number) {
+
+    /** Of a claim for the whole. */
+    SequenceNode(String name, String claimId, int number) {
+        this(name, claimId, Share.WHOLE, number);
+    }
+
+    /** What a claim's node is called, without the number. */
+    static String prefix(String claimId, Share share) {
+        return claimId + ":" + (share.isWhole() ? "" : share.units() + "." + share.capacity() + ":");
+    }
 
     /** The place that a node stands for, or null if it is not one of ours. */
     static @Nullable SequenceNode of(String name) {
@@ -20,26 +33,29 @@ record SequenceNode(String name, String claimId, int number) {
             return null;
         }
         try {
-            return new SequenceNode(
-                    name, name.substring(0, colon), Integer.parseInt(name, colon + 1, name.length(), 10));
+            int number = Integer.parseInt(name, colon + 1, name.length(), 10);
+            int first = name.indexOf(':');
+            Share share = first == colon || first == 0 ? Share.WHOLE : share(name.substring(first + 1, colon));
+            String claimId = name.substring(0, share.isWhole() ? colon : first);
+            return new SequenceNode(name, claimId, share, number);
         } catch (NumberFormatException e) {
             return null;
         }
     }
 
-    boolean isBefore(SequenceNode other) {
-        return number - other.number < 0;
+    /** What is no share that we know is as good as the whole: nobody must be in beside it. */
+    private static Share share(String text) {
+        int dot = text.indexOf('.');
+        try {
+            return new Share(
+                    Integer.parseInt(text, 0, Math.max(0, dot), 10),
+                    Integer.parseInt(text, dot + 1, text.length(), 10));
+        } catch (IllegalArgumentException e) {
+            return Share.WHOLE;
+        }
     }
 
-    /** The owner of the lock. */
-    static @Nullable SequenceNode first(List<String> names) {
-        SequenceNode first = null;
-        for (String name : names) {
-            SequenceNode place = of(name);
-            if (place != null && (first == null || place.isBefore(first))) {
-                first = place;
-            }
-        }
-        return first;
+    boolean isBefore(SequenceNode other) {
+        return number - other.number < 0;
     }
 }

@@ -47,8 +47,8 @@ final class SignalSink {
         }
     }
 
-    /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
-    Flux<Signal> signals(Function<String, Mono<Signal>> forced) {
+    /** What is pushed, with each notice of a forced release turned into signals by looking at the claims it speaks of. */
+    Flux<Signal> signals(Function<String, Flux<Signal>> forced) {
         Flux<Signal> pushed = Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
@@ -98,7 +98,7 @@ final class SignalSink {
         });
     }
 
-    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced) {
+    private Flux<Signal> noticed(Function<String, Flux<Signal>> forced) {
         return Mono.defer(this::makeNotice)
                 .then(watches.watch(notice))
                 .flatMapMany(change -> told(change, forced))
@@ -110,12 +110,12 @@ final class SignalSink {
     }
 
     /** What was told already, then, as it changes, what is told later; ends with an error when the node goes. */
-    private Flux<Signal> told(Mono<Void> change, Function<String, Mono<Signal>> forced) {
+    private Flux<Signal> told(Mono<Void> change, Function<String, Flux<Signal>> forced) {
         Mono<String> text = nodes.read(notice)
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))
                 .map(read -> read.content().owner());
         return Flux.concat(
-                text.filter(claimId -> !claimId.isEmpty()).flatMap(forced),
+                text.filter(claimId -> !claimId.isEmpty()).flatMapMany(forced),
                 change.then(watches.watch(notice)).flatMapMany(next -> told(next, forced)));
     }
 }

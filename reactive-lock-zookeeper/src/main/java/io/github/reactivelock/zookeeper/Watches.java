@@ -1,11 +1,15 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.FireAndForget;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.BackgroundCallback;
+import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.zookeeper.AddWatchMode;
@@ -75,22 +79,74 @@ final class Watches {
         }
     }
 
+    /**
+     * The names below a node, now and after every change, until there are none. The names are read by the question that sets
+     * the watch, so no change is lost between the two. They are read anew also when a connection is there again, because a
+     * watch may have gone with its session.
+     */
+    Flux<List<String>> names(String path) {
+        return Flux.defer(() -> {
+                    Once watcher = new Once();
+                    Consumer<ConnectionState> anew = state -> {
+                        if (state.isConnected()) {
+                            Sinks.EmitResult unused = watcher.changed.tryEmitEmpty();
+                        }
+                    };
+                    connection.onChange(anew);
+                    Mono<List<String>> begun = connection
+                            .ask(async -> readNames(async.unwrap(), path, watcher))
+                            .cache();
+                    return begun.flatMapMany(names -> Flux.concat(
+                                    Mono.just(names), watcher.changed.asMono().then(Mono.empty())))
+                            .doFinally(signal -> {
+                                connection.noLonger(anew);
+                                if (watcher.over.compareAndSet(false, true)) {
+                                    takeBack(path, watcher, begun);
+                                }
+                            });
+                })
+                .repeat()
+                .takeUntil(List::isEmpty);
+    }
+
     /** Curator's asynchronous face keeps its watchers to itself, so that they could not be taken back. */
     private static CompletionStage<Boolean> read(CuratorFramework client, String path, Watcher watcher) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        return answer(
+                path,
+                event -> event.getResultCode() == Code.OK.intValue(),
+                heard -> client.getData()
+                        .undecompressed()
+                        .usingWatcher(watcher)
+                        .inBackground(heard)
+                        .forPath(path));
+    }
+
+    private static CompletionStage<List<String>> readNames(CuratorFramework client, String path, Watcher watcher) {
+        return answer(
+                path,
+                event -> event.getChildren() == null ? List.of() : event.getChildren(),
+                heard -> client.getChildren()
+                        .usingWatcher(watcher)
+                        .inBackground(heard)
+                        .forPath(path));
+    }
+
+    private interface Question {
+        Object ask(BackgroundCallback heard) throws Exception;
+    }
+
+    /** What the answer says, also if it says that the node is not there. */
+    private static <T> CompletionStage<T> answer(String path, Function<CuratorEvent, T> read, Question question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         try {
-            byte[] unused = client.getData()
-                    .undecompressed()
-                    .usingWatcher(watcher)
-                    .inBackground((ignored, event) -> {
-                        Code code = Code.get(event.getResultCode());
-                        if (code == Code.OK || code == Code.NONODE) {
-                            answer.complete(code == Code.OK);
-                        } else {
-                            answer.completeExceptionally(KeeperException.create(code, path));
-                        }
-                    })
-                    .forPath(path);
+            Object unused = question.ask((ignored, event) -> {
+                Code code = Code.get(event.getResultCode());
+                if (code == Code.OK || code == Code.NONODE) {
+                    answer.complete(read.apply(event));
+                } else {
+                    answer.completeExceptionally(KeeperException.create(code, path));
+                }
+            });
         } catch (Exception e) {
             answer.completeExceptionally(e);
         }

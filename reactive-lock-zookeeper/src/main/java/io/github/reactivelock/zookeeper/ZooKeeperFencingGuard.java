@@ -35,34 +35,35 @@ public final class ZooKeeperFencingGuard {
     }
 
     /**
-     * Changes ZooKeeper in one transaction, if the lock is still held. Cold; each subscription is a write of its own. A
-     * transaction without an answer may have been carried out.
+     * Changes ZooKeeper in one transaction, if the lock is still held. Those who share a lock write as well, each for as long
+     * as its own share lasts. Cold; each subscription is a write of its own. A transaction without an answer may have been
+     * carried out.
      *
      * @param key the lock's key
      * @param fencingToken the token of the hold that allows the write
      * @param changes what to do, as {@code CuratorFramework.transactionOp()} makes it
-     * @return what ZooKeeper answered; {@link StaleTokenException} if the hold is gone, with the token of the owner, or the
-     *     lowest that the next owner can have; otherwise the error of the first change that failed
+     * @return what ZooKeeper answered; {@link StaleTokenException} if the hold is gone, with the token of the newest holder, or the
+     *     lowest that the next one can have; otherwise the error of the first change that failed
      */
     public Mono<List<CuratorTransactionResult>> write(String key, long fencingToken, CuratorOp... changes) {
         if (fencingToken >> LockBackend.PASS_BITS <= 0) {
             throw new IllegalArgumentException("not a fencing token of a lock in ZooKeeper: " + fencingToken);
         }
-        return owner(key)
-                .filter(owner -> owner.token() == counted(fencingToken))
+        return nodes.holder(key, counted(fencingToken))
+                .map(held -> held.read().node())
                 .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken)))
-                .flatMap(owner -> write(owner, changes)
+                .flatMap(holder -> write(holder, changes)
                         // Gone in between, or one of the changes failed: the node says which.
-                        .onErrorResume(error -> nodes.read(owner.path())
+                        .onErrorResume(error -> nodes.read(holder.path())
                                 .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken))
                                         .cast(Nodes.Read.class))
                                 .then(Mono.error(error))));
     }
 
-    private Mono<List<CuratorTransactionResult>> write(Node owner, CuratorOp... changes) {
+    private Mono<List<CuratorTransactionResult>> write(Node holder, CuratorOp... changes) {
         return connection.ask(async -> {
             List<CuratorOp> all = new ArrayList<>();
-            all.add(async.transactionOp().check().forPath(owner.path()));
+            all.add(async.transactionOp().check().forPath(holder.path()));
             all.addAll(List.of(changes));
             return async.transaction().forOperations(all);
         });
@@ -70,18 +71,19 @@ public final class ZooKeeperFencingGuard {
 
     private Mono<Node> stale(String key, long fencingToken) {
         long next = counted(fencingToken) + (1L << LockBackend.PASS_BITS);
-        return owner(key)
-                .map(owner -> Math.max(next, owner.token()))
+        return newest(key)
+                .map(holder -> Math.max(next, holder.token()))
                 .defaultIfEmpty(next)
                 .flatMap(newest -> Mono.error(
                         new StaleTokenException("what the lock '" + key + "' protects", fencingToken, newest)));
     }
 
-    /** The node of the claim that owns the lock, as the leader knows it; empty if there is none. */
-    private Mono<Node> owner(String key) {
+    /** The node of the claim that was granted the lock last, as the leader knows it; empty if none is in. */
+    private Mono<Node> newest(String key) {
         return nodes.latestLine(key)
-                .flatMap(line -> Mono.justOrEmpty(SequenceNode.first(line)))
-                .flatMap(first -> nodes.read(names.claim(key, first.name())))
+                .filter(line -> line.holders() > 0)
+                .flatMap(line -> nodes.read(
+                        names.claim(key, line.held().get(line.holders() - 1).name())))
                 .map(Nodes.Read::node);
     }
 

@@ -11,6 +11,7 @@ import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
@@ -23,11 +24,13 @@ import reactor.core.publisher.Mono;
  * <ol>
  *   <li><b>Names.</b> A lock is a container node {@code /PREFIX/KEY}, where KEY is the user's key percent-encoded; the
  *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
- *       {@code CLAIM:NUMBER}. It holds the client, the lease and the owner's name and is never changed.
- *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock. Its czxid is the fencing
- *       token.
- *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. First among them, it owns the lock;
- *       otherwise it waits for the one just before it, its predecessor. {@code tryAcquire} reads before it makes
+ *       {@code CLAIM:NUMBER}, or for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}. It holds the client, the lease and the
+ *       owner's name and is never changed.
+ *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock, and after it all that fit
+ *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.
+ *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. If it fits, it owns the lock;
+ *       otherwise it waits for the one just before it, its predecessor. A share waits for the last claim for the whole
+ *       before it, or if there is none, for any change of the names. {@code tryAcquire} reads before it makes
  *       anything, so that it writes nothing if the lock is held. A creation whose answer was lost is looked for by the
  *       claim's id, after the leader has been asked, and taken for ours only if this very session made it.
  *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
@@ -48,11 +51,12 @@ import reactor.core.publisher.Mono;
  *       hold is lost here, before the servers can have given it to another. Only half, because a leader learns of
  *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
  *       ones with it. {@code ClaimResult.Granted} and {@code Signal.Grant} say the time;
- *   <li>a hold that is not renewed is deleted by this backend when its lease is over. It never lasts longer than half the
+ *   <li>a hold that is not renewed is deleted by this backend when its lease is over, and so are a share that is meant to be
+ *       renewed and is not, and a claim that waits and is not asked about. It never lasts longer than half the
  *       session timeout: choose that to fit;
  *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, whatever the lease, and up
  *       to a tick of the servers longer;
- *   <li>a waiting claim keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
+ *   <li>a waiting claim of a client that is alive keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
  *       lease asked for, because ZooKeeper does not tell how long a session has been silent.
  * </ul>
  *
@@ -137,6 +141,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
      */
     public ZooKeeperFencingGuard fencingGuard() {
         return new ZooKeeperFencingGuard(connection, nodes, names);
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return true;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,10 +113,32 @@ abstract class Fixture {
         return claim(key, Claim.Mode.QUEUE, LEASE, Claim.Keeping.RENEWED);
     }
 
+    Claim claim(Share share) {
+        return claim(share, LEASE);
+    }
+
+    Claim claim(Share share, Duration lease) {
+        return new Claim(
+                key,
+                UUID.randomUUID().toString(),
+                "owner of " + key,
+                lease,
+                Claim.Mode.QUEUE,
+                Claim.Keeping.RENEWED,
+                share);
+    }
+
     static Claim claim(String key, Claim.Mode mode, Duration lease, Claim.Keeping keeping) {
         return new Claim(key, UUID.randomUUID().toString(), "owner of " + key, lease, mode, keeping);
     }
 
+    static boolean isGranted(Queue<Signal> signals, Claim claim) {
+        return signals.stream()
+                .anyMatch(signal ->
+                        signal instanceof Signal.Grant grant && grant.claimId().equals(claim.id()));
+    }
+
+    @CanIgnoreReturnValue
     static long granted(ClaimResult result) {
         return ((ClaimResult.Granted) result).fencingToken();
     }

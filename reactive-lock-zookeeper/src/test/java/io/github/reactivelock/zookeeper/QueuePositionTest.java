@@ -19,7 +19,7 @@ class QueuePositionTest {
 
     @Test
     void theLowestNumberIsFirstAndNobodyElseIsLookedAt() {
-        assertThat(SequenceNode.first(NAMES)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
+        assertThat(Line.of(NAMES).places().get(0)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
         assertThat(QueuePosition.of("a-", NAMES).predecessor()).isNull();
         assertThat(QueuePosition.of("c.3", NAMES).predecessor())
                 .isEqualTo(new SequenceNode("b_.1:0000000011", "b_.1", 11));
@@ -38,7 +38,9 @@ class QueuePositionTest {
     void numbersThatOverflowKeepTheirOrder() {
         List<String> line = List.of("b:-2147483648", "a:2147483647", "c:-2147483647");
 
-        assertThat(SequenceNode.first(line)).extracting(SequenceNode::claimId).isEqualTo("a");
+        assertThat(Line.of(line).places().get(0))
+                .extracting(SequenceNode::claimId)
+                .isEqualTo("a");
         assertThat(QueuePosition.of("c", line).predecessor())
                 .extracting(SequenceNode::claimId)
                 .isEqualTo("b");

@@ -8,6 +8,8 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testkit.OddKeys;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,6 +83,31 @@ class ZooKeeperFencingGuardTest extends Fixture {
 
         assertRefused(write(earlier, "late"), earlier, later.fencingToken());
         assertThat(written()).isEqualTo("by the later one");
+    }
+
+    @Test
+    void thoseWhoShareWriteBesideOneAnotherAndEachOnlyWhileItsShareLasts() throws Exception {
+        List<LockHandle> readers = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            readers.add(ZooKeepers.get(client().shared().acquire(key)));
+        }
+        for (LockHandle reader : readers) {
+            ZooKeepers.get(write(reader, "by " + reader.fencingToken()));
+            assertThat(written()).isEqualTo("by " + reader.fencingToken());
+        }
+        LockHandle gone = readers.remove(1);
+        ZooKeepers.get(gone.release());
+
+        assertRefused(write(gone, "late"), gone, readers.get(3).fencingToken());
+        for (LockHandle reader : readers) {
+            ZooKeepers.get(write(reader, "again"));
+            ZooKeepers.get(reader.release());
+        }
+        LockHandle writer = ZooKeepers.get(client().acquire(key));
+        ZooKeepers.get(write(writer, "by the writer"));
+
+        assertRefused(write(readers.get(3), "late"), readers.get(3), writer.fencingToken());
+        assertThat(written()).isEqualTo("by the writer");
     }
 
     @Test

@@ -30,13 +30,7 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(
-                Feature.SHARES,
-                Feature.PERMITS,
-                Feature.OUTLASTS_CLIENT,
-                Feature.AGE_OF_HOLDS,
-                Feature.AGE_OF_WAITERS,
-                Feature.BRIEF_OWNERS);
+        return Set.of(Feature.OUTLASTS_CLIENT, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS, Feature.BRIEF_OWNERS);
     }
 
     @Override

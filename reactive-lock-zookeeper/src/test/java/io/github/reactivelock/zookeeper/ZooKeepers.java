@@ -149,8 +149,17 @@ final class ZooKeepers {
 
     /** The nodes that a client watches for changes, as its ZooKeeper handle knows them. */
     static List<?> watched(CuratorFramework client) {
+        return watched(client, "getDataWatches");
+    }
+
+    /** The nodes of which it watches the names below. */
+    static List<?> watchedLines(CuratorFramework client) {
+        return watched(client, "getChildWatches");
+    }
+
+    private static List<?> watched(CuratorFramework client, String which) {
         try {
-            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
+            Method watches = ZooKeeper.class.getDeclaredMethod(which);
             watches.setAccessible(true);
             return (List<?>) watches.invoke(client.getZookeeperClient().getZooKeeper());
         } catch (Exception e) {
@@ -160,9 +169,23 @@ final class ZooKeepers {
 
     /** How many watchers were told of a deletion, by any server of this JVM. */
     static long deletionsTold() {
+        return told("sum_node_deleted_watch_count");
+    }
+
+    /** How many watchers of a line were told of a change. */
+    static long changesOfLinesTold() {
+        return told("sum_node_children_watch_count");
+    }
+
+    /** How many questions that change nothing were answered. */
+    static long reads() {
+        return told("cnt_readlatency");
+    }
+
+    private static long told(String metric) {
         Map<String, Object> all = new HashMap<>();
         ServerMetrics.getMetrics().getMetricsProvider().dump(all::put);
-        return ((Number) all.get("sum_node_deleted_watch_count")).longValue();
+        return ((Number) all.get(metric)).longValue();
     }
 
     static void delete(CuratorFramework client, String path) {

@@ -1,0 +1,114 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one node that
+ * keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them on a lock.
+ */
+final class Followers {
+
+    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
+
+    private final Nodes nodes;
+    private final Watches watches;
+    private final KeyLayout names;
+    private final SignalSink pushes;
+    private final Connection connection;
+    private final Expiries expiries;
+    private final Map<String, Flux<Line>> lines = new ConcurrentHashMap<>();
+
+    Followers(Connection connection, Nodes nodes, KeyLayout names, SignalSink pushes, Expiries expiries) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.watches = new Watches(connection);
+        this.names = names;
+        this.pushes = pushes;
+        this.expiries = expiries;
+    }
+
+    /** The claim is in; false if that is no news of ours. */
+    boolean own(ClaimState standing, Node node) {
+        boolean owns = standing.own(node);
+        if (owns) {
+            expiries.begin(standing, node);
+        }
+        return owns;
+    }
+
+    void follow(ClaimState standing, Node node, QueuePosition position) {
+        SequenceNode obstacle = position.obstacle();
+        Disposable.Swap watch = standing.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.name());
+        if (watch == null) {
+            return;
+        }
+        String key = standing.claim.key();
+        Mono<Line> moved = obstacle == null
+                ? line(key).filter(line -> isIn(standing, node, line)).next()
+                : watches.untilChanged(names.claim(key, obstacle.name())).then(Mono.empty());
+        Mono<Void> news = moved.onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .then(Mono.empty()))
+                .doOnNext(line -> standing.followed(watch))
+                .switchIfEmpty(Mono.defer(() -> {
+                    standing.followed(watch);
+                    return nodes.line(key);
+                }))
+                .flatMap(line -> moved(standing, node, position(standing, line)))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(new Signal.Recheck(key)))
+                .doOnNext(pushes::push)
+                .then();
+        boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
+    }
+
+    /**
+     * The line now and after each change. Who comes later is told the latest first, from before its own claim perhaps, but
+     * its own claim is a change too.
+     */
+    private Flux<Line> line(String key) {
+        return lines.computeIfAbsent(
+                key,
+                absent -> watches.names(names.lock(key))
+                        .map(Line::of)
+                        .doFinally(signal -> lines.remove(key))
+                        .replay(1)
+                        .refCount());
+    }
+
+    /** A reading that is older than the node may show one that was given up. */
+    private static boolean isIn(ClaimState standing, Node node, Line line) {
+        QueuePosition position = position(standing, line);
+        return position.isIn() && position.isOf(node);
+    }
+
+    private static QueuePosition position(ClaimState standing, Line line) {
+        return QueuePosition.of(standing.claim.id(), line);
+    }
+
+    private Mono<Signal> moved(ClaimState standing, Node node, QueuePosition position) {
+        if (position.own() == null) {
+            return standing.vanished(node, LossReason.EXPIRED)
+                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
+                    : Mono.empty();
+        }
+        if (!position.isOf(node)) {
+            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+        }
+        if (!position.isIn()) {
+            follow(standing, node, position);
+            return Mono.empty();
+        }
+        return own(standing, node)
+                ? Mono.just(new Signal.Grant(standing.claim.id(), node.token(), connection.reliable()))
+                : Mono.empty();
+    }
+}

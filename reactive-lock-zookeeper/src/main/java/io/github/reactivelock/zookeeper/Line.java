@@ -1,0 +1,61 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.state.Share;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock stand
+ * before all that wait, because nobody overtakes: they are all up to the first that does not fit beside those before it. A
+ * claim that fits does so from then on, whoever leaves or comes.
+ *
+ * @param places the claims, first come first
+ * @param holders how many of them hold the lock
+ * @param units how many units those have
+ */
+record Line(List<SequenceNode> places, int holders, long units) {
+
+    static Line of(List<String> names) {
+        List<SequenceNode> places = new ArrayList<>(names.size());
+        for (String name : names) {
+            SequenceNode place = SequenceNode.of(name);
+            if (place != null) {
+                places.add(place);
+            }
+        }
+        if (places.size() > 1) {
+            int some = places.get(0).number();
+            places.sort(Comparator.comparingInt(place -> place.number() - some));
+        }
+        int holders = 0;
+        long units = 0;
+        while (holders < places.size() && fits(places.get(holders).share(), units)) {
+            units += places.get(holders).share().units();
+            holders++;
+        }
+        return new Line(places, holders, units);
+    }
+
+    /** {@code models/Shares.tla: Fits}. */
+    private static boolean fits(Share share, long used) {
+        return used + share.units() <= share.capacity();
+    }
+
+    /** Whether a claim that came now would be in. */
+    boolean admits(Share share) {
+        return holders == places.size() && fits(share, units);
+    }
+
+    boolean has(String claimId) {
+        return places.stream().anyMatch(place -> place.claimId().equals(claimId));
+    }
+
+    List<SequenceNode> held() {
+        return places.subList(0, holders);
+    }
+
+    List<SequenceNode> waiting() {
+        return places.subList(holders, places.size());
+    }
+}
