@@ -205,11 +205,15 @@ class ShareRacesTest extends Fixture {
         Waiting holder = enter(Share.permits(2, 2));
         Waiting next = enter(Share.permits(2, 2));
         follow(next);
+        ZooKeepers.until("it is watched", this::isWatched);
         leave(holder);
 
         untilIn(next);
 
-        ZooKeepers.until(
-                "no watch is left", () -> ZooKeepers.watchedLines(zookeeper).isEmpty());
+        ZooKeepers.until("no watch is left", () -> !isWatched());
+    }
+
+    private boolean isWatched() {
+        return ZooKeepers.watchedLines(zookeeper).contains(names.lock(key));
     }
 }
