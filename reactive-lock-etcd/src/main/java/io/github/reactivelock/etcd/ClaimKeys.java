@@ -14,10 +14,12 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The keys of claims at the store: put, read, watched and deleted, each in one command that may be repeated. */
@@ -44,7 +46,7 @@ final class ClaimKeys {
     ClaimState enter(Claim claim) {
         KeySlot place = places.take(claim.key());
         ByteSequence value = new ClaimValue(session, claim.id(), claim.owner()).bytes();
-        return new ClaimState(claim, place, names.claim(place), value);
+        return new ClaimState(claim, place, names.claim(place, claim.share()), value);
     }
 
     /**
@@ -60,8 +62,13 @@ final class ClaimKeys {
         }
     }
 
-    /** Whether a claim on the lock is there that is not this one. */
+    /** Whether the lock has no room for the claim, whose own key does not count. */
     Mono<Boolean> isBusy(ClaimState standing) {
+        Share share = standing.claim.share();
+        if (!share.isWhole()) {
+            return line(standing.claim.key())
+                    .map(answer -> !Line.without(standing.name, answer.getKvs()).hasRoomFor(share));
+        }
         return etcd.get(names.lock(standing.claim.key()), Ranges.FIRST)
                 .map(answer ->
                         answer.getKvs().stream().anyMatch(kv -> !kv.getKey().equals(standing.name)));
@@ -78,14 +85,16 @@ final class ClaimKeys {
                     return txn.If(new Cmp(standing.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
                             .Then(
                                     Op.put(standing.name, standing.value, bound),
-                                    Op.get(names.lock(standing.claim.key()), Ranges.LAST_TWO))
+                                    Op.get(
+                                            names.lock(standing.claim.key()),
+                                            standing.isWhole() ? Ranges.LAST_TWO : Ranges.LINE))
                             .Else(Op.get(standing.name, GetOption.DEFAULT));
                 })
                 .flatMap(answer -> {
                     standing.putAnswered();
                     GetResponse found = answer.getGetResponses().get(0);
                     if (answer.isSucceeded()) {
-                        return Mono.just(QueuePosition.of(standing.name, found));
+                        return Mono.just(position(standing, found));
                     }
                     KeyValue there = found.getKvs().get(0);
                     return there.getValue().equals(standing.value)
@@ -102,8 +111,39 @@ final class ClaimKeys {
 
     /** Where the claim's key stands that was made at a revision. */
     Mono<QueuePosition> look(ClaimState standing, long revision) {
-        return etcd.get(names.lock(standing.claim.key()), Ranges.lastTwoUpTo(revision))
-                .map(answer -> QueuePosition.of(standing.name, answer));
+        GetOption upTo = standing.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.lineUpTo(revision);
+        return etcd.get(names.lock(standing.claim.key()), upTo).map(answer -> position(standing, answer));
+    }
+
+    private static QueuePosition position(ClaimState standing, GetResponse found) {
+        return standing.isWhole()
+                ? QueuePosition.of(standing.name, found)
+                : Line.of(found.getKvs()).positionOf(standing.name);
+    }
+
+    /** The names of all claims on a lock, oldest first. */
+    Mono<GetResponse> line(String key) {
+        return etcd.get(names.lock(key), Ranges.LINE);
+    }
+
+    /** Says so when a watch on all claims of a lock has begun, and whenever it has seen some go. */
+    Flux<WatchResponse> deletions(String key) {
+        return deletions(names.lock(key), true);
+    }
+
+    /** As for all claims of a lock, of one by its name. */
+    Flux<WatchResponse> deletions(ByteSequence name) {
+        return deletions(name, false);
+    }
+
+    private Flux<WatchResponse> deletions(ByteSequence name, boolean isPrefix) {
+        WatchOption option = WatchOption.builder()
+                .isPrefix(isPrefix)
+                .withCreateNotify(true)
+                .withNoPut(true)
+                .withRequireLeader(true)
+                .build();
+        return etcd.watch(name, option).filter(response -> response.isCreatedNotify() || isDeletion(response));
     }
 
     /**
@@ -111,13 +151,8 @@ final class ClaimKeys {
      * that begins in the past is served by etcd only every 100 ms until it has caught up.
      */
     Mono<Void> untilGone(KeyValue claim) {
-        WatchOption option = WatchOption.builder()
-                .withCreateNotify(true)
-                .withNoPut(true)
-                .withRequireLeader(true)
-                .build();
-        return etcd.watch(claim.getKey(), option)
-                .concatMap(response -> response.isCreatedNotify() ? isGone(claim) : Mono.just(isDeletion(response)))
+        return deletions(claim.getKey())
+                .concatMap(response -> response.isCreatedNotify() ? isGone(claim) : Mono.just(true))
                 .filter(gone -> gone)
                 .next()
                 .then();
@@ -134,10 +169,10 @@ final class ClaimKeys {
     }
 
     /**
-     * Deletes a claim's key, if it is there; whether it was the first in line until now, and whether its successor is
+     * Deletes a claim's key, if it is there; whether it was in until now, and whether its successor is
      * there, which is first then.
      *
-     * @param owned whether this claim is known to be first
+     * @param owned whether this claim is known to be in
      */
     Mono<Deleted> delete(ClaimState standing, boolean owned) {
         ByteSequence lock = names.lock(standing.claim.key());
@@ -161,14 +196,14 @@ final class ClaimKeys {
                                 .anyMatch(kv -> kv.getValue().equals(value)));
     }
 
-    /** Whether a claim of which nothing is known but its id is first in line. */
-    Mono<Boolean> isFirst(Claim claim) {
-        return etcd.get(names.lock(claim.key()), Ranges.OWNER)
-                .map(answer -> answer.getKvs().stream()
+    /** Whether a claim of which nothing is known but its id is in. */
+    Mono<Boolean> isIn(Claim claim) {
+        return etcd.get(names.lock(claim.key()), claim.share().isWhole() ? Ranges.OWNER : Ranges.ALL)
+                .map(answer -> Line.of(answer.getKvs()).holders().stream()
                         .anyMatch(kv -> ClaimValue.of(kv).claimId().equals(claim.id())));
     }
 
-    /** Deletes the key of a claim of which nothing is known but its id; whether it was the first in line. */
+    /** Deletes the key of a claim of which nothing is known but its id; whether it was in. */
     Mono<Boolean> delete(Claim claim) {
         ByteSequence lock = names.lock(claim.key());
         return etcd.get(lock, Ranges.ALL)
@@ -199,10 +234,12 @@ final class ClaimKeys {
     }
 
     private Mono<Boolean> delete(ByteSequence lock, ByteSequence name, ByteSequence value) {
-        Op first = Op.get(lock, Ranges.FIRST);
-        return etcd.txn(txn -> txn.If(isPut(name, value)).Then(first, Op.delete(name, DeleteOption.DEFAULT)))
-                .map(answer ->
-                        answer.isSucceeded() && isFirst(answer.getGetResponses().get(0), name));
+        boolean whole = KeyLayout.share(name).isWhole();
+        Op line = Op.get(lock, whole ? Ranges.FIRST : Ranges.LINE);
+        return etcd.txn(txn -> txn.If(isPut(name, value)).Then(line, Op.delete(name, DeleteOption.DEFAULT)))
+                .map(answer -> answer.isSucceeded()
+                        && Line.of(answer.getGetResponses().get(0).getKvs()).holders().stream()
+                                .anyMatch(kv -> kv.getKey().equals(name)));
     }
 
     /** The value holds the claim's id, so nothing is deleted that was put for another claim. */
@@ -219,10 +256,6 @@ final class ClaimKeys {
                     .mapToLong(KeyValue::getCreateRevision)
                     .sum();
         }
-    }
-
-    private static boolean isFirst(GetResponse line, ByteSequence name) {
-        return line.getKvs().get(0).getKey().equals(name);
     }
 
     /** Deletes a key that a lease was seen to have, unless it turns out to be of use, or has another lease now. */

@@ -21,6 +21,7 @@ final class ClaimRegistry implements Lease.Findings {
     private final SignalSink pushes;
     private final Leases leases;
     private final Turns turns;
+    private final Crowds crowds;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
@@ -30,6 +31,7 @@ final class ClaimRegistry implements Lease.Findings {
         this.keys = keys;
         this.pushes = pushes;
         this.turns = new Turns(keys, pushes, this::own);
+        this.crowds = new Crowds(keys, pushes);
         this.leases = new Leases(etcd, keys::marker, this);
     }
 
@@ -55,6 +57,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     private void depart(ClaimState standing, boolean gone) {
         standing.end();
+        crowds.leave(standing);
         byTail.remove(standing.tail, standing);
         keys.leave(standing, gone);
     }
@@ -122,6 +125,7 @@ final class ClaimRegistry implements Lease.Findings {
             return mayRepeat ? enter(standing, askedAt, false) : Mono.error(standing.tooLate());
         }
         if (line.predecessor() == null) {
+            crowds.leave(standing);
             return standing.own(line.revision())
                     ? Mono.just(new ClaimResult.Granted(token(line.revision()), standing.claim.lease()))
                     : Mono.error(standing.tooLate());
@@ -129,17 +133,22 @@ final class ClaimRegistry implements Lease.Findings {
         if (standing.claim.mode() == Claim.Mode.TRY) {
             return release(standing.claim).thenReturn(new ClaimResult.Busy());
         }
-        turns.follow(standing, line.revision(), line.predecessor());
-        ClaimState own = own(line.predecessor());
+        ClaimState own = null;
+        if (standing.isWhole()) {
+            turns.follow(standing, line.revision(), line.predecessor());
+            own = own(line.predecessor());
+        } else {
+            crowds.join(standing, line.revision(), line.predecessor());
+        }
         // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
         return Mono.just(new ClaimResult.Queued(
                 standing.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
     }
 
-    /** The claim of this client that a key was put for. */
+    /** The claim of this client for the whole of a lock that a key was put for: one that tells the next when it leaves. */
     private @Nullable ClaimState own(KeyValue key) {
         ClaimState own = byTail.get(KeyLayout.tail(key.getKey()));
-        return own != null && own.revision() == key.getCreateRevision() ? own : null;
+        return own != null && own.isWhole() && own.revision() == key.getCreateRevision() ? own : null;
     }
 
     private static Mono<Boolean> cover(Lease lease, ClaimState standing, long askedAt) {
@@ -240,7 +249,7 @@ final class ClaimRegistry implements Lease.Findings {
         return Mono.defer(() -> {
             ClaimState standing = standings.get(held.id());
             if (standing == null || !standing.isOwner()) {
-                return keys.isFirst(kept);
+                return keys.isIn(kept);
             }
             return leases.outlasting(kept.lease())
                     .flatMap(lease -> keys.leaveTo(standing, kept, lease))

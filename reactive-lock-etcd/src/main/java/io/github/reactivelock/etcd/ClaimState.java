@@ -13,7 +13,7 @@ import reactor.core.Disposables;
  * <pre>
  * stage      the key                  leaves on
  * entering   may be there             seen -> waiting; leave -> left
- * waiting    was there                first in line -> owner; vanished -> entering; leave -> left
+ * waiting    was there                first in line, or fits -> owner; vanished -> entering; leave -> left
  * owner      was there, first         vanished -> lost; leave -> left
  * lost       is not there             claimed again -> entering; leave -> left
  * left       is being deleted, until end
@@ -75,6 +75,11 @@ final class ClaimState {
     /** The create revision of the key, or zero if it has to be put first. */
     synchronized long revision() {
         return revision;
+    }
+
+    /** Whether it is for all of the lock. */
+    boolean isWhole() {
+        return claim.share().isWhole();
     }
 
     synchronized boolean isOwner() {

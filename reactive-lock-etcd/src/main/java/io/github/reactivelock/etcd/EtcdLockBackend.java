@@ -13,6 +13,7 @@ import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +39,10 @@ import reactor.core.publisher.Mono;
  *       new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks is not
  *       resumed but begun anew from a fresh read.
  *       A predecessor of this same backend is not watched: the transaction that deletes its key reads the next one's.
+ *   <li><b>Shares.</b> A claim for less than the whole says so at the end of its name ({@code KeyLayout}), and reads the names of
+ *       all claims before it. It is in if each of them, and then itself, fits its capacity with those before. Otherwise it
+ *       waits: for the last before it that wants the whole, or, if there is none, for any deletion; those of one backend
+ *       together, with one watch and one read. A claim for the whole waits for the one before it, whatever that takes.
  *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
  *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
@@ -178,6 +183,11 @@ public final class EtcdLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return true;
     }
 
     @Override

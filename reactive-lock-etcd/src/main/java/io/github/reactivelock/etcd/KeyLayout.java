@@ -1,13 +1,15 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.github.reactivelock.state.Share;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
  * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for what is told to one
- * client. The user's key is percent-encoded, so that different keys have different names and none holds a slash or
+ * client. What a claim takes is at the end of its name: nothing for the whole, {@code .1} for one share among any number,
+ * {@code .UNITS.CAPACITY} for permits. The user's key is percent-encoded, so that different keys have different names and none holds a slash or
  * begins with an exclamation mark.
  */
 record KeyLayout(String prefix) {
@@ -42,6 +44,30 @@ record KeyLayout(String prefix) {
 
     ByteSequence claim(KeySlot place) {
         return bytes(prefix + "/" + encode(place.key()) + "/" + place);
+    }
+
+    ByteSequence claim(KeySlot place, Share share) {
+        ByteSequence whole = claim(place);
+        if (share.isWhole()) {
+            return whole;
+        }
+        String part = share.equals(Share.ONE) ? ".1" : "." + share.units() + "." + share.capacity();
+        return whole.concat(bytes(part));
+    }
+
+    /** What the claim of that name takes. Whoever cannot read a name waits for the claim as for an owner of the whole. */
+    static Share share(ByteSequence name) {
+        String text = name.toString();
+        String[] words = text.substring(text.lastIndexOf('/') + 1).split("\\.", -1);
+        try {
+            return switch (words.length) {
+                case 4 -> words[3].equals("1") ? Share.ONE : Share.WHOLE;
+                case 5 -> Share.permits(Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+                default -> Share.WHOLE;
+            };
+        } catch (IllegalArgumentException e) { // not ours
+            return Share.WHOLE;
+        }
     }
 
     ByteSequence notice(String session) {

@@ -2,6 +2,7 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -9,19 +10,16 @@ import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -47,8 +45,69 @@ final class Observer {
                 .flatMap(answer -> {
                     List<KeyValue> line = answer.getGetResponses().get(0).getKvs();
                     long count = answer.getGetResponses().get(1).getCount();
-                    return line.isEmpty() ? Mono.just(new LockInfo.Free(key)) : held(key, line, count - 1);
+                    return line.isEmpty() || isWhole(line.get(0)) || line.size() == count
+                            ? state(key, line, count)
+                            : etcd.get(lock, Ranges.ALL)
+                                    .map(GetResponse::getKvs)
+                                    .flatMap(all -> state(key, all, all.size()));
                 });
+    }
+
+    private static boolean isWhole(KeyValue claim) {
+        return KeyLayout.share(claim.getKey()).isWhole();
+    }
+
+    /** By the first claims of a line, if one owns the whole, or else by all. */
+    private Mono<LockInfo> state(String key, List<KeyValue> claims, long count) {
+        if (claims.isEmpty()) {
+            return Mono.just(new LockInfo.Free(key));
+        }
+        return isWhole(claims.get(0)) ? held(key, claims, count - 1) : shared(key, Line.of(claims));
+    }
+
+    private Mono<LockInfo> shared(String key, Line line) {
+        List<KeyValue> newestFirst = new ArrayList<>(line.holders());
+        Collections.reverse(newestFirst);
+        List<KeyValue> shown =
+                newestFirst.stream().limit(LockInfo.Held.MOST_SHOWN).toList();
+        return Flux.fromStream(shown.stream().map(KeyValue::getLease).distinct())
+                .flatMap(lease -> remaining(lease).map(left -> Map.entry(lease, left)), AT_ONCE)
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+                .map(leases -> {
+                    List<LockInfo.Holder> first = shown.stream()
+                            .map(claim -> holder(claim, leases.getOrDefault(claim.getLease(), Duration.ZERO)))
+                            .toList();
+                    LockInfo.Holder newest = first.get(0);
+                    return new LockInfo.Held(
+                            key,
+                            newest.owner(),
+                            newest.fencingToken(),
+                            newest.remaining(),
+                            line.waiting().size(),
+                            null,
+                            queue(line.waiting()),
+                            new LockInfo.Shares((int) Math.min(line.units(), Integer.MAX_VALUE), line.in(), first));
+                });
+    }
+
+    private static LockInfo.Holder holder(KeyValue claim, Duration remaining) {
+        return new LockInfo.Holder(
+                ClaimValue.of(claim).owner(),
+                KeyLayout.share(claim.getKey()).units(),
+                ClaimRegistry.token(claim.getCreateRevision()),
+                remaining);
+    }
+
+    private static List<LockInfo.Waiting> queue(List<KeyValue> waiting) {
+        return waiting.stream()
+                .limit(LockInfo.Held.MOST_SHOWN)
+                .map(claim -> new LockInfo.Waiting(ClaimValue.of(claim).owner(), null))
+                .toList();
+    }
+
+    private Mono<Duration> remaining(long lease) {
+        return etcd.timeToLive(lease, LeaseOption.DEFAULT)
+                .map(answer -> Duration.ofSeconds(Math.max(0, answer.getTTL())));
     }
 
     /** Where the last name was, and then one of a single lock: each is asked about by itself. */
@@ -73,29 +132,22 @@ final class Observer {
     /** Since when a claim is there is not known: etcd counts its changes and does not date them. */
     private Mono<LockInfo> held(String key, List<KeyValue> line, long waiters) {
         KeyValue owner = line.get(0);
-        List<LockInfo.Waiting> queue = line.stream()
-                .skip(1)
-                .limit(LockInfo.Held.MOST_SHOWN)
-                .map(claim -> new LockInfo.Waiting(ClaimValue.of(claim).owner(), null))
-                .toList();
-        return etcd.timeToLive(owner.getLease(), LeaseOption.DEFAULT)
-                .map(lease -> new LockInfo.Held(
+        return remaining(owner.getLease())
+                .map(left -> new LockInfo.Held(
                         key,
                         ClaimValue.of(owner).owner(),
                         ClaimRegistry.token(owner.getCreateRevision()),
-                        Duration.ofSeconds(Math.max(0, lease.getTTL())),
+                        left,
                         waiters,
                         null,
-                        queue));
+                        queue(line.subList(1, line.size()))));
     }
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> etcd.get(names.lock(key), Ranges.ALL).flatMapMany(answer -> {
-                    QueuePosition line = new QueuePosition(key);
-                    answer.getKvs().forEach(line::enter);
-                    Mono<LockInfo> now = answer.getKvs().isEmpty()
-                            ? Mono.just(new LockInfo.Free(key))
-                            : held(key, answer.getKvs(), answer.getKvs().size() - 1L);
+                    LineEvents line = new LineEvents(key, answer.getKvs());
+                    Mono<LockInfo> now =
+                            state(key, answer.getKvs(), answer.getKvs().size());
                     WatchOption option = WatchOption.builder()
                             .isPrefix(true)
                             .withRevision(answer.getHeader().getRevision() + 1)
@@ -114,14 +166,19 @@ final class Observer {
                 .cast(LockEvent.class);
     }
 
-    /** Deletes the owner's key if it is the one of that token, and tells the owner's client in the same step. */
+    /** Deletes the key of the hold of that token, if there is one, and tells the holder's client in the same step. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return etcd.get(names.lock(key), Ranges.OWNER).flatMap(answer -> {
-            List<KeyValue> found = answer.getKvs();
-            return found.isEmpty() || ClaimRegistry.token(found.get(0).getCreateRevision()) != fencingToken
-                    ? Mono.just(false)
-                    : end(key, fencingToken, found.get(0));
-        });
+        ByteSequence lock = names.lock(key);
+        return etcd.get(lock, Ranges.OWNER)
+                .map(GetResponse::getKvs)
+                .flatMap(first -> first.isEmpty() || isWhole(first.get(0))
+                        ? Mono.just(first)
+                        : etcd.get(lock, Ranges.ALL).map(GetResponse::getKvs))
+                .flatMapIterable(line -> Line.of(line).holders())
+                .filter(holder -> ClaimRegistry.token(holder.getCreateRevision()) == fencingToken)
+                .next()
+                .flatMap(holder -> end(key, fencingToken, holder))
+                .defaultIfEmpty(false);
     }
 
     private Mono<Boolean> end(String key, long fencingToken, KeyValue owner) {
@@ -153,60 +210,5 @@ final class Observer {
                     PutOption.builder().withLeaseId(owner.getLease()).build()));
         }
         return steps.toArray(Op[]::new);
-    }
-
-    /** The claims on a lock as a watch has shown them so far. Used by one subscription. */
-    private static final class QueuePosition {
-
-        private final String key;
-        private final TreeMap<Long, KeyValue> claims = new TreeMap<>();
-        private final Map<ByteSequence, Long> revisions = new HashMap<>();
-
-        QueuePosition(String key) {
-            this.key = key;
-        }
-
-        void enter(KeyValue claim) {
-            claims.put(claim.getCreateRevision(), claim);
-            revisions.put(claim.getKey(), claim.getCreateRevision());
-        }
-
-        List<LockEvent> follow(List<WatchEvent> changes) {
-            List<LockEvent> events = new ArrayList<>();
-            for (WatchEvent change : changes) {
-                long before = owner();
-                if (change.getEventType() == WatchEvent.EventType.PUT) {
-                    enter(change.getKeyValue());
-                } else {
-                    leave(change.getKeyValue().getKey());
-                }
-                if (owner() != before) {
-                    tell(before, events);
-                }
-            }
-            return events;
-        }
-
-        private void leave(ByteSequence name) {
-            Long revision = revisions.remove(name);
-            if (revision != null) {
-                claims.remove(revision);
-            }
-        }
-
-        private long owner() {
-            return claims.isEmpty() ? 0 : claims.firstKey();
-        }
-
-        private void tell(long before, List<LockEvent> events) {
-            if (before != 0) {
-                events.add(new LockEvent.Released(key, ClaimRegistry.token(before)));
-            }
-            Map.@Nullable Entry<Long, KeyValue> first = claims.firstEntry();
-            if (first != null) {
-                events.add(new LockEvent.Acquired(
-                        key, ClaimValue.of(first.getValue()).owner(), ClaimRegistry.token(first.getKey())));
-            }
-        }
     }
 }

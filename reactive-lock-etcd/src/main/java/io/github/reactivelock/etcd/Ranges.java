@@ -20,6 +20,9 @@ final class Ranges {
     /** All, with their values. */
     static final GetOption ALL = oldestFirst().build();
 
+    /** All, by name. */
+    static final GetOption LINE = oldestFirst().withKeysOnly(true).build();
+
     static final GetOption COUNT =
             GetOption.builder().isPrefix(true).withCountOnly(true).build();
 
@@ -45,6 +48,11 @@ final class Ranges {
     /** The claim made at a revision and the one before it. */
     static GetOption lastTwoUpTo(long revision) {
         return newestFirst().withMaxCreateRevision(revision).build();
+    }
+
+    /** The claim made at a revision and all before it, by name. */
+    static GetOption lineUpTo(long revision) {
+        return oldestFirst().withKeysOnly(true).withMaxCreateRevision(revision).build();
     }
 
     /** Only the claim made at a revision. */

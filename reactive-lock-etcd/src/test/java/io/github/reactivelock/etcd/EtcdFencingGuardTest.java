@@ -80,6 +80,19 @@ class EtcdFencingGuardTest extends EtcdFixture {
     }
 
     @Test
+    void thoseWhoShareDoNotRefuseOneAnotherAndEachIsRefusedAfterItsOwnRelease() {
+        LockHandle one = Etcds.get(client().shared().acquire(key));
+        LockHandle two = Etcds.get(client().shared().acquire(key));
+
+        Etcds.get(write(two, "by the second"));
+        Etcds.get(write(one, "by the first"));
+        Etcds.get(one.release());
+
+        assertThatThrownBy(() -> Etcds.get(write(one, "late"))).isInstanceOf(StaleTokenException.class);
+        Etcds.get(write(two, "by the second"));
+    }
+
+    @Test
     void theTokenOfAnotherLockIsRefused() {
         LockHandle other = Etcds.get(client().acquire(key + "other"));
 

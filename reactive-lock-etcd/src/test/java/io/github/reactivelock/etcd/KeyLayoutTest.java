@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.ByteSequence;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,24 @@ class KeyLayoutTest {
         assertThat(names.withoutNamespace(behind)).isEqualTo(name);
         assertThat(names.withoutNamespace(name)).isEqualTo(name);
         assertThat(KeyLayout.tail(names.notice("session"))).isEmpty();
+    }
+
+    @Test
+    void aNameTellsWhatTheClaimTakes() {
+        for (Share share : List.of(Share.WHOLE, Share.ONE, Share.permits(1, 1), Share.permits(2, 20))) {
+            assertThat(KeyLayout.share(names.claim(claim("a.b.c/d"), share))).isEqualTo(share);
+        }
+        assertThat(names.claim(claim("a"), Share.WHOLE)).isEqualTo(names.claim(claim("a")));
+        assertThat(names.claim(claim("a"), Share.permits(2, 20)).toString()).endsWith("/AbC-_9.0.1.2.20");
+    }
+
+    @Test
+    void whatANameDoesNotTellPlainlyIsTheWhole() {
+        for (String end : List.of("", ".2", ".x", ".1.", ".3.2", ".0.2", ".1.2147483647", ".1.2.3", ".1.99999999999")) {
+            ByteSequence name = names.claim(claim("a")).concat(KeyLayout.bytes(end));
+
+            assertThat(KeyLayout.share(name)).as(end).isEqualTo(Share.WHOLE);
+        }
     }
 
     @Test

@@ -35,7 +35,7 @@ class ThreeMembersContractTest extends LockBackendContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
+        return Set.of(Feature.AGE_OF_HOLDS, Feature.AGE_OF_WAITERS);
     }
 
     @Override

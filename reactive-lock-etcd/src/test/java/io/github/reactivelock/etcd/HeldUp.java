@@ -1,0 +1,97 @@
+package io.github.reactivelock.etcd;
+
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.WatchRequest;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.nio.charset.StandardCharsets;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Holds up what a client sends or receives until it is let go: watches on claims, and the answers to puts. */
+final class HeldUp implements ClientInterceptor {
+
+    /** The names of claims or locks on which a watch was to begin. */
+    final Queue<String> watched = new ConcurrentLinkedQueue<>();
+
+    /** How many reads of a key or a line were answered. */
+    final AtomicInteger reads = new AtomicInteger();
+
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private boolean isOpen;
+    volatile boolean watches;
+    volatile boolean puts;
+
+    /** From now on all goes through, and first what was held up. */
+    synchronized void letGo() {
+        isOpen = true;
+        for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.run();
+        }
+    }
+
+    int count() {
+        return waiting.size();
+    }
+
+    @Override
+    public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel channel) {
+        return new SimpleForwardingClientCall<>(channel.newCall(method, options)) {
+            private volatile boolean late;
+
+            @Override
+            public void start(Listener<A> listener, Metadata headers) {
+                super.start(
+                        new SimpleForwardingClientCallListener<>(listener) {
+                            @Override
+                            public void onMessage(A message) {
+                                pass(late, () -> super.onMessage(message));
+                            }
+
+                            @Override
+                            public void onClose(Status status, Metadata trailers) {
+                                pass(late, () -> super.onClose(status, trailers));
+                                if (method.getFullMethodName().endsWith("KV/Range")) {
+                                    int unused = reads.incrementAndGet();
+                                }
+                            }
+                        },
+                        headers);
+            }
+
+            @Override
+            public void sendMessage(Q message) {
+                late = puts && message instanceof TxnRequest;
+                pass(isOfClaims(message), () -> super.sendMessage(message));
+            }
+
+            private boolean isOfClaims(Q message) {
+                if (!(message instanceof WatchRequest request) || !request.hasCreateRequest()) {
+                    return false;
+                }
+                String name = request.getCreateRequest().getKey().toString(StandardCharsets.UTF_8);
+                if (name.contains("/!")) {
+                    return false;
+                }
+                watched.add(name);
+                return watches;
+            }
+        };
+    }
+
+    private synchronized void pass(boolean isHeldUp, Runnable step) {
+        if (isHeldUp && !isOpen) {
+            waiting.add(step);
+        } else {
+            step.run();
+        }
+    }
+}
