@@ -110,10 +110,10 @@ public final class Tour implements Callable<Integer> {
     }
 
     private static Mono<String> loss(LockClient here, LockClient there) {
-        Mono<String> endless = Mono.<String>never().doOnCancel(() -> say("the work is cancelled"));
         Mono<Boolean> operator = there.forceRelease(KEY).doOnNext(forced -> say("an operator releases it by force"));
+        Mono<String> endless = operator.then(Mono.<String>never()).doOnCancel(() -> say("the work is cancelled"));
 
-        return here.withLock(KEY, operator.then(endless)).onErrorResume(LockLostException.class, Tour::sayWhy);
+        return here.withLock(KEY, endless).onErrorResume(LockLostException.class, Tour::sayWhy);
     }
 
     private static Mono<?> waiting(LockClient here, LockClient there) {

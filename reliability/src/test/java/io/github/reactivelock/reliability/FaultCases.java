@@ -78,13 +78,14 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
 
     @Test
     void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
-        Duration lease = LEASE.multipliedBy(3); // a slow machine needs some of it for itself
+        Duration lease =
+                LEASE.multipliedBy(3); // a slow machine needs some of it for itself, and ZooKeeper has its session
         Holding holding = lab.person(lease).hold("a");
         holding.held();
         Holding waiting = lab.person(lease).hold("a");
         lab.untilWaiting("a", 1);
 
-        lab.broken(store::pause, lease.dividedBy(3), store::resume);
+        lab.broken(store::pause, LEASE.dividedBy(3), store::resume);
 
         holding.untilRenewed();
         assertThat(waiting.granted).isNotDone();
