@@ -12,7 +12,6 @@ import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testkit.history.HistoryReport;
-import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,11 +77,9 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
 
     @Test
     void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
-        Duration lease =
-                LEASE.multipliedBy(3); // a slow machine needs some of it for itself, and ZooKeeper has its session
-        Holding holding = lab.person(lease).hold("a");
+        Holding holding = lab.person().hold("a");
         holding.held();
-        Holding waiting = lab.person(lease).hold("a");
+        Holding waiting = lab.person().hold("a");
         lab.untilWaiting("a", 1);
 
         lab.broken(store::pause, LEASE.dividedBy(3), store::resume);

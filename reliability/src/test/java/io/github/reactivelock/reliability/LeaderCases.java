@@ -87,6 +87,7 @@ interface LeaderCases {
         way.mend();
         lab().faults.faultEnded("network");
 
+        Lab.eventually("its work has begun", () -> log.contains("b leads")); // which follows its state
         assertThat(log).containsExactly("a leads", "a is cancelled", "b leads");
         long next = ((Leading) b.state()).leadership().term();
         assertThat(next).isGreaterThan(term);
