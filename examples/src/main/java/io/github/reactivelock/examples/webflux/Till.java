@@ -43,8 +43,11 @@ final class Till {
 
     private Mono<Receipt> sell(Order order, long fencingToken) {
         Receipt receipt = board.started(order, fencingToken);
+        // Before the lock hears of the end and goes to the next; doFinally would come after that.
+        Runnable finished = () -> board.finished(order, shelf.sold(order.item()));
         return shelf.sell(order.item(), fencingToken)
-                .doFinally(end -> board.finished(order, shelf.sold(order.item())))
+                .doOnTerminate(finished)
+                .doOnCancel(finished)
                 .thenReturn(receipt);
     }
 
