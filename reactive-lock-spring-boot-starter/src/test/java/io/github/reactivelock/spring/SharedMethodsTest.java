@@ -55,7 +55,7 @@ class SharedMethodsTest {
             return untilRead();
         }
 
-        @WithLock(name = "document", key = "#id", waitTimeout = "10ms")
+        @WithLock(name = "document", key = "#id", waitTimeout = "2s")
         public Mono<String> write(long id) {
             return Mono.just("written");
         }
@@ -65,7 +65,7 @@ class SharedMethodsTest {
             return untilRead();
         }
 
-        @WithLock(name = "printer", capacity = 3, permits = 2, waitTimeout = "10ms")
+        @WithLock(name = "printer", capacity = 3, permits = 2, waitTimeout = "2s")
         public Mono<String> printPoster() {
             return Mono.just("printed");
         }
