@@ -162,7 +162,7 @@ class RoundTest {
         assertThat(round.votesOwedToOlder()).containsExactly(0);
     }
 
-    /** A vote that nobody has heard of is given back to no older claim. */
+    /** A vote that was not heard of is given back to no older claim. */
     @Test
     void withoutAMajorityThatRefusesEveryLivingNodeIsHeard() {
         Round split = new Round(3, LEASE, TICKET, 0, Set.of());

@@ -114,7 +114,7 @@ final class Crowds {
         }
     }
 
-    /** One watch after the other, until nobody waits. */
+    /** One watch after the other, until none waits. */
     private Mono<Void> rounds(Crowd crowd, Disposable.Swap watch) {
         return Mono.defer(() -> round(crowd, watch, target(crowd)))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())

@@ -55,7 +55,7 @@ record KeyLayout(String prefix) {
         return whole.concat(bytes(part));
     }
 
-    /** What the claim of that name takes. Whoever cannot read a name waits for the claim as for an owner of the whole. */
+    /** What the claim of that name takes. A name that cannot be read counts as an owner of the whole. */
     static Share share(ByteSequence name) {
         String text = name.toString();
         String[] words = text.substring(text.lastIndexOf('/') + 1).split("\\.", -1);

@@ -154,7 +154,7 @@ abstract class OrderCases extends Cases {
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);
         Await.run(waiting.withLock(key, Mono.empty()));
-        Await.run(backend.listening()); // a grant is pushed once, and would be asked for again in vain
+        Await.run(backend.listening()); // a grant is pushed once, and a question has no answer
         LockHandle held = Await.get(holding.acquire(key));
         backend.onClaim(FaultyBackend::answerLost);
         CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();

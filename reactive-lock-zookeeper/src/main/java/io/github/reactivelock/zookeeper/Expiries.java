@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The ends of what would live as long as the session: holds without renewal, shares that are not renewed for a lease of their
- * own though others are, and claims that wait and that nobody asks about any more.
+ * own though others are, and claims that wait and that are not asked about any more.
  */
 final class Expiries {
 
@@ -32,7 +32,7 @@ final class Expiries {
         }
     }
 
-    /** Ends the wait when the claim's lease is over from now on, if nobody asks again. */
+    /** Ends the wait when the claim's lease is over from now on, if it is not asked about again. */
     void beginWait(ClaimState standing, Node node) {
         standing.endWaitBy(afterALease(standing.claim, () -> {
             if (standing.dropped(node)) {

@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock stand
- * before all that wait, because nobody overtakes: they are all up to the first that does not fit beside those before it. A
- * claim that fits does so from then on, whoever leaves or comes.
+ * before all that wait, because none overtakes: they are all up to the first that does not fit beside those before it. A
+ * claim that fits does so from then on, however others come and go.
  *
  * @param places the claims, first come first
  * @param holders how many of them hold the lock

@@ -43,7 +43,7 @@ record SequenceNode(String name, String claimId, Share share, int number) {
         }
     }
 
-    /** What is no share that we know is as good as the whole: nobody must be in beside it. */
+    /** What is no share that we know is as good as the whole: none may be in beside it. */
     private static Share share(String text) {
         int dot = text.indexOf('.');
         try {
