@@ -6,14 +6,10 @@ import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
-import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
-import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.Feature;
+import io.github.reactivelock.testkit.ForwardingBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
@@ -24,7 +20,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 class RedisQuorumContractTest extends LockBackendContract {
@@ -111,7 +106,15 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     /** A server that has just been started for the test, but may be counted: the contract uses leases of many hours. */
-    private record LongUp(QuorumNode node) implements QuorumNode {
+    private static final class LongUp extends ForwardingBackend implements QuorumNode {
+
+        private final QuorumNode node;
+
+        LongUp(QuorumNode node) {
+            super(node);
+            this.node = node;
+        }
+
         @Override
         public Mono<Vote> vote(Claim claim, long ticket) {
             return node.vote(claim, ticket)
@@ -122,66 +125,6 @@ class RedisQuorumContractTest extends LockBackendContract {
         @Override
         public Mono<Boolean> raise(Claim claim, long fencingToken) {
             return node.raise(claim, fencingToken);
-        }
-
-        @Override
-        public boolean isReady() {
-            return node.isReady();
-        }
-
-        @Override
-        public Mono<Void> ready() {
-            return node.ready();
-        }
-
-        @Override
-        public Mono<ClaimResult> claim(Claim claim) {
-            return node.claim(claim);
-        }
-
-        @Override
-        public Mono<RenewalResult> renew(List<Claim> held) {
-            return node.renew(held);
-        }
-
-        @Override
-        public Mono<Boolean> keep(Claim held, Claim kept) {
-            return node.keep(held, kept);
-        }
-
-        @Override
-        public Mono<Boolean> release(Claim claim) {
-            return node.release(claim);
-        }
-
-        @Override
-        public Flux<Signal> signals() {
-            return node.signals();
-        }
-
-        @Override
-        public Mono<LockInfo> inspect(String key) {
-            return node.inspect(key);
-        }
-
-        @Override
-        public Mono<LockPage> list(String prefix, String from) {
-            return node.list(prefix, from);
-        }
-
-        @Override
-        public Flux<LockEvent> events(String key) {
-            return node.events(key);
-        }
-
-        @Override
-        public Mono<Boolean> forceRelease(String key, long fencingToken) {
-            return node.forceRelease(key, fencingToken);
-        }
-
-        @Override
-        public Mono<Void> close() {
-            return node.close();
         }
     }
 }
