@@ -167,7 +167,8 @@ public final class LockClient extends WithLock {
      *
      * @param key the lock's key
      * @param fencingToken of the hold, as {@link LockHandle#fencingToken()} shows it
-     * @return false once the grant is over; fails with {@link LockUnavailableException}
+     * @return false once the grant is over; fails with {@link LockUnavailableException}, also where the store cannot tell: a
+     *     quorum of which too few nodes answer, or a share among more than {@link LockInfo.Held#MOST_SHOWN}
      */
     public Mono<Boolean> isCurrent(String key, long fencingToken) {
         return queries.isCurrent(Validation.key(key), fencingToken);

@@ -76,8 +76,7 @@ final class Queries {
     }
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
-        return inspect(key)
-                .map(info -> info instanceof LockInfo.Held held && held.fencingToken() == granted(fencingToken));
+        return question(key, "asked about", () -> services.backend.isCurrent(key, granted(fencingToken)));
     }
 
     /** The store's part of a token. */
@@ -173,11 +172,14 @@ final class Queries {
             return isWhole(acquired.units()) && acquired.fencingToken() > fencingToken;
         }
 
-        /** Others may have come to a lock that is shared, and so many that this one is not shown any more. */
+        /**
+         * A number that is lower is of no later grant: a node of a quorum may show that of its vote. Others may have come to a
+         * lock that is shared, and so many that this one is not shown any more.
+         */
         private boolean isGoneFrom(LockInfo.Held held) {
             LockInfo.Shares shares = held.shares();
             return shares == null
-                    ? held.fencingToken() != fencingToken
+                    ? held.fencingToken() > fencingToken
                     : shares.holders() == shares.first().size()
                             && shares.first().stream().noneMatch(holder -> holder.fencingToken() == fencingToken);
         }

@@ -20,6 +20,7 @@ class QueriesTest {
     private final Bench bench = new Bench();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(bench.time::nanos);
     private final LockClient holder = bench.over(store).build();
+    private final Sinks.Many<LockEvent> told = Sinks.many().unicast().onBackpressureBuffer();
     private final LockClient watcher = bench.over(store.connect()).build();
 
     @Test
@@ -49,6 +50,33 @@ class QueriesTest {
         assertThat(Bench.held(second).fencingToken()).isGreaterThan(first.fencingToken());
         assertThat(isCurrent(Bench.held(second))).isTrue();
         assertThat(isCurrent(first)).isTrue();
+    }
+
+    @Test
+    void everyShareIsCurrentAndNotOnlyTheNewest() {
+        LockHandle first = Bench.held(subscribe(holder.shared().acquire("k")));
+        LockHandle newest = Bench.held(subscribe(watcher.shared().acquire("k")));
+
+        assertThat(isCurrent(first)).isTrue();
+        assertThat(isCurrent(newest)).isTrue();
+
+        subscribe(first.release());
+        assertThat(isCurrent(first)).isFalse();
+    }
+
+    @Test
+    void amongMoreSharesThanTheStoreShowsOnlyTheNewestCanBeToldToBeCurrent() {
+        LockHandle first = Bench.held(subscribe(holder.shared().acquire("k")));
+        LockHandle newest = first;
+        for (int i = 0; i < LockInfo.Held.MOST_SHOWN; i++) {
+            newest = Bench.held(
+                    subscribe(bench.over(store.connect()).build().shared().acquire("k")));
+        }
+
+        assertThat(isCurrent(newest)).isTrue();
+        assertThat(subscribe(watcher.isCurrent("k", first.fencingToken())).expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasStackTraceContaining("let the resource compare tokens");
     }
 
     private boolean isCurrent(LockHandle hold) {
@@ -82,7 +110,39 @@ class QueriesTest {
 
     @Test
     void theEndOfTheGrantBeforeThatIsHeardLateEndsNothing() {
-        Sinks.Many<LockEvent> told = Sinks.many().unicast().onBackpressureBuffer();
+        TestSubscriber<Void> awaited = subscribe(clientThatIsTold().awaitRelease("k"));
+
+        tell(new LockEvent.Snapshot(held(2)));
+        tell(new LockEvent.Released("k", 1 << 12));
+        tell(new LockEvent.Acquired("k", "b", 2 << 12));
+        assertThat(awaited.isTerminated()).isFalse();
+
+        tell(new LockEvent.Released("k", 2 << 12));
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    /** A node of a quorum may show that of its vote. */
+    @Test
+    void aLowerNumberOfTheSameGrantIsNoRelease() {
+        TestSubscriber<Void> awaited = subscribe(clientThatIsTold().awaitRelease("k"));
+
+        tell(new LockEvent.Snapshot(held(2)));
+        tell(new LockEvent.Snapshot(held(1)));
+        assertThat(awaited.isTerminated()).isFalse();
+
+        tell(new LockEvent.Snapshot(held(3)));
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    private static LockInfo held(long number) {
+        return new LockInfo.Held("k", "b", number << 12, Duration.ofSeconds(9), 0);
+    }
+
+    private void tell(LockEvent event) {
+        told.tryEmitNext(event).orThrow();
+    }
+
+    private LockClient clientThatIsTold() {
         LockBackend scripted = (LockBackend) Proxy.newProxyInstance(
                 LockBackend.class.getClassLoader(),
                 new Class<?>[] {LockBackend.class},
@@ -92,17 +152,7 @@ class QueriesTest {
                     case "isReady" -> true;
                     default -> throw new UnsupportedOperationException(method.getName());
                 });
-        LockClient client = bench.over(scripted).build();
-        TestSubscriber<Void> awaited = subscribe(client.awaitRelease("k"));
-
-        told.tryEmitNext(new LockEvent.Snapshot(new LockInfo.Held("k", "b", 2 << 12, Duration.ofSeconds(9), 0)))
-                .orThrow();
-        told.tryEmitNext(new LockEvent.Released("k", 1 << 12)).orThrow();
-        told.tryEmitNext(new LockEvent.Acquired("k", "b", 2 << 12)).orThrow();
-        assertThat(awaited.isTerminated()).isFalse();
-
-        told.tryEmitNext(new LockEvent.Released("k", 2 << 12)).orThrow();
-        assertThat(awaited.isTerminatedComplete()).isTrue();
+        return bench.over(scripted).build();
     }
 
     @Test

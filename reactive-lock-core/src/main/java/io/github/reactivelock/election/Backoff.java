@@ -1,11 +1,9 @@
 package io.github.reactivelock.election;
 
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
 /**
@@ -17,21 +15,17 @@ final class Backoff {
     /** More doublings than any first pause needs to reach the longest. */
     private static final int MOST_DOUBLINGS = 40;
 
-    private final Duration first;
-    private final Duration longest;
-    private final Scheduler timer;
+    private final Pauses pauses;
     private int failures;
     private long begun;
 
-    Backoff(Duration first, Duration longest, Scheduler timer) {
-        this.first = first;
-        this.longest = longest;
-        this.timer = timer;
+    Backoff(Pauses pauses) {
+        this.pauses = pauses;
     }
 
     /** A try begins. */
     void begin() {
-        begun = timer.now(TimeUnit.MILLISECONDS);
+        begun = pauses.timer().now(TimeUnit.MILLISECONDS);
     }
 
     /** Tries again after what the predicate accepts; all other errors pass through. */
@@ -41,12 +35,12 @@ final class Backoff {
     }
 
     private Mono<Long> pause() {
-        if (timer.now(TimeUnit.MILLISECONDS) - begun > longest.toMillis()) {
+        if (pauses.timer().now(TimeUnit.MILLISECONDS) - begun > pauses.longest().toMillis()) {
             failures = 0;
         }
-        double doubled = Math.scalb((double) first.toNanos(), Math.min(failures++, MOST_DOUBLINGS));
-        double most = Math.min(doubled, (double) longest.toNanos());
-        long nanos = (long) (most * ThreadLocalRandom.current().nextDouble(0.5, 1));
-        return Mono.delay(Duration.ofNanos(nanos), timer);
+        double doubled = Math.scalb((double) pauses.first().toNanos(), Math.min(failures++, MOST_DOUBLINGS));
+        double most = Math.min(doubled, (double) pauses.longest().toNanos());
+        long nanos = (long) (most * (1 + pauses.chance().getAsDouble()) / 2);
+        return Mono.delay(Duration.ofNanos(nanos), pauses.timer());
     }
 }

@@ -4,9 +4,7 @@ import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.election.ElectionState.Idle;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,24 +34,17 @@ public final class LeaderElection {
 
     private final LockClient locks;
     private final String key;
-    private final Duration rest;
-    private final Duration firstPause;
-    private final Duration longestPause;
-    private final Scheduler timer;
+    private final Pauses pauses;
     private final Observer observer;
     private final LatestState state;
     private final AtomicBoolean campaigns = new AtomicBoolean();
 
-    private LeaderElection(
-            LockClient locks, String key, Duration rest, Duration firstPause, Duration longestPause, Scheduler timer) {
+    LeaderElection(LockClient locks, String key, Pauses pauses) {
         this.locks = locks;
         this.key = key;
-        this.rest = rest;
-        this.firstPause = firstPause;
-        this.longestPause = longestPause;
-        this.timer = timer;
-        this.observer = new Observer(locks, key, this::backoff, this::now);
-        this.state = new LatestState(new Idle(now(), null));
+        this.pauses = pauses;
+        this.observer = new Observer(locks, key, () -> new Backoff(pauses), pauses::now);
+        this.state = new LatestState(new Idle(pauses.now(), null));
     }
 
     /**
@@ -72,13 +63,7 @@ public final class LeaderElection {
         }
         LockClient inOrder = client.with(
                 client.options().withFairness(Fairness.FIFO).withRenewal().withoutWaitTimeout());
-        return new LeaderElection(
-                inOrder,
-                key,
-                Duration.ofSeconds(1),
-                Duration.ofMillis(100),
-                Duration.ofSeconds(10),
-                Schedulers.parallel());
+        return new LeaderElection(inOrder, key, Pauses.usual());
     }
 
     /**
@@ -88,7 +73,7 @@ public final class LeaderElection {
      * @return another candidate
      */
     public LeaderElection withRest(Duration rest) {
-        return new LeaderElection(locks, key, checked("rest", rest, Duration.ZERO), firstPause, longestPause, timer);
+        return with(pauses.withRest(checked("rest", rest, Duration.ZERO)));
     }
 
     /**
@@ -102,8 +87,7 @@ public final class LeaderElection {
      */
     public LeaderElection withBackoff(Duration first, Duration longest) {
         Duration checkedFirst = checked("first pause", first, Duration.ofMillis(1));
-        return new LeaderElection(
-                locks, key, rest, checkedFirst, checked("longest pause", longest, checkedFirst), timer);
+        return with(pauses.withBackoff(checkedFirst, checked("longest pause", longest, checkedFirst)));
     }
 
     /**
@@ -113,7 +97,16 @@ public final class LeaderElection {
      * @return another candidate
      */
     public LeaderElection withTimer(Scheduler timer) {
-        return new LeaderElection(locks, key, rest, firstPause, longestPause, Objects.requireNonNull(timer, "timer"));
+        return with(pauses.withTimer(Objects.requireNonNull(timer, "timer")));
+    }
+
+    /** With what is left to chance too. */
+    LeaderElection with(Pauses others) {
+        return new LeaderElection(locks, key, others);
+    }
+
+    Pauses pauses() {
+        return pauses;
     }
 
     /**
@@ -130,8 +123,8 @@ public final class LeaderElection {
         Objects.requireNonNull(work, "work");
         return candidate(
                 work,
-                campaign ->
-                        campaign.untilLed().repeatWhen(terms -> terms.concatMap(values -> Mono.delay(rest, timer))));
+                campaign -> campaign.untilLed()
+                        .repeatWhen(terms -> terms.concatMap(values -> Mono.delay(pauses.rest(), pauses.timer()))));
     }
 
     /**
@@ -189,7 +182,7 @@ public final class LeaderElection {
                 return Flux.error(new IllegalStateException("the candidate for '" + key
                         + "' campaigns already; cancel that first, or make another LeaderElection"));
             }
-            Campaign<T> campaign = new Campaign<>(locks, key, work, observer, backoff(), state, this::now);
+            Campaign<T> campaign = new Campaign<>(locks, key, work, observer, new Backoff(pauses), state, pauses::now);
             campaign.begin();
             return course.apply(campaign)
                     .doOnComplete(() -> end(campaign, null))
@@ -201,14 +194,6 @@ public final class LeaderElection {
     private void end(Campaign<?> campaign, @Nullable Throwable cause) {
         campaign.end(cause);
         campaigns.set(false);
-    }
-
-    private Backoff backoff() {
-        return new Backoff(firstPause, longestPause, timer);
-    }
-
-    private Instant now() {
-        return Instant.ofEpochMilli(timer.now(TimeUnit.MILLISECONDS));
     }
 
     private static Duration checked(String name, Duration value, Duration shortest) {

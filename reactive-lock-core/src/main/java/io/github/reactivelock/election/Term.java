@@ -9,7 +9,7 @@ import reactor.core.publisher.Sinks;
 /** A hold of the election's lock, and the two things that can be said to it: step down, and it is over. */
 final class Term implements Leadership {
 
-    private final LockHandle held;
+    final LockHandle held;
     private final Sinks.Empty<Void> stepsDown = Sinks.empty();
     private final Sinks.Empty<Void> over = Sinks.empty();
     private volatile boolean isSteppingDown;

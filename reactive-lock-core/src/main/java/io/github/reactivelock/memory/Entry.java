@@ -137,13 +137,14 @@ final class Entry {
     }
 
     /** Shows another token as a holder's, if the claim is one and was not granted anew since, with a higher one. */
-    boolean show(Claim claim, long token, long now) {
+    boolean show(Claim claim, long token, long now, Teller teller) {
         Place held = holders.find(claim.id());
         if (held == null || held.isOver(now) || held.token > token) {
             return false;
         }
         held.token = token;
         lastToken = Math.max(lastToken, token);
+        teller.acquired(held.claim, token);
         return true;
     }
 

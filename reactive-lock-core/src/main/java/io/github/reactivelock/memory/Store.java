@@ -59,7 +59,7 @@ final class Store {
 
     boolean raise(Claim claim, long token) {
         long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
-        return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong()));
+        return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong(), notices));
     }
 
     /** The next held locks in the order of their keys, of which there are never more in hand than a part has. */

@@ -1,81 +1,69 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.quorum.Voters.Pushed;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Function;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
 
 /** What a lock looks like to a majority of the nodes, for those who only look. */
-record Observer(Voters nodes) {
+record Observer(Voters nodes, Scheduler timer) {
 
     private static final int AT_A_TIME = 16;
+    /** Far longer than it takes to write a token back that has a majority of votes. */
+    private static final Duration MOMENT = Duration.ofMillis(200);
 
+    /** While votes are counted the lock is free. Fails if silent nodes decide whose it is. */
     Mono<LockInfo> inspect(String key) {
-        return look(key, answers -> numberedDifferently(key, answers));
-    }
-
-    private Mono<LockInfo> look(String key, Function<List<LockInfo>, LockInfo> otherwise) {
-        return nodes.onEnough(node -> node.inspect(key), answers -> agreed(key, answers) != null)
-                .flatMap(nodes::asMany)
-                .map(answers -> {
-                    LockInfo agreed = agreed(key, answers);
-                    return agreed == null ? otherwise.apply(answers) : withoutAges(agreed);
-                });
-    }
-
-    /** Nodes know claims by the places that these brought along, which are times of their clients' clocks. */
-    private static LockInfo withoutAges(LockInfo info) {
-        return info instanceof LockInfo.Held held ? withoutAges(held) : info;
-    }
-
-    private static LockInfo.Held withoutAges(LockInfo.Held held) {
-        return new LockInfo.Held(
-                held.key(),
-                held.owner(),
-                held.fencingToken(),
-                held.remaining(),
-                held.waiters(),
-                held.age(),
-                held.queue().stream()
-                        .map(waiting -> new LockInfo.Waiting(waiting.owner(), null))
-                        .toList());
-    }
-
-    /** What a majority shows, if one is of one mind. Nodes that number alike what they gave to different owners are not. */
-    private @Nullable LockInfo agreed(String key, List<LockInfo> answers) {
-        Map<String, Integer> counts = new HashMap<>();
-        for (LockInfo answer : answers) {
-            String grant = answer instanceof LockInfo.Held held ? held.fencingToken() + " " + held.owner() : "";
-            if (nodes.isMajority(counts.merge(grant, 1, Integer::sum))) {
-                return grant.isEmpty() ? new LockInfo.Free(key) : answer;
+        return settled(key).map(view -> {
+            if (view.certain() != null) {
+                return view.certain();
             }
-        }
-        return null;
+            if (view.silent() > 0 && !view.shown().isEmpty()) {
+                throw undecided(key, view);
+            }
+            return new LockInfo.Free(key);
+        });
     }
 
-    /**
-     * A node that was not needed for a grant keeps its own, higher number of it; while one of the others is silent, no two may
-     * show the same. The lowest is the grant's.
-     */
-    private LockInfo numberedDifferently(String key, List<LockInfo> answers) {
-        List<LockInfo.Held> held = answers.stream()
-                .filter(LockInfo.Held.class::isInstance)
-                .map(LockInfo.Held.class::cast)
-                .sorted(Comparator.comparingLong(LockInfo.Held::fencingToken))
-                .toList();
-        boolean isOneOwners = held.stream().map(LockInfo.Held::owner).distinct().count() == 1;
-        boolean areApart =
-                held.stream().map(LockInfo.Held::fencingToken).distinct().count() == held.size();
-        return isOneOwners && areApart && nodes.isMajority(held.size())
-                ? withoutAges(held.get(0))
-                : new LockInfo.Free(key);
+    Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return settled(key).map(view -> {
+            LockInfo certain = view.certain();
+            if (certain == null && view.silent() > 0 && view.shows(fencingToken)) {
+                throw undecided(key, view);
+            }
+            return certain instanceof LockInfo.Held held
+                    && (held.fencingToken() == fencingToken || view.shows(fencingToken, held.owner()));
+        });
+    }
+
+    private IllegalStateException undecided(String key, View view) {
+        return new IllegalStateException("nodes do not agree whose '" + key + "' is, and " + view.silent() + " of "
+                + nodes.size() + " did not answer; look whether these are up and reachable");
+    }
+
+    /** Where it is not certain, what is so a moment later too. */
+    private Mono<View> settled(String key) {
+        return look(key)
+                .flatMap(view -> view.certain() == null
+                        ? Mono.delay(MOMENT, timer).then(look(key)).map(later -> later.after(view))
+                        : Mono.just(view));
+    }
+
+    /** As soon as a majority shows the same, at the latest when all nodes had their time. */
+    private Mono<View> look(String key) {
+        return nodes.onEnough(
+                        node -> node.inspect(key),
+                        answers -> View.of(key, answers, nodes.size()).certain() != null)
+                .flatMap(nodes::asMany)
+                .map(answers -> View.of(key, answers, nodes.size()));
     }
 
     /**
@@ -89,21 +77,35 @@ record Observer(Voters nodes) {
             return nodes.node(node)
                     .list(prefix, from.substring(colon + 1))
                     .flatMap(page -> Flux.fromIterable(page.locks())
-                            .flatMapSequential(held -> inspect(held.key()), AT_A_TIME)
+                            .flatMapSequential(held -> settled(held.key()), AT_A_TIME)
+                            .mapNotNull(View::certain)
                             .ofType(LockInfo.Held.class)
                             .collectList()
                             .map(locks -> new LockPage(locks, page.next().isEmpty() ? "" : node + ":" + page.next())));
         });
     }
 
-    /** Without a majority that shows the same there is no owner: votes that are being counted look like one's of many numbers. */
+    /** Each push makes it look, and once more a moment later if that left it uncertain. */
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
             Watch watch = new Watch(key, nodes.size());
-            return nodes.pushed(node -> node.events(key))
-                    .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
-                            .concatWith(
-                                    look(key, answers -> new LockInfo.Free(key)).flatMapIterable(watch::seen)));
+            Sinks.Many<Optional<Pushed<LockEvent>>> again =
+                    Sinks.many().unicast().onBackpressureBuffer();
+            Flux<Optional<Pushed<LockEvent>>> moments =
+                    again.asFlux().concatMap(moment -> Mono.delay(MOMENT, timer).thenReturn(moment));
+            return Flux.merge(nodes.pushed(node -> node.events(key)).map(Optional::of), moments)
+                    .concatMap(told -> Flux.fromIterable(told(watch, told.orElse(null)))
+                            .concatWith(look(key)
+                                    .flatMapIterable(view -> told.isPresent()
+                                            ? watch.seen(
+                                                    view,
+                                                    () -> again.tryEmitNext(Optional.empty())
+                                                            .orThrow())
+                                            : watch.seenAgain(view))));
         });
+    }
+
+    private static List<LockEvent> told(Watch watch, @Nullable Pushed<LockEvent> pushed) {
+        return pushed == null ? List.of() : watch.told(pushed.node(), pushed.value());
     }
 }

@@ -76,7 +76,7 @@ public final class QuorumLockBackend implements LockBackend {
         this.surroundings = surroundings;
         this.nodes = nodes;
         this.longestLease = longestLease;
-        this.observer = new Observer(nodes);
+        this.observer = new Observer(nodes, surroundings.timer());
         this.claims = new QuorumClaims(surroundings);
     }
 
@@ -264,6 +264,12 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<LockInfo> inspect(String key) {
         return observer.inspect(key);
+    }
+
+    /** Fails where silent nodes decide it. */
+    @Override
+    public Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return observer.isCurrent(key, fencingToken);
     }
 
     /**

@@ -24,6 +24,9 @@ final class Watch {
     private final Map<Integer, String> lastOwners = new HashMap<>();
     private final Map<Long, Set<Integer>> releases = new HashMap<>();
     private boolean begun;
+    /** A look that is followed by another one. */
+    private @Nullable View uncertain;
+
     private LockInfo.@Nullable Held open;
     private long ended;
 
@@ -52,9 +55,38 @@ final class Watch {
         return List.of();
     }
 
-    /** What a look at all nodes showed. Until a majority pushes, a release could go by that too few tell of. */
-    List<LockEvent> seen(LockInfo now) {
-        if (pushing.size() < majority) {
+    /** What a look at all nodes showed. If that is not certain, another look is asked for, unless one is on its way. */
+    List<LockEvent> seen(View view, Runnable again) {
+        if (isCertain(view)) {
+            return seen(view.certain());
+        }
+        if (uncertain == null) {
+            uncertain = view;
+            again.run();
+        }
+        return List.of();
+    }
+
+    /** What the other look showed. Who watches hears of a lock in any case; later, nothing has happened that is not certain. */
+    List<LockEvent> seenAgain(View view) {
+        View later = uncertain == null ? view : view.after(uncertain);
+        uncertain = null;
+        return isCertain(later) || begun ? seen(later.certain()) : seen(new LockInfo.Free(key));
+    }
+
+    /** Where numbers differ, the owner that is known is still that as long as a node shows its token. */
+    private boolean isCertain(View view) {
+        LockInfo.Held likely = view.likely();
+        return view.certain() != null
+                || (open != null
+                        && likely != null
+                        && open.owner().equals(likely.owner())
+                        && view.shows(open.fencingToken()));
+    }
+
+    /** Until a majority pushes, a release could go by that too few tell of. */
+    private List<LockEvent> seen(@Nullable LockInfo now) {
+        if (now == null || pushing.size() < majority) {
             return List.of();
         }
         if (!begun) {

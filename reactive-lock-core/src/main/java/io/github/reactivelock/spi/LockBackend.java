@@ -144,6 +144,33 @@ public interface LockBackend {
     Mono<LockInfo> inspect(String key);
 
     /**
+     * Whether a grant is in force. Asked for resources that refuse what comes under another one.
+     *
+     * @param key the lock's key
+     * @param fencingToken the grant's token
+     * @return never empty; fails if the store cannot tell; unless overridden, what {@link #inspect} shows
+     */
+    default Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return inspect(key).map(info -> {
+            if (!(info instanceof LockInfo.Held held)) {
+                return false;
+            }
+            LockInfo.Shares shares = held.shares();
+            if (held.fencingToken() == fencingToken || shares == null) {
+                return held.fencingToken() == fencingToken;
+            }
+            boolean isShown = shares.first().stream().anyMatch(holder -> holder.fencingToken() == fencingToken);
+            if (!isShown && shares.holders() > shares.first().size()) {
+                throw new IllegalStateException("'" + key + "' is shared by " + shares.holders()
+                        + " and the store shows only the newest "
+                        + shares.first().size()
+                        + "; let the resource compare tokens instead");
+            }
+            return isShown;
+        });
+    }
+
+    /**
      * Looks at the next few of the locks that are held, one after the other part after part. A lock that is held all the
      * time is in one part at least, and may be in two; no question makes the server look at more than a few thousand keys
      * at once, where it can be avoided.

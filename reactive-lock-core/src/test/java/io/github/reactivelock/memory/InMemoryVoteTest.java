@@ -6,8 +6,12 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.state.LockEvent;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 
 /** The in-process store as a node of a quorum: those that wait are served by their tickets, not by when they came. */
 class InMemoryVoteTest {
@@ -41,6 +45,20 @@ class InMemoryVoteTest {
         now += 1;
 
         assertThat(vote(claim("alive"), 20).result()).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    @Test
+    void whoWatchesIsToldOfTheTokenThatIsWrittenBack() {
+        Claim owner = claim("owner");
+        List<LockEvent> events = new ArrayList<>();
+        Disposable watching = node.events("k").subscribe(events::add);
+        assertThat(vote(owner, 1).result()).isInstanceOf(ClaimResult.Granted.class);
+        long token = 7L << LockBackend.PASS_BITS;
+
+        assertThat(node.raise(owner, token).block()).isTrue();
+
+        assertThat(events).last().isEqualTo(new LockEvent.Acquired("k", owner.owner(), token));
+        watching.dispose();
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.ForwardingBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
@@ -16,10 +17,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 class RedisQuorumContractTest extends LockBackendContract {
@@ -79,6 +83,24 @@ class RedisQuorumContractTest extends LockBackendContract {
         assertThat(node.forceRelease("raised", above).block(LIMIT)).isTrue();
         assertThat(node.raise(owner, above).block(LIMIT)).isFalse();
         assertThat(node.release(other).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    @Test
+    void whoWatchesIsToldOfTheTokenThatIsWrittenBack() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("watched", "watched-1", "an owner", LEASE, Claim.Mode.QUEUE);
+        BlockingQueue<LockEvent> events = new LinkedBlockingQueue<>();
+        Disposable watching = node.events("watched").subscribe(events::add);
+        RedisFixture.eventually("it watches", () -> !events.isEmpty());
+        long above = grantedTo(node, owner) + (1L << LockBackend.PASS_BITS);
+
+        assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
+
+        LockEvent expected = new LockEvent.Acquired("watched", "an owner", above);
+        RedisFixture.eventually("the token is told", () -> events.contains(expected));
+        watching.dispose();
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
     }
 

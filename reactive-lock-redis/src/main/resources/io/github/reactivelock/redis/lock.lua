@@ -557,6 +557,9 @@ local function answer(verb, k, at)
       return 0
     end
     call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')
+    if watched then
+      publish(watched, 'acquired ' .. wanted .. ' ' .. label)
+    end
     return 1
   end
 

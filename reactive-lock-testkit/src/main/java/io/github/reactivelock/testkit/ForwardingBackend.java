@@ -84,6 +84,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return real.isCurrent(key, fencingToken);
+    }
+
+    @Override
     public Mono<LockPage> list(String prefix, String from) {
         return real.list(prefix, from);
     }

@@ -20,6 +20,9 @@ final class Fleets {
     private static final Duration LEASE = Duration.ofSeconds(15);
     private static final Duration SHORT = Duration.ofSeconds(20);
     private static final long BURSTS_APART = 10;
+    private static final int KINDS = 40;
+    private static final int ASKS = 19;
+    private static final int ELECTS = 37;
 
     private final Plan usual;
     private final SplittableRandom random;
@@ -29,15 +32,24 @@ final class Fleets {
         this.random = new SplittableRandom(usual.seed());
     }
 
+    static boolean electsWith(long seed) {
+        return Math.floorMod(seed, KINDS) == ELECTS;
+    }
+
+    static boolean asksWith(long seed) {
+        return Math.floorMod(seed, KINDS) == ASKS;
+    }
+
     /** Most seeds have a {@link Swarm}, because its runs are short. */
     static Plan of(Plan usual) {
         Fleets fleets = new Fleets(usual);
-        return switch (Math.floorMod(usual.seed(), 40)) {
-            case 0, 3, 8, 15, 21, 23, 29, 35 -> usual;
+        return switch (Math.floorMod(usual.seed(), KINDS)) {
+            case 0, 3, 8, 15, 21, 23, 29, 35, ASKS -> usual;
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
             case 33 -> fleets.withHoldsCutOff();
+            case ELECTS -> fleets.withElections();
             case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);
@@ -124,6 +136,37 @@ final class Fleets {
                 lease.toNanos() * 8,
                 usual.busy(),
                 Plan.patience(lease),
+                List.copyOf(faults));
+    }
+
+    /**
+     * One candidate a machine, whose terms are long enough for all observers to hear of them, and connections that break for
+     * a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too.
+     */
+    private Plan withElections() {
+        Plan.Store store = random.nextBoolean() ? Plan.Store.QUORUM : Plan.Store.MEMORY;
+        boolean longCuts = store.isQuorum() || random.nextBoolean();
+        Duration lease = longCuts ? Duration.ofSeconds(2) : LEASE;
+        List<Kind> kinds = new ArrayList<>(List.of(Kind.CUT, Kind.CUT_PUSHES, Kind.CUT_BOTH));
+        if (random.nextBoolean()) {
+            kinds.add(Kind.CLOSE);
+        }
+        List<Fault> faults = new ArrayList<>(bursts(kinds));
+        for (int second = 4; longCuts && second < usual.busy().toSeconds(); second += 10) {
+            faults.add(on(Duration.ofSeconds(second), Kind.CUT_BOTH, share(lease, 0.5, 3), Moment.RENEWAL, null));
+        }
+        return new Plan(
+                usual.seed(),
+                store,
+                store.isQuorum() ? 3 : 1,
+                usual.machines(),
+                1,
+                1 + random.nextInt(2),
+                lease,
+                Manner.steady(latency(), random.nextBoolean(), Order.KEPT).late(0.1, 60 * MILLI),
+                15_000 * MILLI,
+                usual.busy(),
+                longCuts || kinds.contains(Kind.CLOSE) ? Plan.patience(lease) : Duration.ofSeconds(4),
                 List.copyOf(faults));
     }
 

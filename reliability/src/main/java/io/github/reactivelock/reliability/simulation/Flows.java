@@ -131,6 +131,7 @@ final class Flows {
         private final List<String> waitsFor = new ArrayList<>();
         private final List<String> wantsTogether = new ArrayList<>();
         private @Nullable Holding begun;
+        private @Nullable Candidacy candidacy;
 
         Flow(Member member) {
             this.member = member;
@@ -146,6 +147,10 @@ final class Flows {
                         .toList());
             }
             String key = key();
+            if (plan.elects()) {
+                candidacy = new Candidacy(world, plan, oracle, member, key);
+                return candidacy.campaign();
+            }
             int kind = random.nextInt(20);
             if (kind == 0) {
                 return ifFree(key);
@@ -181,6 +186,9 @@ final class Flows {
         }
 
         void over() {
+            if (candidacy != null) {
+                candidacy.over();
+            }
             waitsFor.forEach(oracle::waitsNoMore);
             waitsFor.clear();
             wantsTogether.forEach(key -> oracle.mayHaveOutside(key, -1));
@@ -220,8 +228,18 @@ final class Flows {
                 oracle.acquired();
                 Holding hold = oracle.begins(machine, held, options);
                 begun = hold;
+                if (plan.asksWhoIsCurrent()) {
+                    machine.later(world.shortTime(2 * plan.work()), null, () -> ask(hold));
+                }
                 return work.doFinally(signal -> oracle.ends(hold));
             });
+        }
+
+        /** While it is held, or afterwards. */
+        private void ask(Holding hold) {
+            long asked = world.now();
+            var unused = client.isCurrent(hold.key, hold.handle.fencingToken())
+                    .subscribe(isCurrent -> oracle.promises.answered(hold, asked, isCurrent), failure -> {});
         }
 
         /** As one does who works with a handle: stops when the lock is lost, and releases whatever comes. */

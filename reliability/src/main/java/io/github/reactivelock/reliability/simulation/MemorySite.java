@@ -12,18 +12,21 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import reactor.core.Disposable;
 
-/** The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as Redis's do. */
+/** The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as Redis's do: once or each. */
 final class MemorySite implements Site {
 
     private final World world;
+    private final boolean numbersByTime;
     private long ahead;
     private long excusedBelow;
     private long since;
     private int generation;
     private InMemoryLockBackend store;
 
-    MemorySite(World world) {
+    /** @param numbersByTime no two sites give the same token to a claim */
+    MemorySite(World world, boolean numbersByTime) {
         this.world = world;
+        this.numbersByTime = numbersByTime;
         this.store = begin();
     }
 
@@ -55,6 +58,13 @@ final class MemorySite implements Site {
                 .filter(signal -> !(signal instanceof Signal.Reconnected))
                 .subscribe(pushes, failure -> {});
         return connection;
+    }
+
+    @Override
+    public void mayGrant() {
+        if (numbersByTime) {
+            raise(store, tokenOfNow());
+        }
     }
 
     @Override

@@ -23,23 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Oracle {
 
+    static final long UNSETTLED = -1;
+
     /** After what it heard a client has so long to act on it, beside that for which a thread may stand still. */
     private static final long PROMPT = 1_000_000;
 
-    /** What is known of a lock. */
-    private static final class Lock {
-        private final List<Holding> inside = new ArrayList<>();
-        private @Nullable Holding highest;
-        private int waiting;
-        /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
-        private int hadOutside;
-
-        /** When somebody came or went, or something broke. */
-        private long movedAt;
-    }
-
     private final World world;
-    private final Map<String, Lock> locks = new HashMap<>();
+    private final Map<String, KnownLock> locks = new HashMap<>();
     private final Set<Long> forced = new HashSet<>();
     /** By claim: grants of it with this token, or a lower one, are known to its client to be over. */
     private final Map<String, Long> told = new HashMap<>();
@@ -54,11 +44,12 @@ final class Oracle {
     /** What is told of holds. */
     final Risks risks;
 
-    private final Promises promises;
+    final Promises promises;
     private final Truth truth;
     private final long standstill;
     private long holds;
     private long acquisitions;
+    private long brokenUntil;
 
     /** @param site the one whose losses excuse, or one that never loses anything */
     Oracle(World world, Plan plan, Site site, List<Site> sites) {
@@ -70,8 +61,8 @@ final class Oracle {
         this.standstill = World.MOST_BLOCKED * plan.standstill();
     }
 
-    private Lock lock(String key) {
-        return locks.computeIfAbsent(key, unused -> new Lock());
+    private KnownLock lock(String key) {
+        return locks.computeIfAbsent(key, unused -> new KnownLock(world.now()));
     }
 
     private boolean isExcused(Holding hold) {
@@ -142,16 +133,16 @@ final class Oracle {
     }
 
     void waits(String key) {
-        lock(key).waiting++;
+        lock(key).waits(world.now());
     }
 
     void waitsNoMore(String key) {
-        lock(key).waiting--;
+        lock(key).waitsNoMore(world.now());
     }
 
     /** That many more flows may have the lock without being inside. */
     void mayHaveOutside(String key, int more) {
-        Lock lock = lock(key);
+        KnownLock lock = lock(key);
         lock.hadOutside += more;
         lock.movedAt = world.now();
     }
@@ -165,7 +156,7 @@ final class Oracle {
     Holding begins(Machine machine, LockHandle handle, LockOptions options) {
         holds++;
         risks.begins(machine, handle);
-        Lock lock = lock(handle.key());
+        KnownLock lock = lock(handle.key());
         Holding begun = new Holding(machine, handle, options, holds);
         if (world.isLogged()) {
             world.log(machine.name, "holds " + begun);
@@ -199,7 +190,7 @@ final class Oracle {
 
     /** Its work ended or was cancelled. */
     void ends(Holding hold) {
-        Lock lock = lock(hold.key);
+        KnownLock lock = lock(hold.key);
         lock.inside.remove(hold);
         promises.outlasts(hold);
         if (!hold.history.isEmpty() && !wasCut(hold)) {
@@ -222,6 +213,7 @@ final class Oracle {
 
     /** Something broke: for a while waiting is no fault. */
     void broke(long until) {
+        brokenUntil = Math.max(brokenUntil, until);
         locks.values().forEach(lock -> lock.movedAt = Math.max(lock.movedAt, until));
     }
 
@@ -232,10 +224,7 @@ final class Oracle {
                 look(hold);
                 compare(hold);
             });
-            if (lock.waiting > 0
-                    && lock.inside.isEmpty()
-                    && lock.hadOutside == 0
-                    && world.now() - lock.movedAt > longest) {
+            if (lock.waiting > 0 && lock.inside.isEmpty() && lock.stoodStill(world.now(), longest)) {
                 wrong(
                         lostWakeups,
                         lock.waiting + " wait for '" + key + "' and none was inside for "
@@ -243,6 +232,18 @@ final class Oracle {
                 lock.movedAt = world.now();
             }
         });
+    }
+
+    /** The grant under which a lock has been held for longer than that, zero if nobody has it or wants it for as long. */
+    long settled(String key, long longest) {
+        KnownLock lock = lock(key);
+        Holding hold = lock.onlyHolding();
+        if (world.now() - brokenUntil <= longest
+                || !lock.stoodStill(world.now(), longest)
+                || (hold == null ? lock.isWanted() : wasCut(hold))) {
+            return UNSETTLED;
+        }
+        return hold == null ? 0 : hold.granted();
     }
 
     /** With what the stores say. */
@@ -257,6 +258,10 @@ final class Oracle {
 
     void leak(String what) {
         wrong(leaks, what);
+    }
+
+    void untold(String what) {
+        wrong(untold, what);
     }
 
     void stillWaits(String what) {

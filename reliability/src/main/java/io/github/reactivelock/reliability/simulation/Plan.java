@@ -108,6 +108,16 @@ record Plan(
         return Math.floorMod(seed, 10) == 3 && !manner.immediate();
     }
 
+    /** Flows are candidates of elections, and their machines observe these. */
+    boolean elects() {
+        return Fleets.electsWith(seed);
+    }
+
+    /** Flows ask whether they are still the holders. */
+    boolean asksWhoIsCurrent() {
+        return Fleets.asksWith(seed);
+    }
+
     /** What a store may be asked to keep. */
     Duration longestLease() {
         return keepsLocks() ? lease.multipliedBy(2) : lease;

@@ -60,6 +60,21 @@ final class Promises {
         }
     }
 
+    /** What the store said of a hold that asked whether it is the one in force, at that moment of the world. */
+    void answered(Holding hold, long asked, boolean isCurrent) {
+        long granted = hold.granted();
+        if (isExcused.test(granted)) {
+            return;
+        }
+        if (!isCurrent && hold.isHeld()) {
+            broken.accept(hold + " is held, and was told that it is not the one in force");
+        }
+        Map.Entry<Long, Long> next = lock(hold.key).begun.higherEntry(granted | ~Holding.MASK);
+        if (isCurrent && next != null && next.getValue() < asked) {
+            broken.accept(hold + " was told that it is the one in force, after token " + next.getKey() + " began");
+        }
+    }
+
     /** May be heard of when the next one has begun. */
     private void make(Holding hold) {
         Promise promise = new Promise(hold.handle.fencingToken(), hold.takenUntil(), hold.toString());

@@ -26,6 +26,7 @@ final class Run {
     private final List<Site> sites;
     private final Oracle oracle;
     private final Flows flows;
+    private final Observers observers;
     private final List<Member> members = new ArrayList<>();
     private final Member operator;
     private final Faults faults;
@@ -36,11 +37,12 @@ final class Run {
         this.sites = IntStream.range(0, plan.sites())
                 .<Site>mapToObj(i -> plan.store().isRedis()
                         ? new LuaSite(world, i, !plan.store().isQuorum())
-                        : new MemorySite(world))
+                        : new MemorySite(world, plan.elects() || plan.asksWhoIsCurrent()))
                 .toList();
-        Site excusing = plan.store().isQuorum() ? new MemorySite(world) : sites.get(0);
+        Site excusing = plan.store().isQuorum() ? new MemorySite(world, false) : sites.get(0);
         this.oracle = new Oracle(world, plan, excusing, sites);
         this.flows = new Flows(world, plan, oracle);
+        this.observers = new Observers(world, plan, oracle);
         for (int i = 0; i < plan.machines(); i++) {
             members.add(member("machine-" + i));
         }
@@ -72,6 +74,7 @@ final class Run {
         }
         long begun = world.now();
         members.forEach(flows::begin);
+        members.forEach(observers::begin);
         faults.begin();
         to(begun + plan.busy().toNanos());
         flows.end();
@@ -84,6 +87,7 @@ final class Run {
         if (flows.under() > 0) {
             oracle.stillWaits(flows.under() + " flows never ended");
         }
+        observers.end();
         end();
         oracle.risks.end();
         sites.forEach(Site::close);
@@ -99,6 +103,7 @@ final class Run {
                 more = world.next(until);
             }
             oracle.look(plan.mayStandStill().toNanos());
+            observers.look();
         }
     }
 

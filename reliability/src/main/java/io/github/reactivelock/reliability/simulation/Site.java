@@ -39,5 +39,8 @@ interface Site {
     /** What is held, waited for or kept of locks now. */
     int size();
 
+    /** It is about to be asked something that may end in a grant, whose token may begin at the time. */
+    default void mayGrant() {}
+
     default void close() {}
 }

@@ -56,8 +56,8 @@ final class Way {
         return late + there();
     }
 
-    long backPushed(Signal signal) {
-        long way = back(signal);
+    long backPushed(Object pushed) {
+        long way = back(pushed);
         return Math.max(0, pushesSilentUntil - world.now()) + way;
     }
 

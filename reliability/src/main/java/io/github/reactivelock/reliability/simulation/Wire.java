@@ -11,8 +11,13 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -40,6 +45,7 @@ final class Wire implements QuorumNode {
     private final Way way;
     private final Questions questions;
     private final Channel pushes = new Channel();
+    private final Set<Watching> watched = new LinkedHashSet<>();
     private boolean listening = true;
     private int pushCuts;
     private int generation;
@@ -75,10 +81,12 @@ final class Wire implements QuorumNode {
         pushCuts++;
         listening = false;
         int cut = pushCuts;
+        watched.forEach(Watching::end);
         machine.later(nanos, null, () -> {
             if (pushCuts == cut) {
                 listening = true;
                 questions.atSite(() -> push(new Signal.Reconnected()));
+                List.copyOf(watched).forEach(Watching::begin);
             }
         });
     }
@@ -151,7 +159,10 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket) {
-        return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> node.vote(claim, ticket));
+        return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
+            site.mayGrant();
+            return node.vote(claim, ticket);
+        });
     }
 
     @Override
@@ -166,7 +177,10 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return questions.ask(() -> "release " + claim.key() + " " + claim.id(), node -> node.release(claim));
+        return questions.ask(() -> "release " + claim.key() + " " + claim.id(), node -> {
+            site.mayGrant();
+            return node.release(claim);
+        });
     }
 
     @Override
@@ -181,7 +195,15 @@ final class Wire implements QuorumNode {
 
     @Override
     public Flux<LockEvent> events(String key) {
-        return Flux.error(new UnsupportedOperationException("events are not simulated"));
+        return Flux.create(sink -> {
+            Watching watching = new Watching(key, sink);
+            watched.add(watching);
+            var unused = sink.onDispose(() -> {
+                watched.remove(watching);
+                watching.end();
+            });
+            watching.begin();
+        });
     }
 
     @Override
@@ -194,6 +216,74 @@ final class Wire implements QuorumNode {
         return Mono.fromRunnable(() -> {
             closed = true;
             questions.close();
+            List.copyOf(watched).forEach(watching -> watching.sink.error(new IllegalStateException("closed")));
         });
+    }
+
+    /**
+     * Somebody who wants the events of a lock, on one connection after the other. A snapshot is taken when the watch is in force.
+     * It is an answer and no push: what was pushed before it was taken may be heard after it.
+     */
+    private final class Watching {
+        private final String key;
+        private final FluxSink<LockEvent> sink;
+        private final List<LockEvent> early = new ArrayList<>();
+        private boolean isShown;
+        private Disposable events = Disposables.disposed();
+
+        Watching(String key, FluxSink<LockEvent> sink) {
+            this.key = key;
+            this.sink = sink;
+        }
+
+        void begin() {
+            int connection = pushCuts;
+            isShown = false;
+            early.clear();
+            questions.atSite(() -> {
+                if (isOn(connection)) {
+                    events = store().events(key)
+                            .filter(event -> !(event instanceof LockEvent.Snapshot))
+                            .subscribe(event -> push(connection, event), failure -> {});
+                    questions.atSite(() -> show(connection));
+                }
+            });
+        }
+
+        private void show(int connection) {
+            var unused = store().inspect(key).subscribe(info -> push(connection, new LockEvent.Snapshot(info)));
+        }
+
+        private boolean isOn(int connection) {
+            return connection == pushCuts && listening && watched.contains(this);
+        }
+
+        private void push(int connection, LockEvent event) {
+            if (world.isLogged()) {
+                world.log(machine.name, "event " + event);
+            }
+            boolean isSnapshot = event instanceof LockEvent.Snapshot;
+            machine.later(way.backPushed(event), isSnapshot ? null : pushes, () -> {
+                if (isOn(connection)) {
+                    hear(event);
+                }
+            });
+        }
+
+        private void hear(LockEvent event) {
+            if (!isShown && !(event instanceof LockEvent.Snapshot)) {
+                early.add(event);
+                return;
+            }
+            isShown = true;
+            FluxSink<LockEvent> unused = sink.next(event);
+            while (!early.isEmpty()) {
+                unused = sink.next(early.remove(0));
+            }
+        }
+
+        void end() {
+            events.dispose();
+        }
     }
 }

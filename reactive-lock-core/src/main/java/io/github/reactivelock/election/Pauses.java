@@ -1,0 +1,50 @@
+package io.github.reactivelock.election;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * How long a candidate waits before it queues again.
+ *
+ * @param rest after a term
+ * @param first after an error of the lock
+ * @param longest after many
+ * @param timer where they run
+ * @param chance a number from 0 to 1 for each, so that candidates do not all come at once
+ */
+record Pauses(Duration rest, Duration first, Duration longest, Scheduler timer, DoubleSupplier chance) {
+
+    static Pauses usual() {
+        return new Pauses(
+                Duration.ofSeconds(1),
+                Duration.ofMillis(100),
+                Duration.ofSeconds(10),
+                Schedulers.parallel(),
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    Pauses withRest(Duration other) {
+        return new Pauses(other, first, longest, timer, chance);
+    }
+
+    Pauses withBackoff(Duration otherFirst, Duration otherLongest) {
+        return new Pauses(rest, otherFirst, otherLongest, timer, chance);
+    }
+
+    Pauses withTimer(Scheduler other) {
+        return new Pauses(rest, first, longest, other, chance);
+    }
+
+    Pauses withChance(DoubleSupplier other) {
+        return new Pauses(rest, first, longest, timer, other);
+    }
+
+    Instant now() {
+        return Instant.ofEpochMilli(timer.now(TimeUnit.MILLISECONDS));
+    }
+}

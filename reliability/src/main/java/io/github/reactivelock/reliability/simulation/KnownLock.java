@@ -1,0 +1,58 @@
+package io.github.reactivelock.reliability.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of a lock. */
+final class KnownLock {
+
+    final List<Holding> inside = new ArrayList<>();
+
+    @Nullable
+    Holding highest;
+
+    int waiting;
+    /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
+    int hadOutside;
+
+    /** When somebody came or went, or something broke. */
+    long movedAt;
+
+    private long unwantedSince;
+
+    KnownLock(long now) {
+        movedAt = now;
+        unwantedSince = now;
+    }
+
+    /** Time in which nobody waited does not count as standing still. */
+    void waits(long now) {
+        if (waiting == 0) {
+            movedAt += Math.max(0, now - Math.max(movedAt, unwantedSince));
+        }
+        waiting++;
+    }
+
+    void waitsNoMore(long now) {
+        waiting--;
+        if (waiting == 0) {
+            unwantedSince = now;
+        }
+    }
+
+    boolean stoodStill(long now, long longest) {
+        return hadOutside == 0 && now - movedAt > longest;
+    }
+
+    /** Somebody waits, or is inside, if only to leave. */
+    boolean isWanted() {
+        return waiting > 0 || !inside.isEmpty();
+    }
+
+    /** Who is inside, if it is one and holds it. */
+    @Nullable
+    Holding onlyHolding() {
+        return inside.size() == 1 && inside.get(0).isHeld() ? inside.get(0) : null;
+    }
+}
