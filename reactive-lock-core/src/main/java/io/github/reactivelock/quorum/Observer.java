@@ -102,8 +102,8 @@ record Observer(Voters nodes) {
             Watch watch = new Watch(key, nodes.size());
             return nodes.pushed(node -> node.events(key))
                     .concatMap(told -> Flux.fromIterable(watch.told(told.node(), told.value()))
-                            .concatWith(
-                                    look(key, answers -> new LockInfo.Free(key)).flatMapIterable(watch::seen)));
+                            .concatWith(look(key, shown -> watch.lastOr(new LockInfo.Free(key), shown))
+                                    .flatMapIterable(watch::seen)));
         });
     }
 }

@@ -38,7 +38,7 @@ final class Watch {
             pushing.add(node);
         } else if (event instanceof LockEvent.Acquired acquired) {
             lastOwners.put(node, acquired.owner());
-        } else if (event instanceof LockEvent.Released released && released.fencingToken() > ended) {
+        } else if (event instanceof LockEvent.Released released && isNews(released.fencingToken())) {
             long token = released.fencingToken();
             Set<Integer> nodes = releases.computeIfAbsent(token, t -> new HashSet<>());
             nodes.add(node);
@@ -50,6 +50,29 @@ final class Watch {
             }
         }
         return List.of();
+    }
+
+    /** Looks take time: an end may be heard of when one has shown an owner that came later. */
+    private boolean isNews(long token) {
+        return token > ended && (open == null || token >= open.fencingToken());
+    }
+
+    /**
+     * What to see where no majority shows the same: the last owner, if a majority is still its and shows its token or a number of
+     * its own, as a node does that was not needed for the grant.
+     */
+    LockInfo lastOr(LockInfo otherwise, List<LockInfo> shown) {
+        LockInfo.Held last = open;
+        if (last == null) {
+            return otherwise;
+        }
+        List<Long> tokens = shown.stream()
+                .filter(LockInfo.Held.class::isInstance)
+                .map(LockInfo.Held.class::cast)
+                .filter(held -> held.owner().equals(last.owner()))
+                .map(LockInfo.Held::fencingToken)
+                .toList();
+        return tokens.size() >= majority && tokens.contains(last.fencingToken()) ? last : otherwise;
     }
 
     /** What a look at all nodes showed. Until a majority pushes, a release could go by that too few tell of. */
