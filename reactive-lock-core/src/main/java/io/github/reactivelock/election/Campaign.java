@@ -8,6 +8,7 @@ import io.github.reactivelock.election.ElectionState.Idle;
 import io.github.reactivelock.election.ElectionState.Leading;
 import io.github.reactivelock.election.ElectionState.Seeking;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ final class Campaign<T> {
     private final Backoff backoff;
     private final LatestState state;
     private final Supplier<Instant> clock;
-    private volatile boolean isOver;
+    private final AtomicBoolean isOver = new AtomicBoolean();
     private volatile Turn turn = new Turn();
 
     Campaign(
@@ -69,10 +70,13 @@ final class Campaign<T> {
         seek(null);
     }
 
-    /** For good: what is still under way changes the state no more. */
-    void end(@Nullable Throwable cause) {
-        isOver = true;
+    /** For good: what is still under way changes the state no more. False if it was over already. */
+    boolean end(@Nullable Throwable cause) {
+        if (!isOver.compareAndSet(false, true)) {
+            return false;
+        }
         state.move(now -> new Idle(clock.get(), cause));
+        return true;
     }
 
     private Flux<T> turn() {
@@ -89,7 +93,7 @@ final class Campaign<T> {
     private Publisher<T> lead(Turn turn, LockHandle held) {
         Term term = new Term(held);
         turn.begin(term);
-        state.move(now -> isOver ? now : new Leading(term, clock.get()));
+        state.move(now -> isOver.get() ? now : new Leading(term, clock.get()));
         return Flux.defer(() -> work.apply(term))
                 .doOnError(e -> turn.failure = e)
                 .takeUntilOther(term.stepsDown());
@@ -99,7 +103,8 @@ final class Campaign<T> {
     private Mono<Void> watch(Turn turn) {
         return observer.states()
                 .takeUntilOther(turn.leads.asMono())
-                .doOnNext(seen -> state.move(now -> isOver || turn.term != null || isNoNews(now, seen) ? now : seen))
+                .doOnNext(seen ->
+                        state.move(now -> isOver.get() || turn.term != null || isNoNews(now, seen) ? now : seen))
                 .onErrorResume(LockClientClosedException.class, closed -> Mono.empty()) // the claim fails of it too
                 .then(Mono.never());
     }
@@ -118,7 +123,7 @@ final class Campaign<T> {
     }
 
     private void seek(@Nullable Throwable cause) {
-        state.move(now -> isOver ? now : new Seeking(clock.get(), cause));
+        state.move(now -> isOver.get() ? now : new Seeking(clock.get(), cause));
     }
 
     /** Errors of the lock, but not of another lock that the work takes, and not those that no other try can help. */

@@ -191,9 +191,11 @@ public final class LeaderElection {
         });
     }
 
+    /** Once: operators pass a cancel on to a campaign that has ended, when another one may have begun. */
     private void end(Campaign<?> campaign, @Nullable Throwable cause) {
-        campaign.end(cause);
-        campaigns.set(false);
+        if (campaign.end(cause)) {
+            campaigns.set(false);
+        }
     }
 
     private static Duration checked(String name, Duration value, Duration shortest) {

@@ -89,8 +89,7 @@ record View(@Nullable LockInfo certain, LockInfo.@Nullable Held likely, List<Loc
     /** Whether a node shows it of that owner. */
     boolean shows(long number, String owner) {
         return shown.stream()
-                .anyMatch(held ->
-                        held.fencingToken() == number && held.owner().equals(owner));
+                .anyMatch(held -> held.fencingToken() == number && held.owner().equals(owner));
     }
 
     /** This, which is of a while later: what is likely still, as it was, is certain. */

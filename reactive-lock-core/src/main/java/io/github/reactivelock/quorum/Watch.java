@@ -41,7 +41,7 @@ final class Watch {
             pushing.add(node);
         } else if (event instanceof LockEvent.Acquired acquired) {
             lastOwners.put(node, acquired.owner());
-        } else if (event instanceof LockEvent.Released released && released.fencingToken() > ended) {
+        } else if (event instanceof LockEvent.Released released && isNews(released.fencingToken())) {
             long token = released.fencingToken();
             Set<Integer> nodes = releases.computeIfAbsent(token, t -> new HashSet<>());
             nodes.add(node);
@@ -53,6 +53,11 @@ final class Watch {
             }
         }
         return List.of();
+    }
+
+    /** Looks take time: an end may be heard of when one has shown an owner that came later. */
+    private boolean isNews(long token) {
+        return token > ended && (open == null || token >= open.fencingToken());
     }
 
     /** What a look at all nodes showed. If that is not certain, another look is asked for, unless one is on its way. */

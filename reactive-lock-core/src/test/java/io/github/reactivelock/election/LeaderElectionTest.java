@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -188,6 +189,21 @@ class LeaderElectionTest {
                 .verifyComplete();
         StepVerifier.create(a.election.leadOnce(term -> Mono.error(new IllegalStateException("broken"))))
                 .verifyErrorMessage("broken");
+    }
+
+    /** Operators pass a cancel on to what has completed. */
+    @Test
+    void aCancelAfterACampaignHasEndedIsNotTheEndOfTheNext() {
+        Disposable following = a.election
+                .leadOnce(term -> Mono.just("migrated"))
+                .flatMap(value -> Mono.never())
+                .subscribe();
+        a.run();
+
+        following.dispose();
+
+        assertThat(a.election.state()).isInstanceOf(Leading.class);
+        StepVerifier.create(a.election.lead(a::work)).verifyError(IllegalStateException.class);
     }
 
     @Test

@@ -161,8 +161,9 @@ class QuorumLockBackendTest {
         held(2, "another", token(9));
 
         assertThat(quorum.inspect("k").block(LIMIT))
-                .isInstanceOfSatisfying(LockInfo.Held.class, held -> assertThat(held.fencingToken())
-                        .isEqualTo(token(5)));
+                .isInstanceOfSatisfying(
+                        LockInfo.Held.class,
+                        held -> assertThat(held.fencingToken()).isEqualTo(token(5)));
         assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
         assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
     }

@@ -76,4 +76,63 @@ class WatchTest {
                 .containsExactly(
                         FREE, new LockEvent.Acquired("k", "worker", TOKEN), new LockEvent.Released("k", TOKEN));
     }
+
+    /** The looks take time, and the lock may have gone on when a majority has told of an end. */
+    @Test
+    void theEndOfAnOwnerBeforeTheOneThatALookHasShownIsOld() {
+        push(0, FREE);
+        push(1, FREE);
+        held(0, "next", TOKEN + 1);
+        held(1, "next", TOKEN + 1);
+
+        push(0, new LockEvent.Released("k", TOKEN));
+        push(1, new LockEvent.Released("k", TOKEN));
+
+        assertThat(heard).containsExactly(FREE, new LockEvent.Acquired("k", "next", TOKEN + 1));
+    }
+
+    /** A third node keeps its own number of the grant, and one of the two that show the token gives its vote to another. */
+    @Test
+    void anOwnerStaysForAsLongAsAMajorityIsItsThoughNotAllOfItShowTheToken() {
+        held(0, "worker", TOKEN);
+        held(1, "worker", TOKEN);
+        held(2, "worker", TOKEN + 1);
+        push(0, FREE);
+        push(1, FREE);
+
+        held(0, "other", TOKEN + 5);
+        push(0, new LockEvent.Acquired("k", "other", TOKEN + 5));
+        assertThat(heard).hasSize(1);
+
+        held(1, "other", TOKEN + 6);
+        push(1, new LockEvent.Acquired("k", "other", TOKEN + 6));
+        assertThat(heard).hasSize(1);
+
+        held(0, "other", TOKEN + 6);
+        push(0, new LockEvent.Acquired("k", "other", TOKEN + 6));
+        assertThat(heard)
+                .hasSize(3)
+                .endsWith(new LockEvent.Released("k", TOKEN), new LockEvent.Acquired("k", "other", TOKEN + 6));
+    }
+
+    /** As nodes number it each for itself, until a token is written back to them. */
+    @Test
+    void votesThatAreBeingCountedAreNoOwner() {
+        push(0, FREE);
+        push(1, FREE);
+        held(0, "worker", TOKEN);
+        held(1, "worker", TOKEN + 1);
+
+        push(0, new LockEvent.Acquired("k", "worker", TOKEN));
+        push(1, new LockEvent.Acquired("k", "worker", TOKEN + 1));
+        assertThat(heard).containsExactly(FREE);
+
+        held(0, "worker", TOKEN + 1);
+        push(0, new LockEvent.Acquired("k", "worker", TOKEN + 1));
+        assertThat(heard).containsExactly(FREE, new LockEvent.Acquired("k", "worker", TOKEN + 1));
+    }
+
+    private void held(int node, String owner, long token) {
+        nodes.get(node).info = Mono.just(new LockInfo.Held("k", owner, token, Duration.ofSeconds(1), 0));
+    }
 }

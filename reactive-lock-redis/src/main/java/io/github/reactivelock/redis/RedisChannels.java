@@ -102,6 +102,9 @@ final class RedisChannels implements RedisListener {
         } else {
             var unused = sink.next(CONFIRMED);
         }
+        if (sink.isCancelled()) { // perhaps before it had joined, or before the channel was asked for
+            leave(channel, sink);
+        }
     }
 
     private void leave(String channel, FluxSink<Push> sink) {
@@ -110,12 +113,15 @@ final class RedisChannels implements RedisListener {
             fewer.remove(sink);
             return fewer.isEmpty() ? null : new Listeners(List.copyOf(fewer), all.confirmations());
         });
-        if (left == null) {
+        boolean isListenedTo = left != null;
+        while (!isListenedTo) {
             connection.unsubscribe(channel);
-            // A listener that joined in between may have been unsubscribed by that.
-            if (listeners.containsKey(channel)) {
-                connection.subscribe(channel);
+            if (!listeners.containsKey(channel)) {
+                return;
             }
+            // A listener that joined in between may have been unsubscribed by that, and may leave before this.
+            connection.subscribe(channel);
+            isListenedTo = listeners.containsKey(channel);
         }
     }
 }

@@ -12,6 +12,7 @@ final class FakeConnection implements RedisConnection {
     RedisListener listener;
     boolean knowsListeners;
     Runnable beforeLeaving = () -> {};
+    Runnable beforeAsking = () -> {};
 
     @Override
     public int database() {
@@ -43,6 +44,9 @@ final class FakeConnection implements RedisConnection {
 
     @Override
     public void subscribe(String channel) {
+        Runnable once = beforeAsking;
+        beforeAsking = () -> {};
+        once.run();
         asked.add("+" + channel);
     }
 

@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 class RedisChannelsTest {
@@ -89,6 +94,47 @@ class RedisChannelsTest {
 
         assertThat(connection.asked).containsExactly("+c", "+c", "-c", "+c");
         late.forEach(Disposable::dispose);
+    }
+
+    @Test
+    void whoeverIsGoneBeforeItListensIsNoListener() {
+        channels.listen("c").subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                cancel();
+            }
+        });
+        assertThat(connection.asked.get(connection.asked.size() - 1)).isEqualTo("-c");
+        connection.asked.clear();
+
+        channels.listen("c").subscribe().dispose();
+
+        assertThat(connection.asked).as("it was the only one").containsExactly("+c", "-c");
+    }
+
+    @Test
+    void whoeverLeavesWhileItsChannelIsAskedForLeavesNoSubscription() {
+        AtomicReference<Disposable> listening = new AtomicReference<>(Disposables.disposed());
+        connection.beforeAsking = () -> listening.get().dispose();
+        Flux<RedisChannels.Push> channel = channels.listen("c");
+
+        Disposable unused = channel.doOnSubscribe(subscription -> listening.set(subscription::cancel))
+                .subscribe();
+
+        assertThat(connection.asked.get(connection.asked.size() - 1)).isEqualTo("-c");
+    }
+
+    @Test
+    void whoeverIsSubscribedAfterAllMayLeaveMeanwhile() {
+        List<Disposable> late = new ArrayList<>();
+        connection.beforeLeaving = () -> {
+            late.add(channels.listen("c").subscribe());
+            connection.beforeAsking = () -> late.get(0).dispose();
+        };
+
+        channels.listen("c").subscribe().dispose();
+
+        assertThat(connection.asked.get(connection.asked.size() - 1)).isEqualTo("-c");
     }
 
     @Test

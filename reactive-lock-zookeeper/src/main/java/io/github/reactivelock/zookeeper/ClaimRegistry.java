@@ -39,7 +39,7 @@ final class ClaimRegistry {
         this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
         this.kept = new KeptNodes(nodes, removals, standings);
-        this.expiries = new Expiries(nodes, removals, pushes);
+        this.expiries = new Expiries(removals, pushes);
         this.followers = new Followers(connection, nodes, names, pushes, expiries);
         connection.onChange(this::changed);
     }

@@ -14,12 +14,10 @@ import reactor.core.publisher.Mono;
  */
 final class Expiries {
 
-    private final Nodes nodes;
     private final Removals removals;
     private final SignalSink pushes;
 
-    Expiries(Nodes nodes, Removals removals, SignalSink pushes) {
-        this.nodes = nodes;
+    Expiries(Removals removals, SignalSink pushes) {
         this.removals = removals;
         this.pushes = pushes;
     }
@@ -36,7 +34,7 @@ final class Expiries {
     void beginWait(ClaimState standing, Node node) {
         standing.endWaitBy(afterALease(standing.claim, () -> {
             if (standing.dropped(node)) {
-                remove(standing.claim, node);
+                remove(node);
             }
         }));
     }
@@ -49,14 +47,12 @@ final class Expiries {
 
     private void expire(ClaimState standing, Node node) {
         if (standing.vanished(node, LossReason.EXPIRED)) {
-            Claim claim = standing.claim;
-            pushes.push(new Signal.Suspect(claim.id(), LossReason.EXPIRED));
-            remove(claim, node);
+            pushes.push(new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED));
+            remove(node);
         }
     }
 
-    private void remove(Claim claim, Node node) {
-        Disposable unused =
-                FireAndForget.run("removing an expired claim", removals.finishing(claim, nodes.delete(node.path())));
+    private void remove(Node node) {
+        Disposable unused = FireAndForget.run("removing an expired claim", removals.remove(node));
     }
 }

@@ -25,7 +25,9 @@ final class Removals {
 
     private final Connection connection;
     private final Nodes nodes;
-    private final Map<String, Claim> unfinished = new ConcurrentHashMap<>();
+    /** What is to be tried again, by the claim's id or the node's path. */
+    private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
+
     private final AtomicBoolean pausing = new AtomicBoolean();
 
     Removals(Connection connection, Nodes nodes) {
@@ -51,12 +53,25 @@ final class Removals {
     }
 
     /** Remembers the claim if its removal fails. */
-    <T> Mono<T> finishing(Claim claim, Mono<T> removal) {
+    Mono<Boolean> finishing(Claim claim, Mono<Boolean> removal) {
+        return finishing(claim.id(), removal, removal(claim));
+    }
+
+    /** Deletes a node that its claim has given up, now or later. The claim may go on, with a node that is not to be touched. */
+    Mono<Boolean> remove(Node givenUp) {
+        Mono<Boolean> again = nodes.check(List.of(givenUp.path()))
+                .flatMap(checked -> checked.found().get(0).czxid() == givenUp.czxid()
+                        ? nodes.delete(givenUp.path())
+                        : Mono.just(false));
+        return finishing(givenUp.path(), nodes.delete(givenUp.path()), again);
+    }
+
+    private Mono<Boolean> finishing(String name, Mono<Boolean> removal, Mono<Boolean> again) {
         return removal.doOnError(error -> {
-                    unfinished.put(claim.id(), claim);
+                    unfinished.put(name, again);
                     tidyUpLater();
                 })
-                .doOnSuccess(done -> unfinished.remove(claim.id()));
+                .doOnSuccess(done -> unfinished.remove(name));
     }
 
     private void tidyUpLater() {
@@ -73,7 +88,7 @@ final class Removals {
 
     /** The claim ended, and whether it has a node is unknown. */
     void later(Claim claim) {
-        unfinished.put(claim.id(), claim);
+        unfinished.put(claim.id(), removal(claim));
         tidyUp();
     }
 
@@ -85,8 +100,11 @@ final class Removals {
     }
 
     Mono<Void> removeUnfinished() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(unfinished.values())))
-                .flatMap(claim -> remove(claim).onErrorComplete(), AT_ONCE)
+        return Flux.defer(() -> Flux.fromIterable(Map.copyOf(unfinished).entrySet()))
+                .flatMap(
+                        left -> finishing(left.getKey(), left.getValue(), left.getValue())
+                                .onErrorComplete(),
+                        AT_ONCE)
                 .then();
     }
 }

@@ -33,7 +33,7 @@ class ShareRacesTest extends Fixture {
         connection = new Connection(new ClientSource.Users(zookeeper), patient());
         nodes = new Nodes(connection, names);
         SignalSink pushes = new SignalSink(connection, nodes, names.notice("races"));
-        Expiries expiries = new Expiries(nodes, new Removals(connection, nodes), pushes);
+        Expiries expiries = new Expiries(new Removals(connection, nodes), pushes);
         followers = new Followers(connection, nodes, names, pushes, expiries);
         signals.clear();
         listening = pushes.signals(told -> Flux.empty()).subscribe(signals::add);

@@ -12,7 +12,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * A candidate that campaigns for as long as the application runs: declare it as a bean. When the application stops, the leader's
@@ -28,7 +31,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
 
     private final LeaderElection election;
     private final Function<? super Leadership, ? extends Publisher<?>> work;
-    private volatile @Nullable Disposable campaign;
+    private volatile @Nullable Course course;
 
     private ElectionLifecycle(LeaderElection election, Function<? super Leadership, ? extends Publisher<?>> work) {
         this.election = Objects.requireNonNull(election, "election");
@@ -67,7 +70,9 @@ public final class ElectionLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        campaign = election.lead(term -> Flux.<Object>from(work.apply(term))).subscribe(value -> {}, this::ended);
+        Course begun = new Course(work);
+        course = begun;
+        begun.campaign.update(election.lead(begun::lead).subscribe(value -> {}, this::ended));
     }
 
     private void ended(Throwable failure) {
@@ -78,20 +83,72 @@ public final class ElectionLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        Disposable running = campaign;
-        campaign = null;
-        if (running != null) {
-            running.dispose();
+        stop(() -> {});
+    }
+
+    /**
+     * Over when the work has been cancelled: a call of it that is under way, of a listener perhaps, is waited for. Spring waits for
+     * as long as {@code spring.lifecycle.timeout-per-shutdown-phase} says.
+     */
+    @Override
+    public void stop(Runnable callback) {
+        Course running = course;
+        course = null;
+        if (running == null) {
+            callback.run();
+        } else {
+            running.stop(callback);
         }
     }
 
     @Override
     public boolean isRunning() {
-        return campaign != null;
+        return course != null;
     }
 
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    /** One campaign, and the end of the term in which it is. */
+    private static final class Course {
+
+        private final Function<? super Leadership, ? extends Publisher<?>> work;
+        final Disposable.Swap campaign = Disposables.swap();
+        private boolean stopped;
+        private volatile Sinks.Empty<Void> term = Sinks.empty();
+
+        Course(Function<? super Leadership, ? extends Publisher<?>> work) {
+            this.work = work;
+            term.tryEmitEmpty().orThrow();
+        }
+
+        /** The work, unless the campaign was stopped while its turn came. */
+        Flux<Object> lead(Leadership leadership) {
+            return Flux.using(this::begin, isOn -> isOn ? work.apply(leadership) : Flux.never(), isOn -> end());
+        }
+
+        /** Terms follow one another: the one before has ended. */
+        private synchronized boolean begin() {
+            if (!stopped) {
+                term = Sinks.empty();
+            }
+            return !stopped;
+        }
+
+        private void end() {
+            var unused = term.tryEmitEmpty(); // which is completed already if it was stopped before
+        }
+
+        void stop(Runnable callback) {
+            Mono<Void> ended;
+            synchronized (this) {
+                stopped = true;
+                ended = term.asMono();
+            }
+            campaign.dispose();
+            Disposable unused = ended.doFinally(signal -> callback.run()).subscribe();
+        }
     }
 }

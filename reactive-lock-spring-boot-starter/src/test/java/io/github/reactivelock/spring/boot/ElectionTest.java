@@ -3,12 +3,14 @@ package io.github.reactivelock.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.election.ElectionState;
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.event.AbstractLeaderEvent;
+import org.springframework.integration.leader.event.OnGrantedEvent;
 import reactor.core.publisher.Mono;
 
 /** A candidate as a bean. */
@@ -87,6 +90,61 @@ class ElectionTest {
             assertThat(next()).isEqualTo("OnRevokedEvent billing");
             assertThat(next()).isEqualTo("OnGrantedEvent billing");
         });
+    }
+
+    /** As Spring stops it: what comes after its end comes when beans and listeners may be gone. */
+    @Test
+    void aStopIsOverWhenTheEndOfTheTermHasBeenTold() throws InterruptedException {
+        LockClient locks = LockClient.create(store);
+        CountDownLatch listening = new CountDownLatch(1);
+        ElectionLifecycle candidate = ElectionLifecycle.publishing(LeaderElection.of(locks, KEY), "billing", event -> {
+            told.add(event.getClass().getSimpleName());
+            if (event instanceof OnGrantedEvent) {
+                awaited(listening);
+            }
+        });
+        candidate.start();
+        assertThat(next()).isEqualTo("OnGrantedEvent");
+
+        candidate.stop(() -> told.add("stopped"));
+        assertThat(candidate.isRunning()).isFalse();
+        listening.countDown();
+
+        assertThat(next()).isEqualTo("OnRevokedEvent");
+        assertThat(next()).isEqualTo("stopped");
+        Contexts.get(locks.close());
+    }
+
+    @Test
+    void aCandidateThatDoesNotLeadStopsAtOnceAndMayStartAgain() throws InterruptedException {
+        LockClient locks = LockClient.create(store);
+        ElectionLifecycle candidate = ElectionLifecycle.publishing(
+                LeaderElection.of(locks, KEY),
+                "billing",
+                event -> told.add(event.getClass().getSimpleName()));
+        candidate.stop(() -> told.add("was not running"));
+        assertThat(told.remove()).isEqualTo("was not running");
+        LockHandle leader = LockClient.create(store.connect()).acquire(KEY).block(Contexts.PATIENCE);
+        candidate.start();
+
+        candidate.stop(() -> told.add("stopped"));
+        assertThat(told.remove()).isEqualTo("stopped");
+        candidate.start();
+        Contexts.get(leader.release());
+
+        assertThat(next()).isEqualTo("OnGrantedEvent");
+        candidate.stop();
+        assertThat(next()).isEqualTo("OnRevokedEvent");
+        Contexts.get(locks.close());
+    }
+
+    private static void awaited(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(Contexts.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
