@@ -85,6 +85,27 @@ final class Scenarios {
                 etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND, OURS_ETCD_FIFO),
                 zooKeeper(),
                 new Several(
+                        "shares",
+                        List.of(
+                                shares(
+                                        "shares-sequential",
+                                        "Read locks: without contention, one at a time",
+                                        new Load(1, 1, Load.Note.LATENCY),
+                                        1,
+                                        List.of(OURS_SHARED, OURS, REDISSON_READ)),
+                                mixed("shares-mixed-one-process", 1),
+                                mixed("shares-mixed-four-clients", 4),
+                                permits("permits-one-process", 1),
+                                permits("permits-four-clients", 4),
+                                new Race(
+                                        "zookeeper-permits-50",
+                                        "ZooKeeper: 50 flows of one process, 10 permits",
+                                        Store.ZOOKEEPER,
+                                        1,
+                                        new Load(50, 1, Load.Note.LATENCY),
+                                        Metric.PER_SECOND,
+                                        List.of(OURS_ZOOKEEPER_PERMITS, CURATOR_SEMAPHORE)))),
+                new Several(
                         "sql",
                         List.of(
                                 sql(Store.POSTGRESQL, 1, 1),
@@ -152,6 +173,23 @@ final class Scenarios {
         Load load = new Load(1, 1, Load.Note.LATENCY);
         List<String> sides = List.of(OURS_QUORUM, MAJORITY_PING, RED_LOCK);
         return new Race("quorum-" + servers, title, store, 1, load, Metric.CYCLE_MEDIAN, sides);
+    }
+
+    private static Race shares(String name, String title, Load load, int clients, List<String> sides) {
+        Metric ranked = load.flows() == 1 ? Metric.CYCLE_MEDIAN : Metric.PER_SECOND;
+        return new Race(name, title, Store.REDIS, clients, load, ranked, sides);
+    }
+
+    private static Race mixed(String name, int clients) {
+        String title = "Read locks: one key, 100 flows, processes: " + clients + ", one acquisition in ten writes";
+        Load load = new Load(100, 1, Load.Note.LATENCY);
+        return shares(name, title, load, clients, List.of(OURS_MIXED, REDISSON_READ_WRITE));
+    }
+
+    private static Race permits(String name, int clients) {
+        String title = "Semaphores: 100 flows, processes: " + clients + ", 10 permits";
+        Load load = new Load(100, 1, Load.Note.LATENCY);
+        return shares(name, title, load, clients, List.of(OURS_PERMITS, REDISSON_SEMAPHORE, REDISSON_EXPIRABLE));
     }
 
     private static Race zooKeeper() {

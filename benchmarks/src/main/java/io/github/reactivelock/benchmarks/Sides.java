@@ -51,6 +51,16 @@ final class Sides {
     static final String REDISSON_FENCED = "redisson-fenced";
     static final String SPRING = "spring-blocking";
 
+    static final String OURS_SHARED = "ours-shared";
+    static final String OURS_MIXED = "ours-mixed";
+    static final String OURS_PERMITS = "ours-permits";
+    static final String REDISSON_READ = "redisson-read";
+    static final String REDISSON_READ_WRITE = "redisson-read-write";
+    static final String REDISSON_SEMAPHORE = "redisson-semaphore";
+    static final String REDISSON_EXPIRABLE = "redisson-expirable";
+    static final String OURS_ZOOKEEPER_PERMITS = "ours-zookeeper-permits";
+    static final String CURATOR_SEMAPHORE = "curator-semaphore-blocking";
+
     static final String OURS_ETCD = "ours-etcd";
     static final String OURS_ETCD_FIFO = "ours-etcd-fifo";
     static final String OURS_ETCD_IMMEDIATE = "ours-etcd-immediate";
@@ -96,6 +106,15 @@ final class Sides {
             Map.entry(OURS_SQL_FIFO, uri -> OurSide.sql(uri, Sides::inOrder)),
             Map.entry(SPRING_JDBC, SpringJdbcSide::new),
             Map.entry(SHED_LOCK, ShedLockSide::new),
+            Map.entry(OURS_SHARED, uri -> OurSharesSide.redis(uri, OurSharesSide.Kind.READ)),
+            Map.entry(OURS_MIXED, uri -> OurSharesSide.redis(uri, OurSharesSide.Kind.READ_WRITE)),
+            Map.entry(OURS_PERMITS, uri -> OurSharesSide.redis(uri, OurSharesSide.Kind.PERMIT)),
+            Map.entry(OURS_ZOOKEEPER_PERMITS, uri -> OurSharesSide.zooKeeper(uri, OurSharesSide.Kind.PERMIT)),
+            Map.entry(REDISSON_READ, uri -> new RedissonSharesSide(uri, RedissonSharesSide.Kind.READ)),
+            Map.entry(REDISSON_READ_WRITE, uri -> new RedissonSharesSide(uri, RedissonSharesSide.Kind.READ_WRITE)),
+            Map.entry(REDISSON_SEMAPHORE, uri -> new RedissonSharesSide(uri, RedissonSharesSide.Kind.SEMAPHORE)),
+            Map.entry(REDISSON_EXPIRABLE, uri -> new RedissonSharesSide(uri, RedissonSharesSide.Kind.EXPIRABLE)),
+            Map.entry(CURATOR_SEMAPHORE, CuratorSemaphoreSide::new),
             Map.entry(JETCD, JetcdSide::new),
             Map.entry(PING, PingSide::new),
             Map.entry(RAW_REACTIVE, uri -> new RawReactiveSide(uri, RawLock.FENCED, Schedulers.immediate())),

@@ -103,6 +103,15 @@ record Target(String what, String figure, Bound bound, double value) {
         all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
         all.add(least("ZooKeeper, 50 waiters, beside Curator's mutex", "ratio zookeeper-hot-50 curator-blocking", 2));
         all.add(least("the same, in order of arrival", "ratio zookeeper-hot-50-fifo curator-blocking", 2));
+        all.add(least("read locks, one at a time, beside our exclusive ones", "ratio shares-sequential ours", 0.9));
+        for (String shares : List.of("one-process", "four-clients")) {
+            String mixed = "ratio shares-mixed-" + shares + " redisson-read-write";
+            all.add(least("readers and a tenth of writers, beside Redisson", mixed, 20));
+            for (String peer : List.of("redisson-semaphore", "redisson-expirable")) {
+                all.add(least("10 permits, beside Redisson", "ratio permits-" + shares + " " + peer, 10));
+            }
+        }
+        all.add(least("ZooKeeper, beside Curator's", "ratio zookeeper-permits-50 curator-semaphore-blocking", 10));
         for (String sql : List.of("sql-postgresql", "sql-mariadb")) {
             for (String peer : List.of("spring-jdbc-blocking", "shedlock-polling")) {
                 all.add(least(sql + ", one at a time", "ratio " + sql + "-1-1 " + peer, 1));
