@@ -40,7 +40,8 @@ record Looking(Database database) {
                 () -> attempts > 1 ? inspected(session, key, attempts - 1) : Mono.just(new LockInfo.Free(key)));
         return session.alone(session.one("inspect", row -> Seen.read(key, row), name))
                 .defaultIfEmpty(new Seen(key, LockRow.none(), 0))
-                .flatMap(seen -> info(session, seen).switchIfEmpty(again))
+                .flatMap(seen -> session.alone(info(session, seen).singleOptional())
+                        .flatMap(found -> found.map(Mono::just).orElse(again)))
                 .flatMap(info -> info.held().map(LockInfo.Held::waiters).orElse(0L) == 0
                         ? Mono.just(info)
                         : session.alone(session.all("queue", row -> LockRow.text(row, "owner"), name))
@@ -68,7 +69,7 @@ record Looking(Database database) {
         return longer;
     }
 
-    /** Empty if it is shared and nobody is left. */
+    /** Empty if it is shared and nobody is left; for a transaction too. */
     static Mono<LockInfo> info(Session session, Seen seen) {
         LockRow lock = seen.lock();
         if (lock.isShared()) {
@@ -89,16 +90,16 @@ record Looking(Database database) {
 
     private static Mono<LockInfo> shared(Session session, Seen seen) {
         byte[] name = Keys.bytes(seen.key());
-        return session.alone(session.all("holders", Looking::holder, name))
+        return session.all("holders", Looking::holder, name)
                 .filter(holders -> !holders.isEmpty())
-                .flatMap(holders -> session.alone(session.one(
+                .flatMap(holders -> session.one(
                         "held",
                         sums -> shared(
                                 seen,
                                 holders,
                                 Math.toIntExact(LockRow.number(sums, "units")),
                                 LockRow.number(sums, "holders")),
-                        name)));
+                        name));
     }
 
     private static LockInfo shared(Seen seen, List<LockInfo.Holder> holders, int units, long count) {

@@ -199,28 +199,9 @@ final class TableLock {
                     (transfer, row) -> transfer.shares().release(row, claim));
         }
         return waited
-                ? left(session, claim).flatMap(left -> left ? Mono.just(false) : released(session, claim))
+                ? session.alone(session.change("leave_quietly", claim.id()))
+                        .flatMap(rows -> rows > 0 ? Mono.just(false) : released(session, claim))
                 : released(session, claim);
-    }
-
-    /** Whether it was in the queue. Shares that stood behind it may fit now. */
-    private Mono<Boolean> left(Session session, Claim claim) {
-        if (!session.sql().knows("leave_seen")) {
-            return HandOverTransaction.of(
-                    session,
-                    pushes,
-                    claim.key(),
-                    (transfer, row) -> transfer.shares().left(row, claim.id()));
-        }
-        return session.alone(session.one("leave_seen", row -> LockRow.number(row, "blocks") > 0, claim.id()))
-                .flatMap(blocked -> blocked
-                        ? HandOverTransaction.of(
-                                session,
-                                pushes,
-                                claim.key(),
-                                (transfer, row) -> transfer.shares().passOn(row).thenReturn(true))
-                        : Mono.just(true))
-                .defaultIfEmpty(false);
     }
 
     /** Puts another claim in the owner's place, in one statement for the whole. */

@@ -380,29 +380,39 @@ VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_unt
 -- name: leave
 DELETE FROM ${waiter} WHERE claim_id = ?
 
--- name: leave_seen postgresql
--- Leaves the queue, and says whether a share stands behind that may fit now.
-DELETE FROM ${waiter} WHERE claim_id = ? RETURNING blocks
-
--- name: leave_seen mariadb
-DELETE FROM ${waiter} WHERE claim_id = ? /*M! RETURNING blocks */
+-- name: leave_quietly
+-- Leaves the queue without the lock's row, unless a share stands behind that may fit then.
+DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
 
 -- name: leave_dead
 DELETE FROM ${waiter} WHERE lock_key = ? AND alive_until <= ?
 
+-- name: leave_dead mariadb
+-- Along the key, because a scan would wait for rows of other locks.
+DELETE w FROM ${waiter} w FORCE INDEX (lock_key) WHERE lock_key = ? AND alive_until <= ?
+
 -- name: leave_all
 DELETE FROM ${waiter} WHERE claim_id IN (${list})
+
+-- name: leave_all mariadb
+DELETE w FROM ${waiter} w FORCE INDEX (PRIMARY) WHERE claim_id IN (${list})
 
 -- name: revive
 UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
 
 -- name: block
--- A claim that leaves does not lock the lock's row, so who stands behind it marks its row. One of the two waits for the other: the
--- claim is gone when the queue is read, or it finds the mark when it leaves.
+-- A claim that leaves does not lock the lock's row, so a share that stands behind it marks its row. One of the two waits for
+-- the other: the claim is gone when the queue is read, or it finds the mark when it leaves.
 UPDATE ${waiter} SET blocks = 1 WHERE lock_key = ? AND blocks = 0
+
+-- name: block mariadb
+UPDATE ${waiter} FORCE INDEX (lock_key) SET blocks = 1 WHERE lock_key = ? AND blocks = 0
 
 -- name: expire
 DELETE FROM ${share} WHERE lock_key = ? AND lease_end <= ?
+
+-- name: expire mariadb
+DELETE s FROM ${share} s FORCE INDEX (lock_key) WHERE lock_key = ? AND lease_end <= ?
 
 -- name: in_use
 SELECT CAST(coalesce(sum(units), 0) AS BIGINT) AS units, coalesce(min(lease_end), 0) AS first_end,
@@ -475,6 +485,9 @@ SELECT lock_key, claim_id, token FROM ${share} WHERE claim_id IN (${list}) AND l
 
 -- name: shares_renew
 UPDATE ${share} SET lease_end = ? WHERE claim_id IN (${list})
+
+-- name: shares_renew mariadb
+UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? WHERE claim_id IN (${list})
 
 -- name: shares_mark
 UPDATE ${lock} SET lease_end = greatest(lease_end, ?) WHERE lock_key IN (${list})
