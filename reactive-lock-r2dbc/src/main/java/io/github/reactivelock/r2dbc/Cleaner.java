@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Removes, every few minutes from the first use on, what is needed no more: rows of locks that have been free or
- * expired for an hour, waiting claims that died, events that all have read. Keeping the row for a while keeps a lock
+ * expired for an hour, waiting claims and shares that died, events that all have read. Keeping the row for a while keeps a lock
  * in steady use from being written twice.
  */
 final class Cleaner {
@@ -52,6 +52,7 @@ final class Cleaner {
     Mono<Void> clean(Duration kept) {
         long age = Keys.micros(kept);
         return changed("clean_waiters", age)
+                .then(changed("clean_shares", age))
                 .then(changed("clean_events", Keys.micros(EVENTS_KEPT)))
                 .then(cleanLocks(age))
                 .then(Sweep.ofOnce(database).swept())

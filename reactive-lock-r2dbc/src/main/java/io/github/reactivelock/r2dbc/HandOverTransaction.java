@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.state.Share;
 import io.r2dbc.spi.R2dbcRollbackException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ final class HandOverTransaction {
     private final SignalSink pushes;
     private final String key;
     private final List<Signal> ours = new ArrayList<>();
+    private boolean goesOn;
 
     private HandOverTransaction(Session session, SignalSink pushes, String key) {
         this.session = session;
@@ -30,8 +32,35 @@ final class HandOverTransaction {
         return Mono.defer(() -> {
             HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
             return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
-                    .doOnNext(done -> transfer.ours.forEach(pushes::push));
+                    .doOnNext(done -> transfer.ours.forEach(pushes::push))
+                    .flatMap(done ->
+                            transfer.goesOn ? served(session, pushes, key).thenReturn(done) : Mono.just(done));
         });
+    }
+
+    /**
+     * Serves those who were left when one transaction had served as many as it may. What was done stays done: if this is
+     * rolled back, those who wait ask by themselves.
+     */
+    private static Mono<Boolean> served(Session session, SignalSink pushes, String key) {
+        return of(
+                        session,
+                        pushes,
+                        key,
+                        (transfer, row) -> transfer.shares().passOn(row).thenReturn(true))
+                .onErrorResume(R2dbcFailure::wasRolledBack, error -> {
+                    pushes.push(new Signal.Recheck(key));
+                    return Mono.just(false);
+                });
+    }
+
+    /** Whether another transaction is to serve more of the queue. */
+    void goOn(boolean mayFit) {
+        goesOn = mayFit;
+    }
+
+    Sharing shares() {
+        return new Sharing(this, session, pushes, key);
     }
 
     /** What a transaction does once the row is locked. */
@@ -61,16 +90,7 @@ final class HandOverTransaction {
 
     /** The same, though the lock's row does not say that anybody waits. */
     Mono<List<Successor>> queue(LockRow row) {
-        return session.all(
-                "next",
-                found -> new Successor(
-                        LockRow.text(found, "claim_id"),
-                        LockRow.text(found, "owner"),
-                        LockRow.text(found, "client"),
-                        LockRow.number(found, "lease"),
-                        LockRow.number(found, "place")),
-                Keys.bytes(key),
-                row.now());
+        return session.all("next", Successor::read, Keys.bytes(key), row.now());
     }
 
     /**
@@ -98,13 +118,16 @@ final class HandOverTransaction {
                         Keys.bytes(key))
                 .thenReturn(token);
         return row.isWatched()
-                ? granted.flatMap(done -> record(row, 2 * token, next.owner()).thenReturn(token))
+                ? granted.flatMap(done -> record(row, 2 * token, next.owner(), token, next.units())
+                        .thenReturn(token))
                 : granted;
     }
 
     /** Ends the owner's hold and gives the lock to the next, if anybody waits. */
     Mono<Void> passOn(LockRow row) {
-        Mono<Void> announced = row.isHeld() && row.isWatched() ? record(row, 2 * row.token() + 1, "") : Mono.empty();
+        Mono<Void> announced = row.isHeld() && row.isWatched()
+                ? record(row, 2 * row.token() + 1, "", row.token(), Share.WHOLE.units())
+                : Mono.empty();
         return announced.then(Mono.defer(() -> served(row))).then();
     }
 
@@ -114,6 +137,9 @@ final class HandOverTransaction {
                 return session.change("free", row.now(), Keys.bytes(key));
             }
             Successor next = queue.get(0);
+            if (!next.isWhole()) {
+                return shares().passOnFree(row).map(Occupancy::token);
+            }
             return grant(row, queue)
                     .flatMap(token -> tellGrant(next, token).thenReturn(token))
                     .switchIfEmpty(Mono.defer(() -> served(row)));
@@ -126,9 +152,16 @@ final class HandOverTransaction {
 
     /** Tells the owner's client that its hold was ended by force. */
     Mono<Void> tellLoss(LockRow row) {
-        return row.client() == null || row.claimId() == null
-                ? Mono.empty()
-                : tell(row.client(), new Signal.Suspect(row.claimId(), LossReason.FORCED));
+        return row.client() == null || row.claimId() == null ? Mono.empty() : tellLoss(row.client(), row.claimId());
+    }
+
+    Mono<Void> tellLoss(String client, String claimId) {
+        return tell(client, new Signal.Suspect(claimId, LossReason.FORCED));
+    }
+
+    /** Tells a claim of this backend of its grant when that is certain. */
+    void tellOurs(String claimId, long token) {
+        ours.add(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
     }
 
     private Mono<Void> tell(String client, Signal signal) {
@@ -163,12 +196,19 @@ final class HandOverTransaction {
                         claim.owner(),
                         claim.client(),
                         claim.lease(),
-                        row.now() + claim.lease()))
+                        row.now() + claim.lease(),
+                        claim.units(),
+                        claim.capacity()))
                 .then();
     }
 
-    private Mono<Void> record(LockRow row, long number, String owner) {
-        return session.change("record", Keys.bytes(key), number, owner, row.now())
-                .then(pushes.announce(session, key));
+    Mono<Void> record(LockRow row, long number, String owner, long token, long units) {
+        return session.change("record", Keys.bytes(key), number, owner, row.now(), token, units)
+                .then(announce());
+    }
+
+    /** Tells those who watch. */
+    Mono<Void> announce() {
+        return pushes.announce(session, key);
     }
 }

@@ -16,6 +16,9 @@ record LockRow(
         long watchedUntil,
         long now) {
 
+    /** The claim of a lock while shares of it are out; no claim has such an id. */
+    private static final String SHARED = "=";
+
     /** A row that was locked, and when. */
     static LockRow read(Row row, long now) {
         return new LockRow(
@@ -30,8 +33,17 @@ record LockRow(
                 now);
     }
 
+    /** One that was never used. */
+    static LockRow none() {
+        return new LockRow(null, null, null, 0, 0, false, 0, 0, 0);
+    }
+
     LockRow at(long later) {
         return new LockRow(claimId, owner, client, token, leaseEnd, isWaitedFor, places, watchedUntil, later);
+    }
+
+    LockRow with(long newToken) {
+        return new LockRow(claimId, owner, client, newToken, leaseEnd, isWaitedFor, places, watchedUntil, now);
     }
 
     static long number(Row row, String column) {
@@ -45,6 +57,11 @@ record LockRow(
     /** Whether a claim owns the lock whose lease has not ended. */
     boolean isHeld() {
         return claimId != null && leaseEnd > now;
+    }
+
+    /** Whether shares of it are out. */
+    boolean isShared() {
+        return isHeld() && SHARED.equals(claimId);
     }
 
     boolean isHeldBy(String id) {

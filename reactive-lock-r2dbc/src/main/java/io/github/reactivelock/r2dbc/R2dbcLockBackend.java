@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
@@ -30,14 +31,14 @@ import reactor.core.scheduler.Schedulers;
  * Locks in tables of PostgreSQL, MariaDB, MySQL or H2, over R2DBC.
  *
  * <ol>
- *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; the
- *       waiting claims are rows of a second table. The key is binary. {@link #createTables()} creates them, or Flyway
- *       or Liquibase with the file {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or
- *       {@code schema-h2} beside this class.
+ *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; claims that
+ *       wait, and claims that share a lock, are rows of two others. {@link #createTables()} creates them, or Flyway or Liquibase
+ *       with {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or {@code schema-h2}.
  *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is locked.
  *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that it is
  *       held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the row first.
  *       A waiting claim that asks again keeps its own row alive and locks no other.
+ *       Claims and releases of a share always are such a transaction.
  *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
  *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
@@ -85,7 +86,7 @@ public final class R2dbcLockBackend implements LockBackend {
         this.waits = new WaitingClaims(database, pushes);
         pushes.whenInterrupted(waits::lookSoon);
         this.locks = new TableLock(database, pushes, waits);
-        this.renewal = new Renewal(database);
+        this.renewal = new Renewal(database, new ShareRenewal(database, pushes));
         this.watch = new Watch(database, pushes);
         this.looking = new Looking(database);
         this.cleaner = new Cleaner(database);
@@ -211,6 +212,11 @@ public final class R2dbcLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return true;
     }
 
     @Override

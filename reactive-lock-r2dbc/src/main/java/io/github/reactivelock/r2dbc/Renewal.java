@@ -27,15 +27,21 @@ final class Renewal {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(160);
 
     private final Database database;
+    private final ShareRenewal ofShares;
 
-    Renewal(Database database) {
+    Renewal(Database database, ShareRenewal ofShares) {
         this.database = database;
+        this.ofShares = ofShares;
     }
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        Map<Duration, List<Claim>> byLease = held.stream().collect(Collectors.groupingBy(Claim::lease));
+        Map<Duration, List<Claim>> byLease =
+                held.stream().filter(claim -> claim.share().isWhole()).collect(Collectors.groupingBy(Claim::lease));
+        List<Claim> shares =
+                held.stream().filter(claim -> !claim.share().isWhole()).toList();
         return Flux.fromIterable(byLease.values())
                 .concatMap(claims -> renewed(claims, FIRST_PAUSE))
+                .concatWith(shares.isEmpty() ? Flux.empty() : ofShares.renew(shares))
                 .collectList()
                 .map(Renewal::together);
     }

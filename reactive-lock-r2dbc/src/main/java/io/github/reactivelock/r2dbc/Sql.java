@@ -100,6 +100,7 @@ final class Sql {
         return statement
                 .replace("${lock}", prefix)
                 .replace("${waiter}", prefix + "_waiter")
+                .replace("${share}", prefix + "_share")
                 .replace("${event}", prefix + "_event")
                 .replace("${fence}", prefix + "_fence")
                 .replace("${row}", prefix + "_row")

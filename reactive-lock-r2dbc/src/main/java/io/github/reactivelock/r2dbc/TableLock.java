@@ -4,12 +4,9 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
-import io.r2dbc.spi.Row;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -41,13 +38,25 @@ final class TableLock {
         Mono<ClaimResult> answer = Mono.defer(() -> database.runAgain(session -> {
             waits.begin(claim);
             standing.remove(claim.id());
-            return quick(session, claim).switchIfEmpty(asked(session, claim));
+            return claim.share().isWhole()
+                    ? quick(session, claim).switchIfEmpty(asked(session, claim))
+                    : shared(session, claim);
         }));
         Mono<ClaimResult> inTurn = lanes.claim(claim, answer.doOnNext(result -> waits.answered(claim, result)));
         return Mono.defer(() -> {
             standing.add(claim.id());
             return inTurn.doFinally(signal -> standing.remove(claim.id()));
         });
+    }
+
+    /** A share takes a transaction. So many may have been served before it that it asks again. */
+    private Mono<ClaimResult> shared(Session session, Claim claim) {
+        return HandOverTransaction.of(
+                        session,
+                        pushes,
+                        claim.key(),
+                        (transfer, row) -> transfer.shares().claim(row, claim, waits.contains(claim)))
+                .flatMap(answer -> answer.map(Mono::just).orElseGet(() -> shared(session, claim)));
     }
 
     /** What statements without a transaction around them can answer. */
@@ -109,46 +118,6 @@ final class TableLock {
         };
     }
 
-    private record Seen(@Nullable String claimId, long token, long remaining) {
-        static Seen read(Row row) {
-            return new Seen(
-                    row.get("claim_id", String.class), LockRow.number(row, "token"), LockRow.number(row, "remaining"));
-        }
-
-        /** How the statement for a free lock is read. */
-        static Function<Row, Seen> of(Session session) {
-            return session.sql().dialect == Dialect.MARIADB ? Seen::parse : Seen::read;
-        }
-
-        private static Seen parse(Row row) {
-            String[] seen = String.valueOf(row.get("seen", String.class)).split(" ", 3);
-            return new Seen(seen.length < 3 ? null : seen[2], Long.parseLong(seen[0]), Long.parseLong(seen[1]));
-        }
-
-        /** Empty if the lock is not taken and a claim of its kind wants more than to know that. */
-        Mono<ClaimResult> taken(Claim claim) {
-            boolean isBusy = claimId != null && remaining > 0 && !claim.id().equals(claimId);
-            return claim.id().equals(claimId) || (isBusy && claim.mode() == Claim.Mode.TRY)
-                    ? answer(claim)
-                    : Mono.empty();
-        }
-
-        /** Empty if the claim's own lease ended while the statement ran. */
-        Mono<ClaimResult> answer(Claim claim) {
-            if (claim.id().equals(claimId)) {
-                return remaining > 0 ? Mono.just(granted(token, claim)) : Mono.empty();
-            }
-            return Mono.just(
-                    claim.mode() == Claim.Mode.TRY ? new ClaimResult.Busy() : TableLock.queued(remaining, token));
-        }
-
-        /** What a claim that waits wants to know, if it goes on waiting. */
-        Mono<ClaimResult> queued(Claim claim) {
-            boolean isHeld = claimId != null && remaining > 0 && !claim.id().equals(claimId);
-            return isHeld ? Mono.just(TableLock.queued(remaining, token)) : Mono.empty();
-        }
-    }
-
     /** The full question: who owns the lock, who is next, and where this claim stands. */
     private Mono<ClaimResult> asked(Session session, Claim claim) {
         return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
@@ -177,6 +146,11 @@ final class TableLock {
 
     private Mono<ClaimResult> granted(HandOverTransaction transfer, LockRow row, Claim claim, List<Successor> line) {
         Successor next = line.get(0);
+        if (!next.isWhole()) {
+            return transfer.shares()
+                    .passOnFree(row)
+                    .flatMap(in -> behind(transfer, row, claim, in.lastEnd() - row.now(), in.token()));
+        }
         return transfer.grant(row, line)
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
@@ -193,11 +167,11 @@ final class TableLock {
     }
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */
-    private static ClaimResult queued(long left, long ownersToken) {
+    static ClaimResult queued(long left, long ownersToken) {
         return new ClaimResult.Queued(Keys.time(left), null, ownersToken << LockBackend.PASS_BITS);
     }
 
-    private static ClaimResult granted(long token, Claim claim) {
+    static ClaimResult granted(long token, Claim claim) {
         return new ClaimResult.Granted(token << LockBackend.PASS_BITS, claim.lease());
     }
 
@@ -209,30 +183,49 @@ final class TableLock {
             return lanes.inTurn(claim.key(), Mono.defer(() -> {
                 boolean waited = waits.contains(claim);
                 waits.remove(claim.id());
-                return database.run(session -> waited
-                                ? session.alone(session.change("leave", claim.id()))
-                                        .flatMap(rows -> rows > 0 ? Mono.just(false) : released(session, claim))
-                                : released(session, claim))
+                return database.run(session -> released(session, claim, waited))
                         .doOnNext(owned -> waits.end(claim))
                         .doOnError(error -> pushes.push(new Signal.Recheck(claim.key())));
             }));
         });
     }
 
-    /** Puts another claim in the owner's place, in one statement. */
+    private Mono<Boolean> released(Session session, Claim claim, boolean waited) {
+        if (!claim.share().isWhole()) {
+            return HandOverTransaction.of(
+                    session,
+                    pushes,
+                    claim.key(),
+                    (transfer, row) -> transfer.shares().release(row, claim));
+        }
+        return waited
+                ? session.alone(session.change("leave_quietly", claim.id()))
+                        .flatMap(rows -> rows > 0 ? Mono.just(false) : released(session, claim))
+                : released(session, claim);
+    }
+
+    /** Puts another claim in the owner's place, in one statement for the whole. */
     Mono<Boolean> keep(Claim held, Claim kept) {
         return lanes.inTurn(held.key(), Mono.defer(() -> {
             waits.remove(held.id());
-            return database.run(session -> session.alone(session.change(
-                            "outlast",
-                            kept.id(),
-                            Keys.micros(kept.lease()),
-                            Keys.bytes(held.key()),
-                            held.id(),
-                            kept.id())))
-                    .map(rows -> rows > 0)
+            return database.run(session ->
+                            kept.share().isWhole() ? outlasted(session, held, kept) : keptShare(session, held, kept))
                     .doOnNext(owned -> waits.end(held));
         }));
+    }
+
+    private Mono<Boolean> keptShare(Session session, Claim held, Claim kept) {
+        return HandOverTransaction.of(
+                session,
+                pushes,
+                held.key(),
+                (transfer, row) -> transfer.shares().keep(row, held, kept));
+    }
+
+    private static Mono<Boolean> outlasted(Session session, Claim held, Claim kept) {
+        return session.alone(session.change(
+                        "outlast", kept.id(), Keys.micros(kept.lease()), Keys.bytes(held.key()), held.id(), kept.id()))
+                .map(rows -> rows > 0);
     }
 
     private Mono<Boolean> released(Session session, Claim claim) {
@@ -252,31 +245,11 @@ final class TableLock {
                 : session.inOne("hand", Handed::read, key, claim.id());
     }
 
-    /** Who owns the lock after it was released. */
-    private record Handed(
-            @Nullable String claimId, @Nullable String client, long token) {
-        static Handed read(Row row) {
-            return new Handed(
-                    row.get("claim_id", String.class), row.get("client", String.class), LockRow.number(row, "token"));
-        }
-
-        /** Tells a claim of this backend; the release was one of an owner. */
-        boolean tell(SignalSink pushes, WaitingClaims waits, String key) {
-            if (claimId == null) {
-                waits.noteFree(key);
-            } else {
-                waits.noteContended(key);
-            }
-            if (claimId != null && client != null && pushes.isFor(client)) {
-                pushes.push(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
-            }
-            return true;
-        }
-    }
-
     private Mono<Boolean> ended(Session session, Claim claim) {
         return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
-            Mono<Void> end = claim.id().equals(row.claimId()) ? transfer.passOn(row) : transfer.leave(claim.id());
+            Mono<?> end = claim.id().equals(row.claimId())
+                    ? transfer.passOn(row)
+                    : transfer.shares().left(row, claim.id());
             return end.thenReturn(row.isHeldBy(claim.id()));
         });
     }
@@ -288,11 +261,16 @@ final class TableLock {
                                 session,
                                 pushes,
                                 key,
-                                (transfer, row) -> row.isHeld() && row.token() == fencingToken >> LockBackend.PASS_BITS
-                                        ? transfer.tellLoss(row)
-                                                .then(transfer.passOn(row))
-                                                .thenReturn(true)
-                                        : Mono.just(false)))
+                                (transfer, row) -> forced(transfer, row, fencingToken >> LockBackend.PASS_BITS)))
                         .doOnError(error -> pushes.push(new Signal.Recheck(key))));
+    }
+
+    private static Mono<Boolean> forced(HandOverTransaction transfer, LockRow row, long token) {
+        if (row.isShared()) {
+            return transfer.shares().forceRelease(row, token);
+        }
+        return row.isHeld() && row.token() == token
+                ? transfer.tellLoss(row).then(transfer.passOn(row)).thenReturn(true)
+                : Mono.just(false);
     }
 }

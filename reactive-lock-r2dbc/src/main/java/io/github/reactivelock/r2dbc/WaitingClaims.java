@@ -37,6 +37,8 @@ final class WaitingClaims {
     private final Database database;
     private final SignalSink pushes;
     private final Map<String, String> keys = new ConcurrentHashMap<>();
+    /** Those of them that want a share. */
+    private final Set<String> shares = ConcurrentHashMap.newKeySet();
     /** Claims that the database was asked for, from the first question to the release. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
@@ -96,7 +98,7 @@ final class WaitingClaims {
         } else {
             remove(claim.id());
         }
-        if (result instanceof ClaimResult.Granted) {
+        if (result instanceof ClaimResult.Granted && claim.share().isWhole()) {
             noteFree(claim.key());
         } else if (result instanceof ClaimResult.Busy) {
             end(claim);
@@ -115,6 +117,9 @@ final class WaitingClaims {
     }
 
     private void add(Claim claim) {
+        if (!claim.share().isWhole()) {
+            shares.add(claim.id());
+        }
         boolean isNew = keys.put(claim.id(), claim.key()) == null;
         if (isNew) {
             lookSoon();
@@ -132,10 +137,12 @@ final class WaitingClaims {
 
     void remove(String claimId) {
         keys.remove(claimId);
+        shares.remove(claimId);
     }
 
     void clear() {
         keys.clear();
+        shares.clear();
     }
 
     private void look() {
@@ -172,6 +179,10 @@ final class WaitingClaims {
                         .buffer(MOST_KEYS)
                         .concatMap(this::owners)
                         .doOnNext(this::found)
+                        .thenMany(Flux.defer(() -> Flux.fromIterable(List.copyOf(shares))))
+                        .buffer(MOST_KEYS)
+                        .concatMap(this::sharesGranted)
+                        .doOnNext(this::granted)
                         .then()))
                 .then(Mono.<Void>fromRunnable(() -> tokens.keySet().retainAll(keys.values())))
                 .onErrorComplete();
@@ -195,11 +206,22 @@ final class WaitingClaims {
                 .flatMapIterable(owners -> owners);
     }
 
+    private Flux<Owner> sharesGranted(List<String> some) {
+        return database.run(session ->
+                        session.alone(session.listed("shares_granted", some.size(), Owner::read, some.toArray())))
+                .flatMapIterable(granted -> granted);
+    }
+
     private void found(Owner owner) {
         Long before = tokens.put(owner.key(), owner.token());
         if (before == null || before != owner.token()) {
             pause = SHORTEST_PAUSE;
         }
+        granted(owner);
+    }
+
+    private void granted(Owner owner) {
+        shares.remove(owner.claimId());
         if (keys.remove(owner.claimId()) != null) {
             pushes.push(new Signal.Grant(owner.claimId(), owner.token() << LockBackend.PASS_BITS));
         }

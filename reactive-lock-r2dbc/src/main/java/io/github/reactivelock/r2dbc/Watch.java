@@ -3,6 +3,8 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -12,7 +14,7 @@ import reactor.util.retry.Retry;
 
 /**
  * Events of a lock. Who watches leaves a mark on the lock's row; as long as it is fresh, every change of hands leaves a
- * record, numbered by the token, and this reads them. A watch that could not refresh its mark in time begins anew.
+ * record, numbered by the token of the lock, and this reads them. A watch that could not refresh its mark in time begins anew.
  */
 final class Watch {
 
@@ -40,10 +42,21 @@ final class Watch {
                         .filter(error -> !database.isClosed()));
     }
 
-    private record Event(long number, String owner) {
+    private record Event(long number, String owner, long storedToken, long storedUnits) {
+        static Event read(Row row) {
+            return new Event(
+                    LockRow.number(row, "number"),
+                    LockRow.text(row, "owner"),
+                    LockRow.number(row, "token"),
+                    LockRow.number(row, "units"));
+        }
+
         LockEvent of(String key) {
-            long token = (number / 2) << LockBackend.PASS_BITS;
-            return number % 2 == 0 ? new LockEvent.Acquired(key, owner, token) : new LockEvent.Released(key, token);
+            long token = storedToken << LockBackend.PASS_BITS;
+            int units = Math.toIntExact(storedUnits);
+            return number % 2 == 0
+                    ? new LockEvent.Acquired(key, owner, token, units)
+                    : new LockEvent.Released(key, token, units);
         }
     }
 
@@ -82,23 +95,22 @@ final class Watch {
                                 pushes,
                                 key,
                                 (transfer, row) -> session.change("watch", Keys.micros(MARK), name)
-                                        .then(session.one(
-                                                "inspect",
-                                                found -> {
-                                                    last = row.isHeld() ? 2 * row.token() : 2 * row.token() + 1;
-                                                    return new LockEvent.Snapshot(Looking.info(key, row, found));
-                                                },
-                                                name))))
+                                        .then(Mono.defer(() -> snapshot(session, row)))))
                         .cast(LockEvent.class);
             });
         }
 
+        /** Numbers of events are twice the lock's token, and one more for an end. */
+        private Mono<LockEvent.Snapshot> snapshot(Session session, LockRow row) {
+            last = row.isHeld() && !row.isShared() ? 2 * row.token() : 2 * row.token() + 1;
+            return session.one("inspect", found -> LockRow.number(found, "waiters"), name)
+                    .flatMap(waiters -> Looking.info(session, new Looking.Seen(key, row, waiters)))
+                    .defaultIfEmpty(new LockInfo.Free(key))
+                    .map(LockEvent.Snapshot::new);
+        }
+
         private Flux<LockEvent> unseen() {
-            return database.run(session -> session.alone(session.all(
-                            "events",
-                            row -> new Event(LockRow.number(row, "number"), LockRow.text(row, "owner")),
-                            name,
-                            last)))
+            return database.run(session -> session.alone(session.all("events", Event::read, name, last)))
                     .flatMapIterable(this::noted)
                     .map(event -> event.of(key));
         }

@@ -114,7 +114,7 @@ END
 -- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it began,
 -- and the row as it is once it is locked. So the lock is made free only if the row says that no claim waits, or that none
 -- came since; and others are behind the one that is served unless its was the last place given. No row comes back if more has to
--- be known. A waiting claim keeps its row alive without locking the lock's, so the clock is read when that row is gone.
+-- be known, or who is next wants a share. A waiting claim keeps its row alive without locking the lock's, so the clock is read when that row is gone.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS client,
         set_config('lock_timeout', '${patience}', true) AS patience
@@ -123,10 +123,10 @@ WITH asked AS MATERIALIZED (
     WHERE l.claim_id = a.claim_id AND l.lease_end > ${now} AND l.watched_until < ${now} AND a.patience IS NOT NULL
     FOR UPDATE OF l
 ), first AS MATERIALIZED (
-    SELECT n.claim_id FROM owned o CROSS JOIN LATERAL (SELECT w.claim_id FROM ${waiter} w
+    SELECT n.claim_id, n.units FROM owned o CROSS JOIN LATERAL (SELECT w.claim_id, w.units FROM ${waiter} w
         WHERE o.waiting = 1 AND w.lock_key = o.lock_key AND w.alive_until > ${now} ORDER BY w.place LIMIT 1) n
 ), served AS (
-    DELETE FROM ${waiter} w USING first f WHERE w.claim_id = f.claim_id
+    DELETE FROM ${waiter} w USING first f WHERE w.claim_id = f.claim_id AND f.units = 2147483647
     RETURNING w.claim_id, w.owner, w.client, w.lease, w.place
 ), changed AS (
     UPDATE ${lock} l SET claim_id = s.claim_id, owner = s.owner, client = s.client,
@@ -148,7 +148,7 @@ BEGIN NOT ATOMIC
     DECLARE asked_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE row_claim, next_claim, next_client VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE next_owner VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE now_is, row_token, row_end, row_watched, next_lease, others BIGINT;
+    DECLARE now_is, row_token, row_end, row_watched, next_lease, next_units, others BIGINT;
     DECLARE answered BIGINT DEFAULT 0;
     DECLARE patience_before BIGINT DEFAULT @@SESSION.innodb_lock_wait_timeout;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -165,12 +165,14 @@ BEGIN NOT ATOMIC
     SET now_is = ${now};
     WHILE answered = 0 AND row_claim = asked_claim AND row_end > now_is AND row_watched < now_is DO
         SET next_claim = NULL;
-        SELECT claim_id, owner, client, lease INTO next_claim, next_owner, next_client, next_lease
+        SELECT claim_id, owner, client, lease, units INTO next_claim, next_owner, next_client, next_lease, next_units
         FROM ${waiter} WHERE lock_key = asked_key AND alive_until > now_is ORDER BY place LIMIT 1;
         IF next_claim IS NULL THEN
             UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = now_is, waiting = 0
             WHERE lock_key = asked_key;
             SET answered = 1;
+        ELSEIF next_units < 2147483647 THEN
+            SET row_claim = NULL;
         ELSE
             DELETE FROM ${waiter} WHERE claim_id = next_claim;
             IF ROW_COUNT() > 0 THEN
@@ -348,27 +350,150 @@ UPDATE ${lock} SET waiting = 1, places = ? WHERE lock_key = ?
 SELECT coalesce(max(place), 0) AS taken FROM ${waiter} WHERE lock_key = ?
 
 -- name: next
-SELECT claim_id, owner, client, lease, place FROM ${waiter} WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
+SELECT claim_id, owner, client, lease, place, units, capacity FROM ${waiter}
+WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
+
+-- name: line
+SELECT claim_id, owner, client, lease, place, units, capacity FROM ${waiter}
+WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 101
 
 -- name: enqueue postgresql
-INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until, units, capacity)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (claim_id) DO UPDATE SET alive_until = excluded.alive_until
 
 -- name: enqueue mariadb
-INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until, units, capacity)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON DUPLICATE KEY UPDATE alive_until = VALUES(alive_until)
 
 -- name: enqueue h2
 MERGE INTO ${waiter} AS w
 USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARBINARY(512)), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR),
-    CAST(? AS BIGINT), CAST(? AS BIGINT))) AS n (claim_id, lock_key, place, owner, client, lease, alive_until)
+    CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)))
+    AS n (claim_id, lock_key, place, owner, client, lease, alive_until, units, capacity)
 ON w.claim_id = n.claim_id
 WHEN MATCHED THEN UPDATE SET alive_until = n.alive_until
-WHEN NOT MATCHED THEN INSERT (claim_id, lock_key, place, owner, client, lease, alive_until)
-VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_until)
+WHEN NOT MATCHED THEN INSERT (claim_id, lock_key, place, owner, client, lease, alive_until, units, capacity)
+VALUES (n.claim_id, n.lock_key, n.place, n.owner, n.client, n.lease, n.alive_until, n.units, n.capacity)
 
 -- name: leave
 DELETE FROM ${waiter} WHERE claim_id = ?
+
+-- name: leave_quietly
+-- Leaves the queue without the lock's row, unless a share stands behind that may fit then.
+DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
+
+-- name: leave_dead
+DELETE FROM ${waiter} WHERE lock_key = ? AND alive_until <= ?
+
+-- name: leave_dead mariadb
+-- Along the key, because a scan would wait for rows of other locks.
+DELETE w FROM ${waiter} w FORCE INDEX (lock_key) WHERE lock_key = ? AND alive_until <= ?
+
+-- name: leave_all
+DELETE FROM ${waiter} WHERE claim_id IN (${list})
+
+-- name: leave_all mariadb
+DELETE w FROM ${waiter} w FORCE INDEX (PRIMARY) WHERE claim_id IN (${list})
+
+-- name: revive
+UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
+
+-- name: block
+-- A claim that leaves does not lock the lock's row, so a share that stands behind it marks its row. One of the two waits for
+-- the other: the claim is gone when the queue is read, or it finds the mark when it leaves.
+UPDATE ${waiter} SET blocks = 1 WHERE lock_key = ? AND blocks = 0
+
+-- name: block mariadb
+UPDATE ${waiter} FORCE INDEX (lock_key) SET blocks = 1 WHERE lock_key = ? AND blocks = 0
+
+-- name: expire
+DELETE FROM ${share} WHERE lock_key = ? AND lease_end <= ?
+
+-- name: expire mariadb
+DELETE s FROM ${share} s FORCE INDEX (lock_key) WHERE lock_key = ? AND lease_end <= ?
+
+-- name: in_use
+SELECT CAST(coalesce(sum(units), 0) AS BIGINT) AS units, coalesce(min(lease_end), 0) AS first_end,
+    coalesce(max(lease_end), 0) AS last_end FROM ${share} WHERE lock_key = ?
+
+-- name: in_use mariadb
+SELECT CAST(coalesce(sum(units), 0) AS SIGNED) AS units, coalesce(min(lease_end), 0) AS first_end,
+    coalesce(max(lease_end), 0) AS last_end FROM ${share} WHERE lock_key = ?
+
+-- name: share_of
+SELECT claim_id, client, units, token FROM ${share} WHERE claim_id IN (?, ?) AND lease_end > ?
+
+-- name: share_with
+SELECT claim_id, client, units, token FROM ${share} WHERE lock_key = ? AND token = ? AND lease_end > ?
+
+-- name: share_in
+INSERT INTO ${share} (claim_id, lock_key, units, token, owner, client, lease_end) VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: share_served
+-- Tokens rise with the places.
+INSERT INTO ${share} (claim_id, lock_key, units, token, owner, client, lease_end)
+SELECT claim_id, lock_key, units, place + ?, owner, client, lease + ? FROM ${waiter} WHERE claim_id IN (${list})
+
+-- name: share_out
+DELETE FROM ${share} WHERE claim_id = ?
+
+-- name: share_extend
+UPDATE ${share} SET claim_id = ?, lease_end = ? WHERE claim_id = ?
+
+-- name: shared
+UPDATE ${lock} SET claim_id = '=', owner = NULL, client = NULL, token = ?, lease_end = ?, waiting = ? WHERE lock_key = ?
+
+-- name: tell_served postgresql
+SELECT CAST(pg_notify('reactive_lock.' || client, 'grant ' || claim_id || ' ' || token) AS TEXT) AS told
+FROM ${share} WHERE client <> ? AND claim_id IN (${list})
+
+-- name: record_served
+INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units)
+SELECT lock_key, 2 * token, owner, ?, token, units FROM ${share} WHERE claim_id IN (${list})
+
+-- name: raise
+UPDATE ${lock} SET token = ? WHERE lock_key = ?
+
+-- name: holders
+SELECT owner, units, token, lease_end, ${now} AS now_is FROM ${share} s
+WHERE lock_key = ? AND lease_end > ${now}
+    AND EXISTS (SELECT 1 FROM ${lock} l WHERE l.lock_key = s.lock_key AND l.claim_id = '=')
+ORDER BY token DESC LIMIT 100
+
+-- name: held
+SELECT CAST(coalesce(sum(units), 0) AS BIGINT) AS units, count(*) AS holders FROM ${share}
+WHERE lock_key = ? AND lease_end > ${now}
+
+-- name: held mariadb
+SELECT CAST(coalesce(sum(units), 0) AS SIGNED) AS units, count(*) AS holders FROM ${share}
+WHERE lock_key = ? AND lease_end > ${now}
+
+-- name: shares_granted
+SELECT s.lock_key, s.claim_id, s.token FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
+WHERE s.claim_id IN (${list}) AND s.lease_end > ${now} AND l.claim_id = '='
+
+-- name: shares_lock
+SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED
+
+-- name: shares_lock mariadb
+SELECT lock_key FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED
+
+-- name: shares_mine
+SELECT lock_key, claim_id, token FROM ${share} WHERE claim_id IN (${list}) AND lease_end > ${now}
+
+-- name: shares_renew
+UPDATE ${share} SET lease_end = ? WHERE claim_id IN (${list})
+
+-- name: shares_renew mariadb
+UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? WHERE claim_id IN (${list})
+
+-- name: shares_mark
+UPDATE ${lock} SET lease_end = greatest(lease_end, ?) WHERE lock_key IN (${list})
+
+-- name: shares_mark mariadb
+UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = greatest(lease_end, ?) WHERE lock_key IN (${list})
 
 -- name: prolong postgresql
 -- Lets leases start anew. A row that another transaction has locked is passed over: it costs its own hold only.
@@ -437,16 +562,19 @@ SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key IN (${list}) AND cl
 SELECT pg_notify(?, ?)
 
 -- name: record
-INSERT INTO ${event} (lock_key, number, owner, happened_at) VALUES (?, ?, ?, ?)
+INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES (?, ?, ?, ?, ?, ?)
 
 -- name: watch
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ?
 
 -- name: events
-SELECT number, owner FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
+SELECT number, owner, token, units FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
 
 -- name: clean_waiters
 DELETE FROM ${waiter} WHERE alive_until < ${now} - ?
+
+-- name: clean_shares
+DELETE FROM ${share} WHERE lease_end < ${now} - ?
 
 -- name: clean_events
 DELETE FROM ${event} WHERE happened_at < ${now} - ?

@@ -12,6 +12,6 @@ class PostgresContractTest extends SqlContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.SHARES, Feature.PERMITS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
+        return Set.of(Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 }

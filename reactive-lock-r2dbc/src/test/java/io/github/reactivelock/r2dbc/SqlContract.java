@@ -53,6 +53,10 @@ abstract class SqlContract extends LockBackendContract {
     @Override
     protected void assertStoreIsClean() {
         assertThat(database.select("SELECT count(*) FROM reactive_lock_waiter")).isZero();
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_share s JOIN reactive_lock l"
+                        + " ON l.lock_key = s.lock_key WHERE s.lease_end > l.lease_end"))
+                .as("shares that are not dead")
+                .isZero();
         assertThat(database.select("SELECT count(*) FROM reactive_lock WHERE claim_id IS NOT NULL"))
                 .isZero();
     }

@@ -21,13 +21,28 @@ CREATE TABLE IF NOT EXISTS reactive_lock_waiter (
     client        VARCHAR(64) NOT NULL,
     lease         BIGINT NOT NULL,
     alive_until   BIGINT NOT NULL,
+    units         BIGINT NOT NULL DEFAULT 2147483647,
+    capacity      BIGINT NOT NULL DEFAULT 2147483647,
+    blocks        BIGINT NOT NULL DEFAULT 0,
     UNIQUE (lock_key, place)
+);
+CREATE TABLE IF NOT EXISTS reactive_lock_share (
+    claim_id      VARCHAR(64) PRIMARY KEY,
+    lock_key      BYTEA NOT NULL,
+    units         BIGINT NOT NULL,
+    token         BIGINT NOT NULL,
+    owner         VARCHAR(200) NOT NULL,
+    client        VARCHAR(64) NOT NULL,
+    lease_end     BIGINT NOT NULL,
+    UNIQUE (lock_key, token)
 );
 CREATE TABLE IF NOT EXISTS reactive_lock_event (
     lock_key      BYTEA NOT NULL,
     number        BIGINT NOT NULL,
     owner         VARCHAR(200) NOT NULL,
     happened_at   BIGINT NOT NULL,
+    token         BIGINT NOT NULL,
+    units         BIGINT NOT NULL,
     PRIMARY KEY (lock_key, number)
 );
 CREATE TABLE IF NOT EXISTS reactive_lock_fence (
