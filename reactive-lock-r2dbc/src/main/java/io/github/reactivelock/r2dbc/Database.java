@@ -10,6 +10,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -22,6 +24,7 @@ import reactor.util.retry.Retry;
 final class Database {
 
     private static final int ATTEMPTS = 6;
+    private static final Logger log = LoggerFactory.getLogger(Database.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
     private static final Duration CLOSING = Duration.ofMillis(500);
@@ -52,8 +55,18 @@ final class Database {
 
     /** Over a pool that is closed with this. */
     static Database owning(ConnectionPool pool, R2dbcBackendOptions options) {
-        return new Database(
-                pool, Borrowing.Line.OURS, DriverThreads.subscribing(Mono.defer(pool::disposeLater)), options);
+        return new Database(pool, Borrowing.Line.OURS, DriverThreads.subscribing(ended(pool)), options);
+    }
+
+    /**
+     * A pool that is closed while a connection comes back may count that one twice, which it takes for an error of its user
+     *: nobody who closes a lock can do anything about it.
+     */
+    private static Mono<Void> ended(ConnectionPool pool) {
+        return Mono.defer(pool::disposeLater).onErrorResume(error -> {
+            log.warn("the connection pool of a lock failed while it was closed; connections may be left open", error);
+            return Mono.empty();
+        });
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {

@@ -6,6 +6,8 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.ThreadLoaders;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
@@ -52,6 +54,24 @@ class OpeningTest {
     void noThreadInheritsAContextClassLoaderWithMariaDb() {
         try (Databases mariaDb = Databases.mariaDb("mariadb")) {
             ThreadLoaders.assertOwn(Opener.class, mariaDb.toString());
+        }
+    }
+
+    @Test
+    void aPoolThatFailsWhenItIsClosedFailsNobody() {
+        try (Databases h2 = Databases.h2()) {
+            ConnectionPool failing = new ConnectionPool(
+                    ConnectionPoolConfiguration.builder(h2.factory()).build()) {
+                @Override
+                public Mono<Void> disposeLater() {
+                    return super.disposeLater().then(Mono.error(new IllegalArgumentException("5/4")));
+                }
+            };
+            Database database = Database.owning(failing, PATIENT);
+
+            database.close().block(LIMIT);
+
+            assertThat(failing.isDisposed()).isTrue();
         }
     }
 
