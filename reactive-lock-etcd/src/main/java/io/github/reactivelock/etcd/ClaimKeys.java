@@ -268,8 +268,13 @@ final class ClaimKeys {
     }
 
     private Mono<Void> deleteIfSame(KeyValue key) {
-        Cmp same = new Cmp(key.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(key.getCreateRevision()));
-        return etcd.txn(txn -> txn.If(same).Then(Op.delete(key.getKey(), DeleteOption.DEFAULT)))
+        return delete(key.getKey(), key.getCreateRevision());
+    }
+
+    /** Deletes the key of that name that was made at a revision. */
+    Mono<Void> delete(ByteSequence name, long revision) {
+        Cmp same = new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+        return etcd.txn(txn -> txn.If(same).Then(Op.delete(name, DeleteOption.DEFAULT)))
                 .then();
     }
 }

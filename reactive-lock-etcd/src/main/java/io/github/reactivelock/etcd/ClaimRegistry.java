@@ -85,13 +85,21 @@ final class ClaimRegistry implements Lease.Findings {
             Mono<QueuePosition> put = keys.put(standing, lease)
                     .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
                             ? Mono.just(line)
-                            : keys.delete(standing, false).then(Mono.error(() -> standing.tooLate())))
+                            : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
                     .cache();
             return Mono.zip(put, cover(lease, standing, askedAt))
                     .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
                     .onErrorResume(
                             error -> hasEnded(lease, error) && mayRepeat, error -> enter(standing, askedAt, false));
         });
+    }
+
+    /**
+     * A key is there, and its claim has ended. If the claim knew of it, it is the release that deletes it, and that could not tell
+     * that it ended a hold if it found none.
+     */
+    private Mono<Void> deleteLate(ClaimState standing, long revision) {
+        return standing.revision() == revision ? Mono.empty() : keys.delete(standing.name, revision);
     }
 
     /** Asked again: where does the claim stand now? */

@@ -1,5 +1,6 @@
 package io.github.reactivelock.etcd;
 
+import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.WatchRequest;
 import io.grpc.CallOptions;
@@ -16,7 +17,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Holds up what a client sends or receives until it is let go: watches on claims, and the answers to puts. */
+/** Holds up what a client sends or receives until it is let go: watches on claims, deletions, and the answers to puts. */
 final class HeldUp implements ClientInterceptor {
 
     /** The names of claims or locks on which a watch was to begin. */
@@ -26,15 +27,36 @@ final class HeldUp implements ClientInterceptor {
     final AtomicInteger reads = new AtomicInteger();
 
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> kept = new ConcurrentLinkedQueue<>();
     private boolean isOpen;
     volatile boolean watches;
     volatile boolean puts;
+    volatile boolean deletions;
 
     /** From now on all goes through, and first what was held up. */
     synchronized void letGo() {
         isOpen = true;
         for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
             next.run();
+        }
+    }
+
+    /** Sends the deletions that were held up, apart from all else. */
+    void letDeletionsGo() {
+        for (Runnable next = kept.poll(); next != null; next = kept.poll()) {
+            next.run();
+        }
+    }
+
+    int deletions() {
+        return kept.size() / 2;
+    }
+
+    private void keep(boolean isKept, Runnable step) {
+        if (isKept) {
+            kept.add(step);
+        } else {
+            step.run();
         }
     }
 
@@ -46,6 +68,7 @@ final class HeldUp implements ClientInterceptor {
     public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel channel) {
         return new SimpleForwardingClientCall<>(channel.newCall(method, options)) {
             private volatile boolean late;
+            private volatile boolean isKept;
 
             @Override
             public void start(Listener<A> listener, Metadata headers) {
@@ -70,7 +93,18 @@ final class HeldUp implements ClientInterceptor {
             @Override
             public void sendMessage(Q message) {
                 late = puts && message instanceof TxnRequest;
-                pass(isOfClaims(message), () -> super.sendMessage(message));
+                isKept = deletions && isDeletion(message);
+                keep(isKept, () -> pass(isOfClaims(message), () -> super.sendMessage(message)));
+            }
+
+            @Override
+            public void halfClose() {
+                keep(isKept, super::halfClose);
+            }
+
+            private boolean isDeletion(Q message) {
+                return message instanceof TxnRequest request
+                        && request.getSuccessList().stream().anyMatch(RequestOp::hasRequestDeleteRange);
             }
 
             private boolean isOfClaims(Q message) {
