@@ -117,11 +117,11 @@ public final class History {
     }
 
     void add(Kind kind, String key, String id, long token, long until) {
-        sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until));
+        add(kind, key, id, token, until, Share.WHOLE);
     }
 
-    void addInvoked(String key, String id, Share share) {
-        sink.accept(new HistoryEvent(System.nanoTime(), client, Kind.INVOKED, key, id, 0, 0, share));
+    void add(Kind kind, String key, String id, long token, long until, Share share) {
+        sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until, share));
     }
 
     /** The clock is read first: a pause between the two makes the holder believe less, not more. */
@@ -135,7 +135,7 @@ public final class History {
         Share share = lock.options().share();
         return Mono.defer(() -> {
             RecordedFlow flow = new RecordedFlow(this, key, client + "#" + flows.incrementAndGet(), share);
-            addInvoked(key, flow.id(), share);
+            add(Kind.INVOKED, key, flow.id(), 0, 0, share);
             return acquisition.apply(flow).doOnTerminate(flow::over).doOnCancel(flow::over);
         });
     }

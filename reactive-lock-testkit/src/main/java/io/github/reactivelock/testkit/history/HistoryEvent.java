@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * @param id of the flow, of the claim, or the name of the fault
  * @param token the fencing token, zero where there is none
  * @param until how long the holder may act without an answer of the store, or how long a stall lasted; else zero
- * @param share how much of the lock a flow wants or has; the whole where nothing was said
+ * @param share how much of the lock a flow wants or has, or a claim asks for; the whole where nothing was said
  */
 public record HistoryEvent(
         long at, String client, Kind kind, String key, String id, long token, long until, Share share) {

@@ -1,10 +1,14 @@
 package io.github.reactivelock.testkit.history;
 
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.ASKED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.GAVE_UP;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.GRANTED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.INVOKED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.LOST;
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.QUEUED;
 import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.RELEASED;
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.SERVED;
+import static io.github.reactivelock.testkit.history.HistoryEvent.Kind.WITHDRAWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
@@ -173,6 +177,30 @@ class SharedHistoryTest {
         hold("2", 0, 2_900, 2, OF_THREE);
         waits("for one", 5, 2_900, OF_THREE);
         assertThat(report().lostWakeups()).singleElement().asString().contains("for one of 'k'");
+    }
+
+    @Test
+    void aShareThatOvertakesAnotherIsFoundByTheTokensAndOneThatMayHaveBeenGrantedUnheardIsClean() {
+        at(0, ASKED, "A", 0, Share.ONE);
+        at(1, QUEUED, "A", 0, Share.WHOLE);
+        at(2, ASKED, "B", 0, Share.ONE);
+        at(10, SERVED, "B", 5, Share.WHOLE);
+        at(20, WITHDRAWN, "A", 0, Share.WHOLE);
+        report().verify();
+
+        at(19, SERVED, "A", 6, Share.WHOLE);
+        assertThat(report().disorders()).singleElement().asString().contains("claim B", "before claim A");
+    }
+
+    @Test
+    void aReaderThatOvertakesAWriterThatIsNeverServedIsFound() {
+        at(0, ASKED, "A", 0, Share.WHOLE);
+        at(1, QUEUED, "A", 0, Share.WHOLE);
+        at(2, ASKED, "B", 0, Share.ONE);
+        at(10, SERVED, "B", 5, Share.WHOLE);
+        at(20, WITHDRAWN, "A", 0, Share.WHOLE);
+
+        assertThat(report().disorders()).singleElement().asString().contains("claim B", "before claim A");
     }
 
     @Test
