@@ -119,11 +119,11 @@ class SharedHistoryTest {
     void eachRequestIsJudgedByItsOwnCapacity() {
         hold("1", 0, 100, 1, OF_THREE);
         hold("2", 10, 100, 2, Share.permits(1, 2));
-        hold("3", 20, 100, 3, OF_THREE);
+        hold("3", 20, 30, 3, OF_THREE);
         assertThat(report().overlaps()).isEmpty();
 
-        hold("4", 30, 100, 4, Share.permits(1, 2));
-        assertThat(report().overlaps()).hasSize(1);
+        hold("4", 40, 50, 4, Share.permits(1, 2));
+        assertThat(report().overlaps()).singleElement().asString().contains("4 of 'k'");
     }
 
     @Test
