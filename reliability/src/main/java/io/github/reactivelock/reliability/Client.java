@@ -29,6 +29,7 @@ import reactor.util.retry.Retry;
  * <pre>
  * round N MILLIS          traffic for that long           round N HEAP, when all its flows have ended
  * hold ID KEY MILLIS      one hold, at most that long     granted ID TOKEN, then released ID or failed ID WHY
+ * read ID KEY MILLIS      the same, shared                the same
  * write TOKEN             a write to a fenced register    accepted TOKEN or refused TOKEN
  * lead KEY                campaigns for ever              campaigns, then leads TERM and stopped TERM in turn
  * resign                  steps down, if it leads
@@ -109,11 +110,8 @@ public final class Client {
                 String[] words = line.split(" ", -1);
                 switch (words[0]) {
                     case "round" -> round(Integer.parseInt(words[1]), Duration.ofMillis(Long.parseLong(words[2])));
-                    case "hold" -> {
-                        String id = words[1];
-                        var unusedHold = hold(id, words[2], Duration.ofMillis(Long.parseLong(words[3])))
-                                .subscribe(done -> {}, error -> say("failed " + id + " " + error.getMessage()));
-                    }
+                    case "hold" -> hold(lock, words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])));
+                    case "read" -> hold(lock.shared(), words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])));
                     case "lead" -> campaign(words[1]);
                     case "resign" -> {
                         if (election.state() instanceof ElectionState.Leading leading) {
@@ -151,12 +149,15 @@ public final class Client {
         say("campaigns");
     }
 
-    private Mono<Void> hold(String id, String key, Duration time) {
-        return history.withLock(lock, key, held -> {
+    private void hold(LockClient client, String id, String key, Duration time) {
+        var unusedHold = history.withLock(client, key, held -> {
                     say("granted " + id + " " + held.fencingToken());
-                    return Increment.of(numbers, 0, held, time);
+                    return client.options().share().isWhole()
+                            ? Increment.of(numbers, 0, held, time)
+                            : Increment.passing(held, time);
                 })
-                .doOnSuccess(done -> say("released " + id));
+                .doOnSuccess(done -> say("released " + id))
+                .subscribe(done -> {}, error -> say("failed " + id + " " + error.getMessage()));
     }
 
     /** Waits for those that are about to end. */

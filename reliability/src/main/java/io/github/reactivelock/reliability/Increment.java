@@ -30,15 +30,21 @@ final class Increment {
         return Mono.defer(() -> {
             Increment increment = new Increment(numbers, slot, held);
             long read = numbers.value(slot);
-            Mono<Void> passing = time.compareTo(LOOK) < 0
-                    ? time.isZero() ? Mono.empty() : Mono.delay(time).then()
-                    : Flux.interval(LOOK)
-                            .take(time.dividedBy(LOOK))
-                            .takeWhile(tick -> held.isHeld())
-                            .then();
-            return passing.then(Mono.<Void>fromRunnable(() -> increment.write(read + 1)))
+            return passing(held, time)
+                    .then(Mono.<Void>fromRunnable(() -> increment.write(read + 1)))
                     .doOnCancel(increment::leave);
         });
+    }
+
+    /** Takes this long, or until a look says that the hold is over. */
+    static Mono<Void> passing(LockHandle held, Duration time) {
+        if (time.compareTo(LOOK) < 0) {
+            return time.isZero() ? Mono.empty() : Mono.delay(time).then();
+        }
+        return Flux.interval(LOOK)
+                .take(time.dividedBy(LOOK))
+                .takeWhile(tick -> held.isHeld())
+                .then();
     }
 
     private void write(long value) {

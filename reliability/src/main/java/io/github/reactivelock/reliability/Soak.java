@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
@@ -64,7 +65,9 @@ public final class Soak implements Callable<Integer> {
     private final ConcurrentLinkedQueue<HistoryEvent> own = new ConcurrentLinkedQueue<>();
     private final List<HistoryEvent> carried = new ArrayList<>();
     private long acquisitions;
+    private long shares;
     private long overlaps;
+    private long shareOverlaps;
     private long tokenRegressions;
     private long lostWakeups;
     private long leaks;
@@ -122,7 +125,13 @@ public final class Soak implements Callable<Integer> {
             connections.forEach(out::println);
             leaks += connections.size();
             long lost = new SharedNumbers(directory.resolve(Client.NUMBERS), 0).lostUpdates();
-            out.printf(Locale.ROOT, "lost_updates=%d disorders=%d%n", lost, disorders);
+            out.printf(
+                    Locale.ROOT,
+                    "lost_updates=%d disorders=%d shares=%d share_overlaps=%d%n",
+                    lost,
+                    disorders,
+                    shares,
+                    shareOverlaps);
             out.printf(
                     Locale.ROOT,
                     "acquisitions=%d overlaps=%d token_regressions=%d lost_wakeups=%d leaks=%d heap_growth_pct=%.1f%n",
@@ -150,9 +159,15 @@ public final class Soak implements Callable<Integer> {
         events.addAll(carried);
         HistoryReport report =
                 new HistoryChecker(Client.LEASE).check(events, Leftovers.keys(server, Client.LEASE.plusSeconds(10)));
-        acquisitions += report.acquisitions()
-                - carried.stream().filter(event -> event.kind() == Kind.GRANTED).count();
+        List<Share> before = carried.stream()
+                .filter(event -> event.kind() == Kind.GRANTED)
+                .map(HistoryEvent::share)
+                .toList();
+        acquisitions += report.acquisitions() - before.size();
+        shares += report.shares()
+                - before.stream().filter(share -> !share.isWhole()).count();
         overlaps += report.overlaps().size();
+        shareOverlaps += report.shareOverlaps();
         tokenRegressions += report.tokenRegressions().size();
         lostWakeups += report.lostWakeups().size();
         disorders += report.disorders().size();
@@ -176,12 +191,13 @@ public final class Soak implements Callable<Integer> {
         return path;
     }
 
-    /** The next round's tokens have to be higher than this one's. */
+    /** The next round's tokens have to be higher than this one's, those of shares than those of whole holds. */
     private void carryHighestTokens(List<HistoryEvent> events) {
         Map<String, HistoryEvent> highest = new HashMap<>();
         for (HistoryEvent event : events) {
             if (event.kind() == Kind.GRANTED) {
-                highest.merge(event.key(), event, (one, other) -> one.token() > other.token() ? one : other);
+                String which = event.key() + (event.share().isWhole() ? "" : " shared");
+                highest.merge(which, event, (one, other) -> one.token() > other.token() ? one : other);
             }
         }
         Set<String> flows = new HashSet<>();

@@ -13,17 +13,23 @@ import reactor.core.publisher.Mono;
 /**
  * What the flows of one client do in a round: they take one of a few locks that all clients want, hold it for a random
  * time and let go; some are cancelled at a random moment, some will not wait long, some only try. A lock in {@code kept}
- * is held for longer than its lease, while the round lasts for that long.
+ * is held for longer than its lease, while the round lasts for that long. Some locks are shared: by readers and now and
+ * then a writer, or by those who want a permit or two, and now and then all.
  */
 final class Traffic {
 
     private static final int ORDERED = 4;
     private static final int PASSED = 12;
-    private static final int KEPT = 2;
+    private static final int KEPT = 3;
+    private static final int SHARED = 4;
+    private static final int PERMITS = 3;
 
     private final History history;
     private final LockClient cohort;
     private final LockClient fifo;
+    private final LockClient readers;
+    private final LockClient onePermit;
+    private final LockClient twoPermits;
     private final SharedNumbers numbers;
     private final Duration keeping;
     private final long end;
@@ -32,6 +38,9 @@ final class Traffic {
         this.history = history;
         this.cohort = lock;
         this.fifo = lock.with(lock.options().withFairness(Fairness.FIFO));
+        this.readers = lock.shared();
+        this.onePermit = lock.permits(1, PERMITS);
+        this.twoPermits = lock.permits(2, PERMITS);
         this.numbers = numbers;
         this.keeping = lock.options().lease().multipliedBy(5).dividedBy(4);
         this.end = System.nanoTime() + time.toNanos();
@@ -56,14 +65,34 @@ final class Traffic {
         long leftToWait = left() - keeping.toNanos();
         if (leftToWait > 0 && random.nextInt(5_000) == 0) {
             int slot = random.nextInt(KEPT);
-            LockClient lock = cohort.with(cohort.options().withWaitTimeout(Duration.ofNanos(leftToWait)));
-            return history.withLock(lock, "kept-" + slot, work(ORDERED + PASSED + slot, keeping));
+            LockClient patient = slot == 0 ? reading(random) : cohort;
+            LockClient lock = patient.with(patient.options().withWaitTimeout(Duration.ofNanos(leftToWait)));
+            return history.withLock(lock, "kept-" + slot, work(lock, ORDERED + PASSED + slot, keeping));
+        }
+        Duration time = holding(random);
+        if (random.nextInt(5) == 0) {
+            int slot = random.nextInt(SHARED);
+            LockClient lock = slot < SHARED / 2 ? reading(random) : working(random);
+            return turn(random, lock, "shared-" + slot, work(lock, ORDERED + PASSED + KEPT + slot, time));
         }
         boolean ordered = random.nextInt(4) == 0;
         int slot = random.nextInt(ordered ? ORDERED : PASSED);
         LockClient lock = ordered ? fifo : cohort;
         String key = (ordered ? "fifo-" : "cohort-") + slot;
-        Function<LockHandle, Mono<Void>> work = work(ordered ? slot : ORDERED + slot, holding(random));
+        return turn(random, lock, key, work(lock, ordered ? slot : ORDERED + slot, time));
+    }
+
+    private LockClient reading(ThreadLocalRandom random) {
+        return random.nextInt(6) == 0 ? cohort : readers;
+    }
+
+    private LockClient working(ThreadLocalRandom random) {
+        int dice = random.nextInt(30);
+        return dice == 0 ? fifo : dice < 8 ? twoPermits : onePermit;
+    }
+
+    private Mono<Void> turn(
+            ThreadLocalRandom random, LockClient lock, String key, Function<LockHandle, Mono<Void>> work) {
         int dice = random.nextInt(100);
         if (dice < 15) {
             return history.withLock(lock, key, work).takeUntilOther(Mono.delay(between(0, 30)));
@@ -78,8 +107,11 @@ final class Traffic {
         return history.withLock(lock, key, work);
     }
 
-    private Function<LockHandle, Mono<Void>> work(int slot, Duration time) {
-        return held -> Increment.of(numbers, slot, held, time);
+    /** Only who has the whole lock writes. */
+    private Function<LockHandle, Mono<Void>> work(LockClient lock, int slot, Duration time) {
+        return lock.options().share().isWhole()
+                ? held -> Increment.of(numbers, slot, held, time)
+                : held -> Increment.passing(held, time);
     }
 
     private static Duration holding(ThreadLocalRandom random) {

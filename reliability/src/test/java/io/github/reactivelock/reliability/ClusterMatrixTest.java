@@ -6,7 +6,7 @@ package io.github.reactivelock.reliability;
  * take its place. That, one shard that is dead and slots that move are in {@code ClusterFaultTest} of the Lettuce module.
  * Connections that a client was lent are not the lock's to close, so the row about closing looks at a client of its own.
  */
-class ClusterMatrixTest extends FaultCases {
+class ClusterMatrixTest extends FaultCases implements SharedCases {
 
     @Override
     Store open() {

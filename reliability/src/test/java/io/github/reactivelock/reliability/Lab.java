@@ -78,6 +78,14 @@ final class Lab implements AutoCloseable {
         Holding hold(String key) {
             return new Holding(this, key);
         }
+
+        Person reader() {
+            return new Person(history, lock.shared());
+        }
+
+        Person permits(int permits, int capacity) {
+            return new Person(history, lock.permits(permits, capacity));
+        }
     }
 
     /** One flow that asks for a lock and holds it, looking at it now and then, until told to let go. */
@@ -171,6 +179,15 @@ final class Lab implements AutoCloseable {
 
     void untilWaiting(String key, int waiters) {
         eventually(waiters + " wait", () -> look(key) instanceof LockInfo.Held held && held.waiters() == waiters);
+    }
+
+    /** Those who share the lock, by the store's own words. */
+    List<Long> tokensInside(String key) {
+        return look(key) instanceof LockInfo.Held held && held.shares() != null
+                ? held.shares().first().stream()
+                        .map(LockInfo.Holder::fencingToken)
+                        .toList()
+                : List.of();
     }
 
     /** What a client that takes no part sees. */

@@ -6,14 +6,11 @@ import io.github.reactivelock.reliability.Lab.Holding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The row of the fault matrix for stores that are killed and come back with their data within a lease. */
-interface RestartCases {
+/** The rows of the fault matrix for stores that are killed and come back with their data within a lease; all of them keep shares. */
+interface RestartCases extends SharedCases {
 
     /** A database on a busy machine starts within it. */
     Duration LEASE = Duration.ofSeconds(12);
-
-    /** The lab of the row that runs. */
-    Lab lab();
 
     /** {@code kill -9}, then a start with what was there. */
     void restart();
@@ -35,6 +32,32 @@ interface RestartCases {
         assertThat(waiting.held().fencingToken()).isGreaterThan(token);
         waiting.untilRenewed();
         waiting.release();
+        lab().report().verify();
+    }
+
+    @Test
+    default void readersThatWaitBehindAWriterWhenTheStoreRestartsGetInTogetherAfterIt() {
+        Holding writing = lab().person(LEASE).hold("a");
+        long token = writing.held().fencingToken();
+        Holding one = lab().person(LEASE).reader().hold("a");
+        Holding two = lab().person(LEASE).reader().hold("a");
+        lab().untilWaiting("a", 2);
+
+        lab().faults.faultBegan("restart");
+        restart();
+        lab().faults.faultEnded("restart");
+
+        writing.untilRenewed();
+        assertThat(one.granted).isNotDone();
+        assertThat(two.granted).isNotDone();
+        writing.release();
+        assertThat(one.held().fencingToken()).isGreaterThan(token);
+        assertThat(two.held().fencingToken()).isGreaterThan(token);
+        one.untilRenewed();
+        two.untilRenewed();
+        assertThat(lab().tokensInside("a")).hasSize(2);
+        one.release();
+        two.release();
         lab().report().verify();
     }
 }

@@ -25,6 +25,9 @@ class SoakTest {
                 .as(text)
                 .matches("acquisitions=[1-9]\\d* overlaps=0 token_regressions=0 lost_wakeups=0 leaks=0"
                         + " heap_growth_pct=-?\\d+\\.\\d");
+        assertThat(text.lines().toList())
+                .as("shares took part")
+                .anyMatch(line -> line.matches("lost_updates=0 disorders=0 shares=[1-9]\\d* share_overlaps=0"));
         assertThat(exit).as(text).isZero();
     }
 }

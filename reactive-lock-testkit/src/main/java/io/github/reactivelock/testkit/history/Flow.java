@@ -1,5 +1,6 @@
 package io.github.reactivelock.testkit.history;
 
+import io.github.reactivelock.state.Share;
 import org.jspecify.annotations.Nullable;
 
 /** The course of one acquisition, built event by event. Times are -1 until the event came. */
@@ -10,6 +11,7 @@ final class Flow {
     final String key;
     final String id;
     final String client;
+    final Share share;
     final long invoked;
     long granted = NEVER;
     long token;
@@ -23,6 +25,7 @@ final class Flow {
         this.key = invoked.key();
         this.id = invoked.id();
         this.client = invoked.client();
+        this.share = invoked.share();
         this.invoked = invoked.at();
     }
 
@@ -77,6 +80,6 @@ final class Flow {
 
     @Override
     public String toString() {
-        return id + " of '" + key + "' (token " + token + ")";
+        return id + " of '" + key + "' (token " + token + (share.isWhole() ? "" : ", " + share.text()) + ")";
     }
 }

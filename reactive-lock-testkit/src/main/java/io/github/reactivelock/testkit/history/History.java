@@ -3,6 +3,7 @@ package io.github.reactivelock.testkit.history;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -43,7 +44,7 @@ public final class History {
     }
 
     /**
-     * {@code LockClient.withLock}, recorded. It also records each call of {@link LockHandle#isHeld()}. The checker
+     * {@code LockClient.withLock}, recorded, of the client's share. It also records each call of {@link LockHandle#isHeld()}. The checker
      * assumes that a holder that never calls it acts only until its first lease ends.
      *
      * @param lock the client
@@ -53,7 +54,7 @@ public final class History {
      * @return as {@code withLock}
      */
     public <T> Mono<T> withLock(LockClient lock, String key, Function<? super LockHandle, ? extends Mono<T>> work) {
-        return flow(key, flow -> lock.withLock(key, held -> flow.under(held, work)));
+        return flow(lock, key, flow -> lock.withLock(key, held -> flow.under(held, work)));
     }
 
     /**
@@ -67,6 +68,7 @@ public final class History {
      */
     public <T> Mono<T> tryLock(LockClient lock, String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         return flow(
+                lock,
                 key,
                 flow -> lock.tryAcquire(key)
                         .flatMap(held -> flow.under(held, work)
@@ -115,20 +117,25 @@ public final class History {
     }
 
     void add(Kind kind, String key, String id, long token, long until) {
-        sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until));
+        add(kind, key, id, token, until, Share.WHOLE);
+    }
+
+    void add(Kind kind, String key, String id, long token, long until, Share share) {
+        sink.accept(new HistoryEvent(System.nanoTime(), client, kind, key, id, token, until, share));
     }
 
     /** The clock is read first: a pause between the two makes the holder believe less, not more. */
-    void addHeld(Kind kind, String id, LockHandle held) {
+    void addHeld(Kind kind, String id, LockHandle held, Share share) {
         long now = System.nanoTime();
         long until = now + held.remaining().toNanos();
-        sink.accept(new HistoryEvent(now, client, kind, held.key(), id, held.fencingToken(), until));
+        sink.accept(new HistoryEvent(now, client, kind, held.key(), id, held.fencingToken(), until, share));
     }
 
-    private <T> Mono<T> flow(String key, Function<RecordedFlow, Mono<T>> acquisition) {
+    private <T> Mono<T> flow(LockClient lock, String key, Function<RecordedFlow, Mono<T>> acquisition) {
+        Share share = lock.options().share();
         return Mono.defer(() -> {
-            RecordedFlow flow = new RecordedFlow(this, key, client + "#" + flows.incrementAndGet());
-            add(Kind.INVOKED, key, flow.id(), 0, 0);
+            RecordedFlow flow = new RecordedFlow(this, key, client + "#" + flows.incrementAndGet(), share);
+            add(Kind.INVOKED, key, flow.id(), 0, 0, share);
             return acquisition.apply(flow).doOnTerminate(flow::over).doOnCancel(flow::over);
         });
     }

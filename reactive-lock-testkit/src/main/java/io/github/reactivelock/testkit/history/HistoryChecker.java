@@ -4,18 +4,21 @@ import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 
 /**
  * Judges whether a history can be that of a lock. It finds
  *
  * <ul>
- *   <li>holders that overlap; a hold lasts from its grant to its release, its loss or its deadline, whichever is first;
- *   <li>tokens that do not rise in the order of the grants;
- *   <li>a lock that is free for more than two seconds while a flow waits for it;
+ *   <li>holders that overlap, or have more units of a shared lock than the share of the latest lets be in use; a hold lasts
+ *       from its grant to its release, its loss or its deadline, whichever is first;
+ *   <li>tokens that do not rise in the order of the grants; that of a share has to be above those of whole holds before it;
+ *   <li>a lock that is free for more than two seconds while a flow waits for it, or has room for each of those that wait;
  *   <li>a claim that is served before another that, by the store's own answer, waited already when the first was sent;
  *   <li>flows that never end, and what is left at the store.
  * </ul>
@@ -74,7 +77,11 @@ public final class HistoryChecker {
                 flows.values().stream()
                         .filter(flow -> flow.granted != Flow.NEVER)
                         .count(),
+                flows.values().stream()
+                        .filter(flow -> flow.granted != Flow.NEVER && !flow.share.isWhole())
+                        .count(),
                 found.overlaps,
+                found.shareOverlaps,
                 found.tokenRegressions,
                 found.lostWakeups,
                 QueuedClaim.disorders(claims.values(), times),
@@ -102,33 +109,62 @@ public final class HistoryChecker {
     private void judge(List<Flow> flows, Times times, Found found) {
         List<Flow> holds = new ArrayList<>(flows.stream().filter(Flow::held).toList());
         holds.sort(Comparator.comparingLong(hold -> hold.granted));
-        long free = Long.MIN_VALUE / 2;
-        Flow latest = null;
-        Flow highest = null;
-        for (Flow hold : holds) {
-            if (latest != null && hold.granted < latest.heldUntil()) {
-                found.overlaps.add(hold + " was granted " + (latest.heldUntil() - hold.granted) / 1_000
-                        + " us before the hold of " + latest + " ended");
-            }
-            if (highest != null && hold.token <= highest.token) {
-                found.tokenRegressions.add(hold + " was granted after " + highest);
-            }
-            idle(flows, free, hold.granted, times, found.lostWakeups);
-            free = Math.max(free, hold.freeFrom(lease, times.lastOf(hold.client)));
-            latest = latest == null || hold.heldUntil() > latest.heldUntil() ? hold : latest;
-            highest = highest == null || hold.token > highest.token ? hold : highest;
-        }
-        idle(flows, free, Long.MAX_VALUE / 2, times, found.lostWakeups);
+        overlaps(holds, found);
+        tokens(holds, found.tokenRegressions);
+        new Room(flows, holds, lease, times).spans().forEach(span -> idle(flows, span, times, found.lostWakeups));
     }
 
-    /** While the lock is free, no flow waits for long. */
-    private void idle(List<Flow> flows, long from, long to, Times times, List<String> found) {
-        if (to - from <= idleLimit) {
+    private static void overlaps(List<Flow> holds, Found found) {
+        PriorityQueue<Flow> inside = new PriorityQueue<>(Comparator.comparingLong(Flow::heldUntil));
+        long used = 0;
+        for (Flow hold : holds) {
+            for (Flow first = inside.peek();
+                    first != null && first.heldUntil() <= hold.granted;
+                    first = inside.peek()) {
+                used -= inside.remove().share.units();
+            }
+            if (used + hold.share.units() > hold.share.capacity()) {
+                Flow latest = Collections.max(inside, Comparator.comparingLong(Flow::heldUntil));
+                found.overlaps.add(hold + " was granted " + (latest.heldUntil() - hold.granted) / 1_000
+                        + " us before the hold of " + latest + " ended"
+                        + (inside.size() == 1 ? "" : ", beside " + inside.size() + " holds of " + used + " units"));
+                found.shareOverlaps +=
+                        hold.share.isWhole() && inside.stream().allMatch(other -> other.share.isWhole()) ? 0 : 1;
+            }
+            inside.add(hold);
+            used += hold.share.units();
+        }
+    }
+
+    /** Between shares the order of tokens means nothing, but each has one of its own. */
+    private static void tokens(List<Flow> holds, List<String> found) {
+        Flow highest = null;
+        Flow highestWhole = null;
+        Map<Long, Flow> shares = new HashMap<>();
+        for (Flow hold : holds) {
+            Flow before = hold.share.isWhole() ? highest : highestWhole;
+            if (before == null || before.token < hold.token) {
+                before = hold.share.isWhole() ? null : shares.put(hold.token, hold);
+            }
+            if (before != null) {
+                found.add(hold + " was granted after " + before);
+            }
+            highest = highest == null || hold.token > highest.token ? hold : highest;
+            if (hold.share.isWhole()) {
+                highestWhole = highestWhole == null || hold.token > highestWhole.token ? hold : highestWhole;
+            }
+        }
+    }
+
+    /** While the lock has room for those that wait, no flow waits for long. */
+    private void idle(List<Flow> flows, Room.Span room, Times times, List<String> found) {
+        if (room.to() - room.from() <= idleLimit) {
             return;
         }
         for (Flow flow : flows) {
             long waited = times.longestCalm(
-                    Math.max(from, flow.invoked), Math.min(to, flow.waitedUntil(times.lastOf(flow.client))));
+                    Math.max(room.from(), flow.invoked),
+                    Math.min(room.to(), flow.waitedUntil(times.lastOf(flow.client))));
             if (waited > idleLimit) {
                 found.add(flow + " waited " + waited / 1_000_000 + " ms while the lock was free");
                 return;
@@ -150,6 +186,7 @@ public final class HistoryChecker {
     /** What was found so far. */
     private static final class Found {
         final List<String> overlaps = new ArrayList<>();
+        long shareOverlaps;
         final List<String> tokenRegressions = new ArrayList<>();
         final List<String> lostWakeups = new ArrayList<>();
         final List<String> leaks = new ArrayList<>();

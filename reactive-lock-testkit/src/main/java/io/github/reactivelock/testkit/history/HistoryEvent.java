@@ -1,5 +1,6 @@
 package io.github.reactivelock.testkit.history;
 
+import io.github.reactivelock.state.Share;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -14,8 +15,25 @@ import java.nio.charset.StandardCharsets;
  * @param id of the flow, of the claim, or the name of the fault
  * @param token the fencing token, zero where there is none
  * @param until how long the holder may act without an answer of the store, or how long a stall lasted; else zero
+ * @param share how much of the lock a flow wants or has, or a claim asks for; the whole where nothing was said
  */
-public record HistoryEvent(long at, String client, Kind kind, String key, String id, long token, long until) {
+public record HistoryEvent(
+        long at, String client, Kind kind, String key, String id, long token, long until, Share share) {
+
+    /**
+     * Of the whole lock, or of no lock.
+     *
+     * @param at {@link System#nanoTime()}, which all processes of one Linux machine share
+     * @param client which process, or which client in it
+     * @param kind what happened
+     * @param key the lock's key, empty for what concerns all locks
+     * @param id of the flow, of the claim, or the name of the fault
+     * @param token the fencing token, zero where there is none
+     * @param until how long the holder may act without an answer of the store, or how long a stall lasted; else zero
+     */
+    public HistoryEvent(long at, String client, Kind kind, String key, String id, long token, long until) {
+        this(at, client, kind, key, id, token, until, Share.WHOLE);
+    }
 
     /** What happened. */
     public enum Kind {
@@ -53,7 +71,8 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
 
     /** As one line of text without a line break. */
     String line() {
-        return at + " " + text(client) + " " + kind + " " + text(key) + " " + text(id) + " " + token + " " + until;
+        return at + " " + text(client) + " " + kind + " " + text(key) + " " + text(id) + " " + token + " " + until
+                + (share.isWhole() ? "" : " " + share.units() + " " + share.capacity());
     }
 
     /** The event that {@link #line()} was made of. */
@@ -66,7 +85,8 @@ public record HistoryEvent(long at, String client, Kind kind, String key, String
                 URLDecoder.decode(words[3], StandardCharsets.UTF_8),
                 URLDecoder.decode(words[4], StandardCharsets.UTF_8),
                 Long.parseLong(words[5]),
-                Long.parseLong(words[6]));
+                Long.parseLong(words[6]),
+                words.length == 7 ? Share.WHOLE : new Share(Integer.parseInt(words[7]), Integer.parseInt(words[8])));
     }
 
     private static String text(String any) {

@@ -9,7 +9,9 @@ import java.util.stream.Stream;
  * What is wrong with a history, each case in words; five empty lists if nothing is.
  *
  * @param acquisitions how many flows got their lock
- * @param overlaps two holders at once
+ * @param shares how many of them a share of it
+ * @param overlaps two holders at once, or more units in use than the share of the later one lets be
+ * @param shareOverlaps how many of the overlaps are of a share
  * @param tokenRegressions a grant whose token is not higher than an earlier one's
  * @param lostWakeups a lock that stayed free although a flow waited
  * @param disorders a claim that was served before one that had queued before it
@@ -17,7 +19,9 @@ import java.util.stream.Stream;
  */
 public record HistoryReport(
         long acquisitions,
+        long shares,
         List<String> overlaps,
+        long shareOverlaps,
         List<String> tokenRegressions,
         List<String> lostWakeups,
         List<String> disorders,
@@ -27,7 +31,9 @@ public record HistoryReport(
      * Takes unmodifiable copies.
      *
      * @param acquisitions how many flows got their lock
-     * @param overlaps two holders at once
+     * @param shares how many of them a share of it
+     * @param overlaps two holders at once, or more units in use than the share of the later one lets be
+     * @param shareOverlaps how many of the overlaps are of a share
      * @param tokenRegressions a grant whose token is not higher than an earlier one's
      * @param lostWakeups a lock that stayed free although a flow waited
      * @param disorders a claim that was served before one that had queued before it

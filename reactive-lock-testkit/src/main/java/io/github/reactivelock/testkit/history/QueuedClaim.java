@@ -12,6 +12,7 @@ final class QueuedClaim {
 
     private final String key;
     private final String id;
+    private final boolean isWhole;
     private final long asked;
     private long queued = Flow.NEVER;
     private long served = Flow.NEVER;
@@ -21,6 +22,7 @@ final class QueuedClaim {
     QueuedClaim(HistoryEvent first) {
         key = first.key();
         id = first.id();
+        isWhole = first.share().isWhole();
         asked = first.at();
     }
 
@@ -66,8 +68,10 @@ final class QueuedClaim {
         return served == Flow.NEVER ? withdrawn : served;
     }
 
+    /** A share that left without news may have been granted; that would have kept others out, but not shares. */
     private boolean overtook(QueuedClaim waiting) {
-        return asked > waiting.queued && (waiting.served == Flow.NEVER || token < waiting.token);
+        boolean wasBefore = waiting.served == Flow.NEVER ? isWhole || waiting.isWhole : token < waiting.token;
+        return asked > waiting.queued && wasBefore;
     }
 
     private static int firstServedAfter(List<QueuedClaim> served, long time) {

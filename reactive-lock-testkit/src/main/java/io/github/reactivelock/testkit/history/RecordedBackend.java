@@ -26,7 +26,7 @@ final class RecordedBackend extends ForwardingBackend {
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             if (waiting.putIfAbsent(claim.id(), claim.key()) == null) {
-                history.add(Kind.ASKED, claim.key(), claim.id(), 0, 0);
+                history.add(Kind.ASKED, claim.key(), claim.id(), 0, 0, claim.share());
             }
             return super.claim(claim).doOnNext(answer -> answered(claim, answer));
         });

@@ -3,6 +3,7 @@ package io.github.reactivelock.testkit.history;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,13 +19,15 @@ final class RecordedFlow {
     private final History history;
     private final String key;
     private final String id;
+    private final Share share;
     private final AtomicBoolean granted = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
 
-    RecordedFlow(History history, String key, String id) {
+    RecordedFlow(History history, String key, String id, Share share) {
         this.history = history;
         this.key = key;
         this.id = id;
+        this.share = share;
     }
 
     String id() {
@@ -34,7 +37,7 @@ final class RecordedFlow {
     <T> Mono<T> under(LockHandle held, Function<? super LockHandle, ? extends Mono<T>> work) {
         return Mono.defer(() -> {
                     granted.set(true);
-                    history.addHeld(Kind.GRANTED, id, held);
+                    history.addHeld(Kind.GRANTED, id, held, share);
                     return work.apply(new Looked(held));
                 })
                 .doOnTerminate(() -> end(held))
@@ -81,7 +84,7 @@ final class RecordedFlow {
         public boolean isHeld() {
             boolean isHeld = held.isHeld();
             if (isHeld) {
-                history.addHeld(Kind.HELD, id, held);
+                history.addHeld(Kind.HELD, id, held, share);
             }
             return isHeld;
         }
