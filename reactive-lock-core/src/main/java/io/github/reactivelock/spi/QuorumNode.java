@@ -19,8 +19,9 @@ public interface QuorumNode extends LockBackend {
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
      * owner's if the claim owns the lock here. If the node's own is higher, the claim was granted anew since, or this node
-     * was not one of those that were counted: the node keeps its own and says false. Those who watch are told of the owner with
-     * this token, because it may differ from the one that they were told of.
+     * was not one of those that were counted: the node keeps its own and says false. So it does if another claim that shares
+     * the lock has this token here, because each node numbers by itself. Those who watch are told of the owner with this
+     * token, because it may differ from the one that they were told of.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority
