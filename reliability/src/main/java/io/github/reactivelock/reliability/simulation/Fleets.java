@@ -37,9 +37,9 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == ELECTS;
     }
 
-    /** Half of those that share, too. */
+    /** Some of those that share, too. */
     static boolean asksWith(long seed) {
-        return Math.floorMod(seed, KINDS) == ASKS || (sharesWith(seed) && Math.floorMod(seed, 4 * KINDS) >= 2 * KINDS);
+        return Math.floorMod(seed, KINDS) == ASKS || Math.floorMod(seed, 4 * KINDS) == SHARES + 2 * KINDS;
     }
 
     static boolean sharesWith(long seed) {
