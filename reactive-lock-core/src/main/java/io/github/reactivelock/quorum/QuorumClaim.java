@@ -56,9 +56,10 @@ final class QuorumClaim {
         this.ticket = ticket;
     }
 
-    /** The time of the wall clock, in microseconds. */
+    /** The time of the wall clock, in microseconds; a clock that was never set may be before the first. */
     static long ticket(Surroundings surroundings) {
-        return ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
+        return Math.max(
+                1, ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get()));
     }
 
     /**

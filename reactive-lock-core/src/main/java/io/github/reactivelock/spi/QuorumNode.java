@@ -11,7 +11,7 @@ public interface QuorumNode extends LockBackend {
      *
      * @param claim who asks for what
      * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
-     *     orders serve the same one; a wish, at most 2<sup>52</sup>
+     *     orders serve the same one; a wish, from 1 to 2<sup>52</sup>
      * @return the answer and who gave it; never empty
      */
     Mono<Vote> vote(Claim claim, long ticket);

@@ -522,7 +522,7 @@ local function answer(verb, k, at)
   -- may be one too many.
   if verb == 'vote' then
     local waits = ARGV[at + 3] == 'QUEUE'
-    local granted, left = claim(waits, ARGV[at + 4])
+    local granted, left = claim(waits, tonumber(ARGV[at + 4]) > 0 and ARGV[at + 4] or '1') -- not as one that shares
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
