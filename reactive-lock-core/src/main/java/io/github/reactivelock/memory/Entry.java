@@ -136,10 +136,10 @@ final class Entry {
         return true;
     }
 
-    /** Shows another token as a holder's, if the claim is one and was not granted anew since, with a higher one. */
+    /** Shows another token as a holder's, if the claim is one and was not granted anew since, with a higher one, and no other has it. */
     boolean show(Claim claim, long token, long now, Teller teller) {
         Place held = holders.find(claim.id());
-        if (held == null || held.isOver(now) || held.token > token) {
+        if (held == null || held.isOver(now) || held.token > token || holders.isOthers(token, held)) {
             return false;
         }
         held.token = token;

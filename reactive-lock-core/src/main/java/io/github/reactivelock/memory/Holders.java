@@ -68,6 +68,12 @@ final class Holders {
                 : shares.values().stream().filter(isIt).findFirst().orElse(null);
     }
 
+    /** Whether the token is that of another one. */
+    boolean isOthers(long token, Place held) {
+        Place found = find(token);
+        return found != null && found != held;
+    }
+
     @Nullable
     Place owner() {
         return owner;

@@ -7,6 +7,7 @@ import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -20,48 +21,54 @@ record Observer(Voters nodes, Scheduler timer) {
     /** Far longer than it takes to write a token back that has a majority of votes. */
     private static final Duration MOMENT = Duration.ofMillis(200);
 
-    /** While votes are counted the lock is free. Fails if silent nodes decide whose it is. */
+    /** While votes are counted the lock is free, but for those who share it already. Fails if silent nodes decide whose it is. */
     Mono<LockInfo> inspect(String key) {
-        return settled(key).map(view -> {
-            if (view.certain() != null) {
-                return view.certain();
+        return settled(look(key), View::isCertain).map(view -> {
+            if (view.holders().isEmpty() && view.silent() > 0 && !view.isCertain() && view.showsAny()) {
+                throw undecided(view);
             }
-            if (view.silent() > 0 && !view.shown().isEmpty()) {
-                throw undecided(key, view);
-            }
-            return new LockInfo.Free(key);
+            return view.info();
         });
     }
 
+    /** Fails if silent nodes decide it, or ones that show some holders only. */
     Mono<Boolean> isCurrent(String key, long fencingToken) {
-        return settled(key).map(view -> {
-            LockInfo certain = view.certain();
-            if (certain == null && view.silent() > 0 && view.shows(fencingToken)) {
-                throw undecided(key, view);
-            }
-            return certain instanceof LockInfo.Held held
-                    && (held.fencingToken() == fencingToken || view.shows(fencingToken, held.owner()));
-        });
+        return settled(look(key, view -> view.isIn(fencingToken)), view -> view.isCertain() || view.isIn(fencingToken))
+                .map(view -> {
+                    boolean isIn = view.isIn(fencingToken);
+                    if (!isIn && view.isOpen() && (view.silent() == 0 || view.shows(fencingToken))) {
+                        throw undecided(view);
+                    }
+                    return isIn;
+                });
     }
 
-    private IllegalStateException undecided(String key, View view) {
-        return new IllegalStateException("nodes do not agree whose '" + key + "' is, and " + view.silent() + " of "
-                + nodes.size() + " did not answer; look whether these are up and reachable");
+    private IllegalStateException undecided(View view) {
+        return new IllegalStateException(
+                view.silent() == 0
+                        ? "'" + view.key() + "' is shared by more than its nodes show; let the resource compare tokens"
+                                + " instead"
+                        : "nodes do not agree whose '" + view.key() + "' is, and " + view.silent() + " of "
+                                + nodes.size() + " did not answer; look whether these are up and reachable");
     }
 
     /** Where it is not certain, what is so a moment later too. */
-    private Mono<View> settled(String key) {
-        return look(key)
-                .flatMap(view -> view.certain() == null
-                        ? Mono.delay(MOMENT, timer).then(look(key)).map(later -> later.after(view))
-                        : Mono.just(view));
+    private Mono<View> settled(Mono<View> look, Predicate<View> isEnough) {
+        return look.flatMap(view -> isEnough.test(view)
+                ? Mono.just(view)
+                : Mono.delay(MOMENT, timer).then(look).map(later -> later.after(view)));
     }
 
-    /** As soon as a majority shows the same, at the latest when all nodes had their time. */
     private Mono<View> look(String key) {
-        return nodes.onEnough(
-                        node -> node.inspect(key),
-                        answers -> View.of(key, answers, nodes.size()).certain() != null)
+        return look(key, view -> false);
+    }
+
+    /** As soon as nothing can change any more, or it is enough; at the latest when all nodes had their time. */
+    private Mono<View> look(String key, Predicate<View> isEnough) {
+        return nodes.onEnough(node -> node.inspect(key), answers -> {
+                    View view = View.of(key, answers, nodes.size());
+                    return view.isCertain() || isEnough.test(view);
+                })
                 .flatMap(nodes::asMany)
                 .map(answers -> View.of(key, answers, nodes.size()));
     }
@@ -77,8 +84,8 @@ record Observer(Voters nodes, Scheduler timer) {
             return nodes.node(node)
                     .list(prefix, from.substring(colon + 1))
                     .flatMap(page -> Flux.fromIterable(page.locks())
-                            .flatMapSequential(held -> settled(held.key()), AT_A_TIME)
-                            .mapNotNull(View::certain)
+                            .flatMapSequential(held -> settled(look(held.key()), View::isCertain), AT_A_TIME)
+                            .map(View::info)
                             .ofType(LockInfo.Held.class)
                             .collectList()
                             .map(locks -> new LockPage(locks, page.next().isEmpty() ? "" : node + ":" + page.next())));

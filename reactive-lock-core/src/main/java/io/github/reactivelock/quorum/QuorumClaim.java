@@ -1,6 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -33,6 +34,7 @@ final class QuorumClaim {
     private static final int LONGEST_FIRST_MOMENT_MS = 50;
     private static final int MOST_DOUBLINGS = 5;
     private static final int PATIENCE = 4;
+    private static final int FEW_TOKENS = 16;
 
     private final Surroundings surroundings;
     private final long ticket;
@@ -54,9 +56,10 @@ final class QuorumClaim {
         this.ticket = ticket;
     }
 
-    /** The time of the wall clock, in microseconds. */
+    /** The time of the wall clock, in microseconds; a clock that was never set may be before the first. */
     static long ticket(Surroundings surroundings) {
-        return ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get());
+        return Math.max(
+                1, ChronoUnit.MICROS.between(EPOCH, surroundings.wallClock().get()));
     }
 
     /**
@@ -195,6 +198,11 @@ final class QuorumClaim {
     synchronized int add(int node) {
         votes.add(node);
         return votes.size();
+    }
+
+    /** A token in place of one that is another's; each time further off, because others look for one too. */
+    long above(long token, int refused) {
+        return token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS);
     }
 
     /** A random time, so that of several claims with some votes each one gives way first. */

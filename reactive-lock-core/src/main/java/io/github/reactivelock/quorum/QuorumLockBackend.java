@@ -13,6 +13,7 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,6 +40,9 @@ import reactor.core.publisher.Mono;
  *   <li><b>Renewal.</b> Goes to all nodes and holds when a majority confirmed it in this round. It does not copy a hold
  *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost, with
  *       the signal.
+ *   <li><b>Readers.</b> Need a majority as a writer does, so that one node at least has both before it and admits one kind.
+ *       Those that overlap have different tokens: a node refuses to write one back that it shows of another reader, and the
+ *       claim takes a higher one.
  *   <li><b>Release.</b> Goes to all nodes, behind the claim on the same connection, so that a node that has not answered
  *       yet carries out both.
  * </ol>
@@ -137,17 +141,14 @@ public final class QuorumLockBackend implements LockBackend {
         return nodes.isMajorityReady();
     }
 
-    /** Each node would let in as many as the capacity, and a claim needs a majority of nodes only. */
+    @Override
+    public boolean supports(Share share) {
+        return nodes.whyUnsupported(share) == null;
+    }
+
     @Override
     public String whyUnsupported(Share share) {
-        int capacity = share.capacity();
-        return capacity == Share.ONE.capacity()
-                ? "a quorum does not keep read locks yet; use one Redis, or withLock without shared()"
-                : "a quorum cannot count permits: each of its " + nodes.size() + " nodes would admit " + capacity
-                        + ", and a claim needs only " + nodes.majority() + " of them, so up to "
-                        + (long) nodes.size() * capacity / nodes.majority()
-                        + " permits would be in use; take one of " + capacity
-                        + " exclusive locks, \"key#1\" and so on, or use one Redis";
+        return Objects.requireNonNullElse(nodes.whyUnsupported(share), "");
     }
 
     @Override

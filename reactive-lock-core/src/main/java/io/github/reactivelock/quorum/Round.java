@@ -167,6 +167,16 @@ final class Round {
         return granted.contains(node);
     }
 
+    /** A majority of the nodes that were counted says yes. */
+    boolean isConfirmed(List<Boolean> answers) {
+        return Collections.frequency(answers, true) >= majority();
+    }
+
+    /** So many of the nodes that were counted say no that the others are no majority. */
+    boolean isRefused(List<Boolean> answers) {
+        return granted.size() - Collections.frequency(answers, false) < majority();
+    }
+
     /** The nodes that have given us their vote or may have; the others are sure to have kept it. */
     Set<Integer> possibleVotes() {
         Set<Integer> all = IntStream.range(0, nodes).boxed().collect(Collectors.toSet());

@@ -1,106 +1,160 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LockInfo.Holder;
+import io.github.reactivelock.state.Share;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * A lock as the nodes show it that answered. A majority that shows the same owner with the same number, or that the lock is
- * free, is certain. Else an owner may be likely, because a majority shows it with different numbers. Either its votes are
- * being counted, and its token is still to be written back; or it holds the lock, and a node that was not needed for that, whose
- * number is higher, has taken the place of one that the holder has lost since. One of those that were needed is always left,
- * so the token is the lowest number. Time tells: a token is written back at once.
+ * A lock as the nodes show it that answered. Whom a majority shows with the same number is in. An owner may be likely, because a
+ * majority shows it with different numbers. Either its votes are being counted, and its token is still to be written back; or
+ * it holds the lock, and a node that was not needed for that, whose number is higher, has taken the place of one that the holder
+ * has lost since. One of those that were needed is always left, so the token is the lowest number. Time tells: a token is
+ * written back at once.
  *
- * @param certain what a majority shows
- * @param likely the owner, with the token that it has if it holds the lock
- * @param shown what single nodes show of owners
+ * @param key the lock's
+ * @param holders who is in, the newest first
+ * @param likely the owners, with the tokens that they have if they hold the lock
+ * @param isOpen there may be more, of whom nodes that are silent, or that show some only, have not told
+ * @param answers of the nodes
  * @param silent how many nodes did not answer
  */
-record View(@Nullable LockInfo certain, LockInfo.@Nullable Held likely, List<LockInfo.Held> shown, int silent) {
+record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpen, List<LockInfo> answers, int silent) {
+
+    private static final Comparator<Holder> NEWEST_FIRST =
+            Comparator.comparingLong(Holder::fencingToken).reversed();
 
     /** @param nodes how many there are */
     static View of(String key, List<LockInfo> answers, int nodes) {
+        List<List<Holder>> shown = answers.stream().map(View::shownBy).toList();
+        Set<String> owners = new LinkedHashSet<>();
+        shown.forEach(holders -> holders.forEach(holder -> owners.add(holder.owner())));
         int silent = nodes - answers.size();
-        List<LockInfo.Held> shown = new ArrayList<>();
-        Map<String, List<LockInfo.Held>> byOwner = new HashMap<>();
-        LockInfo certain = null;
-        LockInfo.Held likely = null;
-        boolean silentDecide = isMajority(silent, nodes);
-        for (LockInfo answer : answers) {
-            if (answer instanceof LockInfo.Held held) {
-                shown.add(held);
-                byOwner.computeIfAbsent(held.owner(), owner -> new ArrayList<>())
-                        .add(held);
-            }
+        boolean isOpen = silent > nodes / 2 || answers.stream().anyMatch(View::isPart);
+        List<Holder> holders = new ArrayList<>();
+        List<Holder> likely = new ArrayList<>();
+        for (String name : owners) {
+            Owner owner = Owner.of(name, shown, nodes);
+            holders.addAll(owner.agreed());
+            likely.addAll(owner.likely());
+            isOpen |= owner.isOpen();
         }
-        for (List<LockInfo.Held> held : byOwner.values()) {
-            if (isMajority(held.size(), nodes)) {
-                likely = withoutAges(Collections.min(held, Comparator.comparingLong(LockInfo.Held::fencingToken)));
-                certain = agreed(held, nodes);
-            }
-            silentDecide |= isMajority(held.size() + silent, nodes);
-        }
-        if (!silentDecide || isMajority(answers.size() - shown.size(), nodes)) {
-            certain = new LockInfo.Free(key);
-        }
-        return new View(certain, likely, shown, silent);
+        holders.sort(NEWEST_FIRST);
+        return new View(key, holders, likely, isOpen, answers, silent);
     }
 
-    private static boolean isMajority(int count, int nodes) {
-        return count > nodes / 2;
-    }
-
-    private static LockInfo.@Nullable Held agreed(List<LockInfo.Held> ofOneOwner, int nodes) {
-        for (LockInfo.Held held : ofOneOwner) {
-            long same = ofOneOwner.stream()
-                    .filter(other -> other.fencingToken() == held.fencingToken())
-                    .count();
-            if (isMajority((int) same, nodes)) {
-                return withoutAges(held);
-            }
+    /** What one node shows of holders. */
+    private static List<Holder> shownBy(LockInfo info) {
+        if (!(info instanceof LockInfo.Held held)) {
+            return List.of();
         }
-        return null;
+        LockInfo.Shares shares = held.shares();
+        return shares == null
+                ? List.of(new Holder(held.owner(), Share.WHOLE.units(), held.fencingToken(), held.remaining()))
+                : shares.first();
     }
 
-    /** Nodes know claims by the places that these brought along, which are times of their clients' clocks. */
-    private static LockInfo.Held withoutAges(LockInfo.Held held) {
+    private static long count(LockInfo info) {
+        LockInfo.Shares shares = info instanceof LockInfo.Held held ? held.shares() : null;
+        return shares == null ? shownBy(info).size() : shares.holders();
+    }
+
+    private static boolean isPart(LockInfo info) {
+        return count(info) > shownBy(info).size();
+    }
+
+    /** No other is in than those who are known to be. */
+    boolean isCertain() {
+        return likely.isEmpty() && !isOpen;
+    }
+
+    LockInfo info() {
+        if (holders.isEmpty()) {
+            return new LockInfo.Free(key);
+        }
+        Holder newest = holders.get(0);
+        LockInfo.Held seen = answers.stream()
+                .filter(answer -> shownBy(answer).stream().anyMatch(shown -> isSame(shown, newest)))
+                .map(LockInfo.Held.class::cast)
+                .findFirst()
+                .orElseThrow();
         return new LockInfo.Held(
-                held.key(),
-                held.owner(),
-                held.fencingToken(),
-                held.remaining(),
-                held.waiters(),
-                held.age(),
-                held.queue().stream()
+                key,
+                newest.owner(),
+                newest.fencingToken(),
+                newest.remaining(),
+                seen.waiters(),
+                seen.fencingToken() == newest.fencingToken() ? seen.age() : null,
+                // Nodes know claims by the places that these brought along, which are times of their clients' clocks.
+                seen.queue().stream()
                         .map(waiting -> new LockInfo.Waiting(waiting.owner(), null))
-                        .toList());
+                        .toList(),
+                newest.units() == Share.WHOLE.units() ? null : shares());
+    }
+
+    /** Each has one unit. Where nodes show some holders only, a majority of nodes counts as many as that at least. */
+    private LockInfo.Shares shares() {
+        long many = holders.size();
+        if (answers.stream().anyMatch(View::isPart)) {
+            List<Long> counts = answers.stream().map(View::count).toList();
+            many = Math.max(many, Owner.ofMajority(counts, majority()));
+        }
+        return new LockInfo.Shares(
+                (int) many,
+                many,
+                holders.stream().limit(LockInfo.Held.MOST_SHOWN).toList());
+    }
+
+    private int majority() {
+        return (answers.size() + silent) / 2 + 1;
+    }
+
+    private static boolean isSame(Holder one, Holder other) {
+        return one.fencingToken() == other.fencingToken() && one.owner().equals(other.owner());
+    }
+
+    private Stream<Holder> shown() {
+        return answers.stream().flatMap(answer -> shownBy(answer).stream());
+    }
+
+    /** Whether a node shows anybody. */
+    boolean showsAny() {
+        return shown().findAny().isPresent();
     }
 
     /** Whether a node shows that number. */
     boolean shows(long number) {
-        return shown.stream().anyMatch(held -> held.fencingToken() == number);
+        return shown().anyMatch(shown -> shown.fencingToken() == number);
     }
 
-    /** Whether a node shows it of that owner. */
-    boolean shows(long number, String owner) {
-        return shown.stream()
-                .anyMatch(held -> held.fencingToken() == number && held.owner().equals(owner));
+    /** Whether who has the token is in. It may be there with another number, where a majority does not show the same. */
+    boolean isIn(long token) {
+        return holders.stream().anyMatch(holder -> holder.fencingToken() == token)
+                || holders.stream()
+                        .filter(holder -> !isAgreed(holder))
+                        .anyMatch(holder -> shown().anyMatch(shown ->
+                                shown.fencingToken() == token && shown.owner().equals(holder.owner())));
     }
 
-    /** This, which is of a while later: what is likely still, as it was, is certain. */
+    private boolean isAgreed(Holder holder) {
+        return shown().filter(shown -> isSame(shown, holder)).count() >= majority();
+    }
+
+    /** This, which is of a while later: who is likely still, as it was, is in. */
     View after(View before) {
-        return certain == null && isLikely(before.likely) ? new View(likely, likely, shown, silent) : this;
-    }
-
-    private boolean isLikely(LockInfo.@Nullable Held before) {
-        return likely != null
-                && before != null
-                && likely.fencingToken() == before.fencingToken()
-                && likely.owner().equals(before.owner());
+        List<Holder> in = new ArrayList<>(holders);
+        List<Holder> others = new ArrayList<>();
+        for (Holder owner : likely) {
+            boolean wasThere = Stream.concat(before.likely.stream(), before.holders.stream())
+                    .anyMatch(earlier -> isSame(earlier, owner));
+            (wasThere ? in : others).add(owner);
+        }
+        in.sort(NEWEST_FIRST);
+        return new View(key, in, others, isOpen, answers, silent);
     }
 }

@@ -2,6 +2,7 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -81,6 +82,23 @@ final class Voters {
 
     int majority() {
         return all.size() / 2 + 1;
+    }
+
+    /** Each node would admit as many as the capacity, and a claim needs a majority of nodes only. Null if there is no reason. */
+    @Nullable
+    String whyUnsupported(Share share) {
+        if (share.isWhole() || share.equals(Share.ONE)) {
+            return all.stream()
+                    .filter(node -> !node.supports(share))
+                    .map(node -> node.whyUnsupported(share))
+                    .findFirst()
+                    .orElse(null);
+        }
+        int capacity = share.capacity();
+        return "a quorum cannot count permits: each of its " + size() + " nodes would admit " + capacity
+                + ", and a claim needs only " + majority() + " of them, so up to "
+                + (long) size() * capacity / majority() + " permits would be in use; take one of " + capacity
+                + " exclusive locks, \"key#1\" and so on, or use one Redis";
     }
 
     boolean isMajorityReady() {

@@ -3,11 +3,15 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import reactor.core.publisher.Mono;
 
 /** A round of questions for one claim, and what its answers come to: a grant, a place in the queue, or a failure. */
 final class Voting {
+
+    private static final int MOST_REFUSALS = 8;
 
     private final Voters nodes;
     private final Duration longestLease;
@@ -103,25 +107,38 @@ final class Voting {
     /**
      * The token is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
      * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
-     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it.
+     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it. A node
+     * says no too if it shows the token of another claim that shares the lock, for majorities of readers need not have
+     * numbered theirs at the same node; then a higher one is as good.
      */
     private Mono<ClaimResult> confirm(Round round) {
-        long token = Math.max(round.token(), candidacy.fencingToken());
-        return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.raise(claim, token))
-                .filter(answer -> round.counts(answer.node()) && Boolean.TRUE.equals(answer.value()))
-                .take(nodes.majority())
-                .count()
-                .flatMap(confirmed -> {
-                    if (nodes.isMajority(confirmed)) {
-                        candidacy.win(token, claim.lease());
-                        return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-                    }
-                    return claim.mode() == Claim.Mode.QUEUE
-                            ? Mono.just(queued(candidacy.moment()))
-                            : Mono.error(
-                                    new IllegalStateException("of the nodes that granted the lock too few confirmed"
-                                            + " it; some fell silent, or an operator released it by force; try again"));
-                });
+        return confirm(round, Math.max(round.token(), candidacy.fencingToken()), 0);
+    }
+
+    private Mono<ClaimResult> confirm(Round round, long token, int refused) {
+        return Mono.defer(() -> {
+            List<Boolean> answers = new ArrayList<>();
+            return nodes.hastenedFor(claim.lease())
+                    .askAll(node -> node.raise(claim, token))
+                    .filter(answer -> round.counts(answer.node()))
+                    .mapNotNull(answer -> answer.value())
+                    .doOnNext(answers::add)
+                    .takeUntil(answer -> round.isConfirmed(answers) || round.isRefused(answers))
+                    .then(Mono.defer(() -> confirmed(round, token, refused, answers)));
+        });
+    }
+
+    private Mono<ClaimResult> confirmed(Round round, long token, int refused, List<Boolean> answers) {
+        if (round.isConfirmed(answers)) {
+            candidacy.win(token, claim.lease());
+            return Mono.just(new ClaimResult.Granted(token, claim.lease()));
+        }
+        if (!claim.share().isWhole() && round.isRefused(answers) && refused < MOST_REFUSALS) {
+            return confirm(round, candidacy.above(token, refused), refused + 1);
+        }
+        return claim.mode() == Claim.Mode.QUEUE
+                ? Mono.just(queued(candidacy.moment()))
+                : Mono.error(new IllegalStateException("of the nodes that granted the lock too few confirmed"
+                        + " it; some fell silent, or an operator released it by force; try again"));
     }
 }

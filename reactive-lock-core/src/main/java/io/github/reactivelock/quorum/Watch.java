@@ -1,11 +1,15 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LockInfo.Holder;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,17 +22,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watch {
 
+    /** Of those who share a lock, for as long as nobody has the whole. */
+    private static final int MOST_REMEMBERED = 1_000;
+
     private final String key;
     private final int majority;
     private final Set<Integer> pushing = new HashSet<>();
-    private final Map<Integer, String> lastOwners = new HashMap<>();
-    private final Map<Long, Set<Integer>> releases = new HashMap<>();
+    /** By token, as nodes tell of them. */
+    private final Map<Long, LockEvent.Acquired> told = new LinkedHashMap<>();
+
+    private final Map<Long, Set<Integer>> releases = new LinkedHashMap<>();
     private boolean begun;
     /** A look that is followed by another one. */
     private @Nullable View uncertain;
 
-    private LockInfo.@Nullable Held open;
-    private long ended;
+    /** By token. */
+    private final Map<Long, Holder> open = new LinkedHashMap<>();
+
+    private final Set<Long> ended = new LinkedHashSet<>();
+    private long newest;
+    /** Whatever is older than a hold of the whole has ended. */
+    private long newestWhole;
 
     Watch(String key, int nodes) {
         this.key = key;
@@ -40,89 +54,119 @@ final class Watch {
         if (event instanceof LockEvent.Snapshot) {
             pushing.add(node);
         } else if (event instanceof LockEvent.Acquired acquired) {
-            lastOwners.put(node, acquired.owner());
-        } else if (event instanceof LockEvent.Released released && isNews(released.fencingToken())) {
+            told.put(acquired.fencingToken(), acquired);
+            forgetOldest(told.keySet());
+        } else if (event instanceof LockEvent.Released released && !isPast(released.fencingToken(), released.units())) {
             long token = released.fencingToken();
             Set<Integer> nodes = releases.computeIfAbsent(token, t -> new HashSet<>());
             nodes.add(node);
+            forgetOldest(releases.keySet());
             if (nodes.size() >= majority) {
-                String owner = lastOwners.getOrDefault(node, "");
-                List<LockEvent> events = new ArrayList<>(opened(owner, token));
-                events.addAll(closed());
+                List<LockEvent> events = new ArrayList<>();
+                opened(named(released), events);
+                closed(token, events);
                 return events;
             }
         }
         return List.of();
     }
 
+    private Holder named(LockEvent.Released released) {
+        LockEvent.Acquired acquired = told.get(released.fencingToken());
+        String owner = acquired == null ? "" : acquired.owner();
+        return new Holder(owner, released.units(), released.fencingToken(), Duration.ZERO);
+    }
+
     /** Looks take time: an end may be heard of when one has shown an owner that came later. */
-    private boolean isNews(long token) {
-        return token > ended && (open == null || token >= open.fencingToken());
+    private boolean isPast(long token, int units) {
+        boolean isWhole = units == Share.WHOLE.units();
+        return !open.containsKey(token)
+                && (ended.contains(token) || token <= newestWhole || (isWhole && token <= newest));
     }
 
     /** What a look at all nodes showed. If that is not certain, another look is asked for, unless one is on its way. */
     List<LockEvent> seen(View view, Runnable again) {
-        if (isCertain(view)) {
-            return seen(view.certain());
-        }
-        if (uncertain == null) {
+        if (uncertain == null && !view.isCertain() && !isKnown(view)) {
             uncertain = view;
             again.run();
         }
-        return List.of();
+        return seen(view, view.isCertain());
     }
 
     /** What the other look showed. Who watches hears of a lock in any case; later, nothing has happened that is not certain. */
     List<LockEvent> seenAgain(View view) {
         View later = uncertain == null ? view : view.after(uncertain);
         uncertain = null;
-        return isCertain(later) || begun ? seen(later.certain()) : seen(new LockInfo.Free(key));
+        return seen(later, later.isCertain() || !begun);
     }
 
     /** Where numbers differ, the owner that is known is still that as long as a node shows its token. */
-    private boolean isCertain(View view) {
-        LockInfo.Held likely = view.likely();
-        return view.certain() != null
-                || (open != null
-                        && likely != null
-                        && open.owner().equals(likely.owner())
-                        && view.shows(open.fencingToken()));
+    private boolean isKnown(View view) {
+        return !view.isOpen()
+                && view.likely().stream()
+                        .allMatch(likely -> open.values().stream()
+                                .anyMatch(known ->
+                                        known.owner().equals(likely.owner()) && view.shows(known.fencingToken())));
     }
 
     /** Until a majority pushes, a release could go by that too few tell of. */
-    private List<LockEvent> seen(@Nullable LockInfo now) {
-        if (now == null || pushing.size() < majority) {
+    private List<LockEvent> seen(View view, boolean isAll) {
+        if (pushing.size() < majority || (!begun && !isAll)) {
             return List.of();
         }
+        List<LockEvent> events = new ArrayList<>();
+        if (isAll) {
+            for (long token : List.copyOf(open.keySet())) {
+                if (view.holders().stream().noneMatch(holder -> holder.fencingToken() == token)) {
+                    closed(token, events);
+                }
+            }
+        }
+        view.holders().stream()
+                .sorted(Comparator.comparingLong(Holder::fencingToken))
+                .forEach(holder -> opened(holder, events));
         if (!begun) {
             begun = true;
-            open = now instanceof LockInfo.Held held ? held : null;
-            return List.of(new LockEvent.Snapshot(now));
+            return List.of(new LockEvent.Snapshot(view.info()));
         }
-        if (now instanceof LockInfo.Held held) {
-            return opened(held.owner(), held.fencingToken());
-        }
-        return closed();
-    }
-
-    private List<LockEvent> opened(String owner, long token) {
-        if (token <= ended || (open != null && open.fencingToken() == token)) {
-            return List.of();
-        }
-        List<LockEvent> events = new ArrayList<>(closed());
-        open = new LockInfo.Held(key, owner, token, Duration.ZERO, 0);
-        events.add(new LockEvent.Acquired(key, owner, token));
         return events;
     }
 
-    private List<LockEvent> closed() {
-        LockInfo.Held last = open;
-        if (last == null) {
-            return List.of();
+    private void opened(Holder holder, List<LockEvent> events) {
+        long token = holder.fencingToken();
+        if (open.containsKey(token) || isPast(token, holder.units())) {
+            return;
         }
-        open = null;
-        ended = last.fencingToken();
-        releases.keySet().removeIf(token -> token <= ended);
-        return List.of(new LockEvent.Released(key, ended));
+        boolean isWhole = holder.units() == Share.WHOLE.units();
+        List.copyOf(open.values()).stream()
+                .filter(known -> isWhole || known.units() == Share.WHOLE.units())
+                .forEach(known -> closed(known.fencingToken(), events));
+        open.put(token, holder);
+        newest = Math.max(newest, token);
+        if (isWhole) {
+            newestWhole = token;
+            ended.clear();
+            told.keySet().removeIf(older -> older < token);
+            releases.keySet().removeIf(older -> older < token);
+        }
+        events.add(new LockEvent.Acquired(key, holder.owner(), token, holder.units()));
+    }
+
+    private void closed(long token, List<LockEvent> events) {
+        Holder last = open.remove(token);
+        if (last != null) {
+            ended.add(token);
+            forgetOldest(ended);
+            releases.remove(token);
+            events.add(new LockEvent.Released(key, token, last.units()));
+        }
+    }
+
+    private static <T> void forgetOldest(Set<T> known) {
+        if (known.size() > MOST_REMEMBERED) {
+            Iterator<T> oldest = known.iterator();
+            oldest.next();
+            oldest.remove();
+        }
     }
 }

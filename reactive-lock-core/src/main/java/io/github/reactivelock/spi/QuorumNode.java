@@ -11,7 +11,7 @@ public interface QuorumNode extends LockBackend {
      *
      * @param claim who asks for what
      * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
-     *     orders serve the same one; a wish, at most 2<sup>52</sup>
+     *     orders serve the same one; a wish, from 1 to 2<sup>52</sup>
      * @return the answer and who gave it; never empty
      */
     Mono<Vote> vote(Claim claim, long ticket);
@@ -19,8 +19,9 @@ public interface QuorumNode extends LockBackend {
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
      * owner's if the claim owns the lock here. If the node's own is higher, the claim was granted anew since, or this node
-     * was not one of those that were counted: the node keeps its own and says false. Those who watch are told of the owner with
-     * this token, because it may differ from the one that they were told of.
+     * was not one of those that were counted: the node keeps its own and says false. So it does if another claim that shares
+     * the lock has this token here, because each node numbers by itself. Those who watch are told of the owner with this
+     * token, because it may differ from the one that they were told of.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority

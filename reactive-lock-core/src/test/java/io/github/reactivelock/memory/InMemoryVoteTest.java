@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,6 +89,33 @@ class InMemoryVoteTest {
 
         assertThat(anew).isGreaterThan(before);
         assertThat(grantedTo(owner)).isEqualTo(anew);
+    }
+
+    @Test
+    void aTokenThatAnotherReaderHasHereIsNotWrittenBack() {
+        Claim one = reader("one");
+        Claim two = reader("two");
+        long lower = grantedTo(one);
+        long higher = grantedTo(two);
+        List<LockEvent> events = new ArrayList<>();
+        Disposable watching = node.events("k").subscribe(events::add);
+        long token = 7L << LockBackend.PASS_BITS;
+
+        assertThat(node.raise(one, higher).block()).as("a number of a vote").isFalse();
+        assertThat(grantedTo(one)).isEqualTo(lower);
+        assertThat(node.raise(one, token).block()).isTrue();
+        assertThat(node.raise(two, token).block()).isFalse();
+        assertThat(grantedTo(two)).isEqualTo(higher);
+        assertThat(node.raise(one, token).block()).as("said again").isTrue();
+        assertThat(node.raise(two, token + 1).block()).isTrue();
+
+        assertThat(grantedTo(one)).isEqualTo(token);
+        assertThat(events).contains(new LockEvent.Acquired("k", "somebody", token, 1));
+        watching.dispose();
+    }
+
+    private static Claim reader(String id) {
+        return new Claim("k", id, "somebody", LEASE, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
     }
 
     private long grantedTo(Claim claim) {

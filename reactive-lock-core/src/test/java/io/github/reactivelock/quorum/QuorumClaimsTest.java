@@ -26,6 +26,15 @@ class QuorumClaimsTest {
         assertThat(ticket("one")).as("asked again").isEqualTo(ticket("two") - 1);
     }
 
+    /** A place below the first one says something else at a node that keeps places and ends of leases in one line. */
+    @Test
+    void aClockThatWasNeverSetGivesPlacesInOrderAllTheSame() {
+        now = Instant.EPOCH;
+
+        assertThat(ticket("one")).isEqualTo(1);
+        assertThat(ticket("two")).isEqualTo(2);
+    }
+
     @Test
     void aClockThatWasSetBackIsBelieved() {
         long before = ticket("one");

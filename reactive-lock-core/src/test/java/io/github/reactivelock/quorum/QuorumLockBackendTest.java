@@ -7,11 +7,9 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -129,69 +127,6 @@ class QuorumLockBackendTest {
         nodes.get(1).raise = Mono.just(false);
 
         assertThatThrownBy(() -> quorum.claim(claim).block(LIMIT)).hasMessageContaining("too few confirmed");
-    }
-
-    @Test
-    void nodesThatNumberAlikeWhatTheyGaveToDifferentOwnersShowNoOwner() {
-        nodes.get(0).info = Mono.just(new LockInfo.Held("k", "one", token(7), LEASE, 0));
-        nodes.get(1).info = Mono.just(new LockInfo.Held("k", "another", token(7), LEASE, 0));
-        nodes.get(2).info = Mono.just(new LockInfo.Free("k"));
-
-        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
-    }
-
-    @Test
-    void whileVotesAreCountedTheLockHasNoOwner() {
-        held(0, "one", token(7));
-        held(1, "one", token(5));
-        held(2, "another", token(6));
-        AtomicInteger looks = new AtomicInteger();
-        nodes.get(1).info = Mono.fromSupplier(() -> new LockInfo.Held(
-                "k", looks.getAndIncrement() % 2 == 0 ? "one" : "another", token(5), LEASE, 0)); // gave its vote back
-
-        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
-        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isFalse();
-    }
-
-    /** One of those that were needed for the grant has gone over, and one that was not needed keeps its own number. */
-    @Test
-    void aHoldIsSeenAlsoWhereNoMajorityShowsItsToken() {
-        held(0, "one", token(5));
-        held(1, "one", token(7));
-        held(2, "another", token(9));
-
-        assertThat(quorum.inspect("k").block(LIMIT))
-                .isInstanceOfSatisfying(
-                        LockInfo.Held.class,
-                        held -> assertThat(held.fencingToken()).isEqualTo(token(5)));
-        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
-        assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
-    }
-
-    @Test
-    void aHoldIsCurrentWhereAMajorityShowsItsToken() {
-        held(0, "one", token(7));
-        held(1, "another", token(9));
-        held(2, "one", token(7));
-
-        assertThat(quorum.isCurrent("k", token(7)).block(LIMIT)).isTrue();
-        assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
-    }
-
-    @Test
-    void whoseALockIsIsNotToldAsLongAsASilentNodeDecidesIt() {
-        held(0, "one", token(7));
-        held(1, "another", token(9));
-        nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
-
-        assertThat(quorum.isCurrent("k", token(3)).block(LIMIT)).isFalse();
-        assertThatThrownBy(() -> quorum.isCurrent("k", token(7)).block(LIMIT))
-                .hasMessageContaining("1 of 3 did not answer");
-        assertThatThrownBy(() -> quorum.inspect("k").block(LIMIT)).hasMessageContaining("1 of 3 did not answer");
-    }
-
-    private void held(int node, String owner, long token) {
-        nodes.get(node).info = Mono.just(new LockInfo.Held("k", owner, token, LEASE, 0));
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,7 @@ final class ScriptedNode implements QuorumNode {
     final List<Long> raised = new ArrayList<>();
     Mono<ClaimResult> vote = Mono.never();
     boolean olderWaits;
+    boolean shares = true;
     Mono<Boolean> raise = Mono.just(true);
     Mono<Boolean> release = Mono.just(true);
     Mono<LockInfo> info = Mono.never();
@@ -36,6 +38,11 @@ final class ScriptedNode implements QuorumNode {
     ScriptedNode(int number, List<String> log) {
         this.number = number;
         this.log = log;
+    }
+
+    @Override
+    public boolean supports(Share share) {
+        return shares || share.isWhole();
     }
 
     @Override

@@ -132,6 +132,89 @@ class WatchTest {
         assertThat(heard).containsExactly(FREE, new LockEvent.Acquired("k", "worker", TOKEN + 1));
     }
 
+    @Test
+    void readersComeAndGoOneByOneInWhateverOrderTheirTokensAre() {
+        push(0, FREE);
+        push(1, FREE);
+        shared(0, reader("one", TOKEN + 1));
+        shared(1, reader("one", TOKEN + 1));
+        push(1, acquired("one", TOKEN + 1));
+        shared(0, reader("one", TOKEN + 1), reader("two", TOKEN));
+        shared(1, reader("one", TOKEN + 1), reader("two", TOKEN));
+        push(1, acquired("two", TOKEN));
+        assertThat(heard).containsExactly(FREE, acquired("one", TOKEN + 1), acquired("two", TOKEN));
+
+        push(0, released(TOKEN + 1));
+        push(1, released(TOKEN + 1));
+        push(2, released(TOKEN + 1));
+        assertThat(heard).hasSize(4).endsWith(released(TOKEN + 1));
+
+        shared(0);
+        shared(1);
+        push(0, acquired("somebody who gave the vote back", TOKEN + 3));
+        assertThat(heard).hasSize(5).endsWith(released(TOKEN));
+    }
+
+    @Test
+    void aReaderThatNoLookHasSeenIsToldOnceAMajorityTellsOfItsEnd() {
+        push(0, FREE);
+        push(1, FREE);
+        for (int node = 0; node < 2; node++) {
+            push(node, acquired("one", TOKEN));
+            push(node, released(TOKEN));
+        }
+
+        assertThat(heard).containsExactly(FREE, acquired("one", TOKEN), released(TOKEN));
+    }
+
+    @Test
+    void aWriterComesWhenAllReadersAreGone() {
+        shared(0, reader("one", TOKEN), reader("two", TOKEN + 1));
+        shared(1, reader("one", TOKEN), reader("two", TOKEN + 1));
+        push(0, FREE);
+        push(1, FREE);
+        assertThat(heard).hasSize(1);
+
+        held(0, "writer", TOKEN + 2);
+        held(1, "writer", TOKEN + 2);
+        push(1, new LockEvent.Acquired("k", "writer", TOKEN + 2));
+        push(0, released(TOKEN));
+        push(1, released(TOKEN));
+
+        assertThat(heard)
+                .hasSize(4)
+                .contains(released(TOKEN), released(TOKEN + 1))
+                .endsWith(new LockEvent.Acquired("k", "writer", TOKEN + 2));
+    }
+
+    private static LockInfo.Holder reader(String owner, long token) {
+        return new LockInfo.Holder(owner, 1, token, Duration.ofSeconds(1));
+    }
+
+    private static LockEvent acquired(String reader, long token) {
+        return new LockEvent.Acquired("k", reader, token, 1);
+    }
+
+    private static LockEvent released(long token) {
+        return new LockEvent.Released("k", token, 1);
+    }
+
+    private void shared(int node, LockInfo.Holder... readers) {
+        LockInfo.Shares shares = new LockInfo.Shares(readers.length, readers.length, List.of(readers));
+        nodes.get(node).info = Mono.just(
+                readers.length == 0
+                        ? new LockInfo.Free("k")
+                        : new LockInfo.Held(
+                                "k",
+                                readers[0].owner(),
+                                readers[0].fencingToken(),
+                                Duration.ofSeconds(1),
+                                0,
+                                null,
+                                List.of(),
+                                shares));
+    }
+
     private void held(int node, String owner, long token) {
         nodes.get(node).info = Mono.just(new LockInfo.Held("k", owner, token, Duration.ofSeconds(1), 0));
     }

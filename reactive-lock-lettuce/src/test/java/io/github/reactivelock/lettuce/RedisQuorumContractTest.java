@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.ForwardingBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
@@ -51,11 +52,10 @@ class RedisQuorumContractTest extends LockBackendContract {
         return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE).withNodeTimeout(Duration.ofMillis(1500));
     }
 
-    /** A node's grant is a vote; the claim is served when it has asked again. */
+    /** A node's grant is a vote; the claim is served when it has asked again. Each node would count permits by itself. */
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(
-                Feature.SHARES, Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
+        return Set.of(Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 
     /** A release is answered when a majority has carried it out; the others follow. */
@@ -120,6 +120,64 @@ class RedisQuorumContractTest extends LockBackendContract {
         assertThat(grantedTo(node, owner)).isEqualTo(anew);
         assertThat(node.release(owner).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
+    }
+
+    @Test
+    void aTokenThatAnotherReaderHasHereIsNotWrittenBack() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim one = reader("shared-1");
+        Claim two = reader("shared-2");
+        BlockingQueue<LockEvent> events = new LinkedBlockingQueue<>();
+        Disposable watching = node.events("shared").subscribe(events::add);
+        RedisFixture.eventually("it watches", () -> !events.isEmpty());
+        long lower = grantedTo(node, one);
+        long higher = grantedTo(node, two);
+        long above = higher + (5L << LockBackend.PASS_BITS);
+
+        assertThat(node.raise(one, higher).block(LIMIT))
+                .as("a number of a vote")
+                .isFalse();
+        assertThat(grantedTo(node, one)).isEqualTo(lower);
+        assertThat(node.raise(one, above).block(LIMIT)).isTrue();
+        assertThat(node.raise(two, above).block(LIMIT)).isFalse();
+        assertThat(node.raise(one, above).block(LIMIT)).as("said again").isTrue();
+        assertThat(grantedTo(node, two)).isEqualTo(higher);
+        assertThat(node.raise(two, above + (1L << LockBackend.PASS_BITS)).block(LIMIT))
+                .isTrue();
+        assertThat(grantedTo(node, one)).isEqualTo(above);
+
+        LockEvent expected = new LockEvent.Acquired("shared", "reader", above, 1);
+        RedisFixture.eventually("the token is told", () -> events.contains(expected));
+        assertThat(node.forceRelease("shared", above).block(LIMIT)).isTrue();
+        assertThat(node.raise(one, above).block(LIMIT)).as("it is over").isFalse();
+        watching.dispose();
+        assertThat(node.release(two).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    /** As of a client whose clock was never set; the queue's line has the ends of readers' leases below zero. */
+    @Test
+    void aPlaceBelowTheFirstIsThePlaceOfAClaimThatWaits() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim one = reader("early-1");
+        Claim writer = new Claim("shared", "early-2", "writer", LEASE, Claim.Mode.QUEUE);
+        long before = grantedTo(node, one);
+        assertThat(node.vote(writer, -5_000_000_000_000_000L).map(Vote::result).block(LIMIT))
+                .isInstanceOf(ClaimResult.Queued.class);
+
+        assertThat(node.vote(reader("early-3"), 7).block(LIMIT))
+                .isNotNull()
+                .satisfies(vote -> assertThat(vote.result()).isInstanceOf(ClaimResult.Queued.class))
+                .satisfies(vote -> assertThat(vote.firstWaiting()).isEqualTo(1));
+        assertThat(node.release(reader("early-3")).block(LIMIT)).isFalse();
+        assertThat(node.release(one).block(LIMIT)).isTrue();
+        assertThat(grantedTo(node, writer)).isGreaterThan(before);
+        assertThat(node.release(writer).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    private static Claim reader(String id) {
+        return new Claim("shared", id, "reader", LEASE, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
     }
 
     private static long grantedTo(QuorumNode node, Claim claim) {

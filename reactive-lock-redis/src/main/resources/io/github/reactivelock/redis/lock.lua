@@ -522,7 +522,7 @@ local function answer(verb, k, at)
   -- may be one too many.
   if verb == 'vote' then
     local waits = ARGV[at + 3] == 'QUEUE'
-    local granted, left = claim(waits, ARGV[at + 4])
+    local granted, left = claim(waits, tonumber(ARGV[at + 4]) > 0 and ARGV[at + 4] or '1') -- not as one that shares
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
@@ -542,7 +542,14 @@ local function answer(verb, k, at)
       call('SET', TOKEN, '+' .. wanted .. mark_of_watcher, 'PX', kept(wanted, now))
     end
     local share, newest, rest = string.match(used and call('HGET', WAITERS, me) or '', '^=(%d+) (%d+) (.*)$')
-    if share and tonumber(newest) <= tonumber(wanted) then
+    local shown = share and tonumber(newest) <= tonumber(wanted)
+    if shown and known >= tonumber(wanted) then -- each server numbers by itself: another share may have this one
+      local all = call('HGETALL', WAITERS)
+      for i = 2, #all, 2 do
+        shown = shown and (all[i - 1] == me or string.match(all[i], '^=%d+ (%d+) ') ~= wanted)
+      end
+    end
+    if shown then
       call('HSET', WAITERS, me, '=' .. share .. ' ' .. wanted .. ' ' .. rest)
       token = string.format('%.0f', math.max(token, wanted))
       marked = nil
@@ -550,8 +557,11 @@ local function answer(verb, k, at)
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
+    if shown and watched then
+      publish(watched, 'acquired ' .. wanted .. '/' .. share .. string.match(rest, ' .*$'))
+    end
     if share then
-      return tonumber(newest) <= tonumber(wanted) and 1 or 0
+      return shown and 1 or 0
     end
     if id ~= me or tonumber(token) > tonumber(wanted) then
       return 0

@@ -12,8 +12,10 @@ import reactor.core.scheduler.Scheduler;
 @NullMarked
 public final class SimulatedQuorum {
 
-    /** A clock of nanoseconds may begin anywhere; a wall clock is not more than 37 years from 1970. */
+    /** A clock of nanoseconds may begin anywhere; a wall clock is not more than 37 years from there, and not before 2020. */
     private static final long MOST = 1L << 60;
+
+    private static final Instant MIDDLE = Instant.parse("2057-01-01T00:00:00Z");
 
     private SimulatedQuorum() {}
 
@@ -29,8 +31,7 @@ public final class SimulatedQuorum {
     public static QuorumLockBackend of(
             Scheduler timer, LongSupplier nanoClock, IntBinaryOperator chance, List<QuorumNode> nodes) {
         return QuorumLockBackend.of(
-                new Surroundings(
-                        timer, nanoClock, () -> Instant.ofEpochSecond(0, nanoClock.getAsLong() % MOST), chance),
+                new Surroundings(timer, nanoClock, () -> MIDDLE.plusNanos(nanoClock.getAsLong() % MOST), chance),
                 nodes.toArray(QuorumNode[]::new));
     }
 }

@@ -23,6 +23,7 @@ final class Fleets {
     private static final int KINDS = 40;
     private static final int ASKS = 19;
     private static final int ELECTS = 37;
+    private static final int SHARES = 17;
 
     private final Plan usual;
     private final SplittableRandom random;
@@ -36,8 +37,13 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == ELECTS;
     }
 
+    /** Some of those that share, too. */
     static boolean asksWith(long seed) {
-        return Math.floorMod(seed, KINDS) == ASKS;
+        return Math.floorMod(seed, KINDS) == ASKS || Math.floorMod(seed, 4 * KINDS) == SHARES + 2 * KINDS;
+    }
+
+    static boolean sharesWith(long seed) {
+        return Math.floorMod(seed, KINDS) == SHARES;
     }
 
     /** Most seeds have a {@link Swarm}, because its runs are short. */
@@ -50,6 +56,7 @@ final class Fleets {
             case 11 -> fleets.withoutOrder();
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
+            case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);

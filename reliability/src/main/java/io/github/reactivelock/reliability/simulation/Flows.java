@@ -22,6 +22,9 @@ final class Flows {
     /** Of work that blocks its thread when it is cancelled. */
     private static final double BLOCKING_SHARE = 0.3;
 
+    /** Of flows where some share. */
+    private static final double READERS = 0.6;
+
     private final World world;
     private final Plan plan;
     private final Oracle oracle;
@@ -137,7 +140,8 @@ final class Flows {
             this.member = member;
             this.machine = member.machine;
             this.options = options();
-            this.client = member.client().with(options);
+            LockClient chosen = member.client().with(options);
+            this.client = plan.shares() && world.chance(READERS) ? chosen.shared() : chosen;
         }
 
         Mono<Void> action() {

@@ -18,6 +18,8 @@ final class Holding {
     final Machine machine;
     final String key;
     final LockHandle handle;
+    /** A reader's. */
+    final boolean isShared;
     /** As the checker of histories reads it; empty if the lock was lost before the flow began. */
     final List<HistoryEvent> history = new ArrayList<>();
 
@@ -33,6 +35,7 @@ final class Holding {
         this.machine = machine;
         this.key = handle.key();
         this.handle = handle;
+        this.isShared = Simulated.isShared(handle);
         this.options = options;
         this.takenUntil = options.minHold().map(machine::worldTimeIn).orElse(0L);
     }
@@ -74,6 +77,16 @@ final class Holding {
             takenUntil = reliedUntil + (machine.worldTimeIn(delay) - now);
         }
         return outlasts;
+    }
+
+    /** Both may be inside. */
+    boolean fitsBeside(Holding other) {
+        return isShared && other.isShared;
+    }
+
+    /** Flows of a process that share a claim have passes of one token. */
+    boolean hasTokenOf(Holding other) {
+        return granted() == other.granted() && !claim().equals(other.claim());
     }
 
     void begin(long now) {
@@ -119,6 +132,6 @@ final class Holding {
 
     @Override
     public String toString() {
-        return "'" + key + "' on " + machine.name + ", token " + handle.fencingToken();
+        return (isShared ? "a share of '" : "'") + key + "' on " + machine.name + ", token " + handle.fencingToken();
     }
 }

@@ -9,8 +9,10 @@ final class KnownLock {
 
     final List<Holding> inside = new ArrayList<>();
 
-    @Nullable
-    Holding highest;
+    /** With the highest token. */
+    private @Nullable Holding highest;
+
+    private @Nullable Holding highestWhole;
 
     int waiting;
     /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
@@ -24,6 +26,20 @@ final class KnownLock {
     KnownLock(long now) {
         movedAt = now;
         unwantedSince = now;
+    }
+
+    /** Whose token one that begins now has to be above; null if there is none. */
+    @Nullable
+    Holding before(Holding begun) {
+        return begun.isShared ? highestWhole : highest;
+    }
+
+    void begins(Holding begun) {
+        Holding known = highest;
+        if (known == null || known.handle.fencingToken() < begun.handle.fencingToken()) {
+            highest = begun;
+        }
+        highestWhole = begun.isShared ? highestWhole : begun;
     }
 
     /** Time in which nobody waited does not count as standing still. */

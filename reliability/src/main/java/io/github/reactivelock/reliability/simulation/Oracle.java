@@ -169,17 +169,22 @@ final class Oracle {
             }
             compare(begun);
             for (Holding other : lock.inside) {
-                if (other.isHeld() && !isExcused(other) && !isExcused(begun)) {
+                if (!other.isHeld() || isExcused(other) || isExcused(begun)) {
+                    continue;
+                }
+                if (!begun.fitsBeside(other)) {
                     wrong(overlaps, begun + " begins while " + other + " is held");
+                } else if (begun.hasTokenOf(other)) {
+                    wrong(regressions, begun + " begins with the token of " + other);
                 }
             }
             lock.inside.forEach(promises::outlasts);
-            promises.begins(handle.key(), handle.fencingToken());
-            Holding highest = lock.highest;
-            if (highest == null || highest.handle.fencingToken() < handle.fencingToken()) {
-                lock.highest = begun;
-            } else if (!isExcused(begun) && !isExcused(highest)) {
-                wrong(regressions, begun + " begins after " + highest);
+            promises.begins(begun);
+            Holding before = lock.before(begun);
+            if (before == null || before.handle.fencingToken() < handle.fencingToken()) {
+                lock.begins(begun);
+            } else if (!isExcused(begun) && !isExcused(before)) {
+                wrong(regressions, begun + " begins after " + before);
             }
         }
         lock.inside.add(begun);
@@ -196,7 +201,9 @@ final class Oracle {
         if (!hold.history.isEmpty() && !wasCut(hold)) {
             look(hold);
             hold.end(world.now());
-            history.addAll(hold.history);
+            if (!hold.isShared) {
+                history.addAll(hold.history);
+            }
         }
         lock.movedAt = Math.max(world.now(), hold.takenUntil());
         if (world.isLogged()) {

@@ -118,6 +118,11 @@ record Plan(
         return Fleets.asksWith(seed);
     }
 
+    /** Some flows are readers. */
+    boolean shares() {
+        return Fleets.sharesWith(seed);
+    }
+
     /** What a store may be asked to keep. */
     Duration longestLease() {
         return keepsLocks() ? lease.multipliedBy(2) : lease;

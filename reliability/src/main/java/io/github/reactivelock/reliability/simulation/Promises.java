@@ -21,6 +21,8 @@ final class Promises {
         private final List<Promise> open = new ArrayList<>();
         /** When the first flow began under each token. */
         private final TreeMap<Long, Long> begun = new TreeMap<>();
+        /** Of the whole, beside which nobody else is in. */
+        private final TreeMap<Long, Long> whole = new TreeMap<>();
     }
 
     private final World world;
@@ -39,9 +41,13 @@ final class Promises {
         return locks.computeIfAbsent(key, unused -> new Lock());
     }
 
-    void begins(String key, long token) {
-        Lock lock = lock(key);
+    void begins(Holding hold) {
+        Lock lock = lock(hold.key);
+        long token = hold.handle.fencingToken();
         Long unused = lock.begun.putIfAbsent(token, world.now());
+        if (!hold.isShared) {
+            unused = lock.whole.putIfAbsent(token, world.now());
+        }
         lock.open.forEach(promise -> judge(lock, promise));
         lock.open.removeIf(promise -> promise.until < world.now());
     }
@@ -69,7 +75,8 @@ final class Promises {
         if (!isCurrent && hold.isHeld()) {
             broken.accept(hold + " is held, and was told that it is not the one in force");
         }
-        Map.Entry<Long, Long> next = lock(hold.key).begun.higherEntry(granted | ~Holding.MASK);
+        Lock lock = lock(hold.key);
+        Map.Entry<Long, Long> next = (hold.isShared ? lock.whole : lock.begun).higherEntry(granted | ~Holding.MASK);
         if (isCurrent && next != null && next.getValue() < asked) {
             broken.accept(hold + " was told that it is the one in force, after token " + next.getKey() + " began");
         }

@@ -5,6 +5,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,9 +35,12 @@ final class Truth {
         if (!plan.store().isQuorum()) {
             Site site = sites.get(0);
             LockInfo shown = site.inspect(hold.key);
-            return shown instanceof LockInfo.Held held && held.fencingToken() == hold.granted()
-                    ? tooLong(hold, held)
-                    : hold + " is held, and the store says " + brief(shown);
+            return holders(shown)
+                    .filter(held -> held.fencingToken() == hold.granted())
+                    .findFirst()
+                    .map(held -> tooLong(hold, held))
+                    .orElseGet(() -> Optional.of(hold + " is held, and the store says " + brief(shown)))
+                    .orElse(null);
         }
         String grant = hold.key + " " + hold.granted();
         long asked = Math.min(world.now(), hold.until() - plan.lease().toNanos());
@@ -51,9 +57,9 @@ final class Truth {
             LockInfo shown = site.inspect(hold.key);
             boolean counts =
                     !isNew || world.now() - site.since() >= plan.longestLease().toNanos();
-            boolean keeps = shown instanceof LockInfo.Held held
-                    && held.owner().equals(hold.client())
-                    && tooLong(hold, held) == null;
+            boolean keeps = holders(shown)
+                    .anyMatch(held -> held.owner().equals(hold.client())
+                            && tooLong(hold, held).isEmpty());
             if (counts && keeps) {
                 keep++;
             } else {
@@ -65,17 +71,29 @@ final class Truth {
                 : hold + " is held until " + seconds(hold.until()) + " and " + keep + " nodes keep it" + says;
     }
 
-    private @Nullable String tooLong(Holding hold, LockInfo.Held held) {
+    private static Stream<LockInfo.Holder> holders(LockInfo shown) {
+        if (!(shown instanceof LockInfo.Held held)) {
+            return Stream.empty();
+        }
+        LockInfo.Shares shares = held.shares();
+        return shares == null
+                ? Stream.of(new LockInfo.Holder(held.owner(), 1, held.fencingToken(), held.remaining()))
+                : shares.first().stream();
+    }
+
+    private Optional<String> tooLong(Holding hold, LockInfo.Holder held) {
         long until = world.now() + held.remaining().toNanos();
         return hold.until() - until <= Duration.ofMillis(1).toNanos()
-                ? null
-                : hold + " is held until " + seconds(hold.until()) + ", and at the store until " + seconds(until);
+                ? Optional.empty()
+                : Optional.of(hold + " is held until " + seconds(hold.until()) + ", and at the store until "
+                        + seconds(until));
     }
 
     private static String brief(LockInfo shown) {
-        return shown instanceof LockInfo.Held held
-                ? held.fencingToken() + " of " + held.owner() + " for " + held.remaining()
-                : "free";
+        String all = holders(shown)
+                .map(held -> held.fencingToken() + " of " + held.owner() + " for " + held.remaining())
+                .collect(Collectors.joining(", "));
+        return all.isEmpty() ? "free" : all;
     }
 
     private static String seconds(long nanos) {

@@ -1,0 +1,194 @@
+package io.github.reactivelock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LockInfo.Holder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** What three nodes show of a lock, and what follows from it. */
+class ObserverTest {
+
+    private static final Duration LEASE = Duration.ofMinutes(10);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final List<ScriptedNode> nodes = List.of(
+            new ScriptedNode(0, new ArrayList<>()),
+            new ScriptedNode(1, new ArrayList<>()),
+            new ScriptedNode(2, new ArrayList<>()));
+    private final QuorumLockBackend quorum =
+            QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new)).withNodeTimeout(Duration.ofHours(1));
+
+    @Test
+    void nodesThatNumberAlikeWhatTheyGaveToDifferentOwnersShowNoOwner() {
+        nodes.get(0).info = Mono.just(new LockInfo.Held("k", "one", token(7), LEASE, 0));
+        nodes.get(1).info = Mono.just(new LockInfo.Held("k", "another", token(7), LEASE, 0));
+        nodes.get(2).info = Mono.just(new LockInfo.Free("k"));
+
+        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
+    }
+
+    @Test
+    void whileVotesAreCountedTheLockHasNoOwner() {
+        held(0, "one", token(7));
+        held(1, "one", token(5));
+        held(2, "another", token(6));
+        AtomicInteger looks = new AtomicInteger();
+        nodes.get(1).info = Mono.fromSupplier(() -> new LockInfo.Held(
+                "k", looks.getAndIncrement() % 2 == 0 ? "one" : "another", token(5), LEASE, 0)); // gave its vote back
+
+        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isFalse();
+    }
+
+    /** One of those that were needed for the grant has gone over, and one that was not needed keeps its own number. */
+    @Test
+    void aHoldIsSeenAlsoWhereNoMajorityShowsItsToken() {
+        held(0, "one", token(5));
+        held(1, "one", token(7));
+        held(2, "another", token(9));
+
+        assertThat(quorum.inspect("k").block(LIMIT))
+                .isInstanceOfSatisfying(
+                        LockInfo.Held.class,
+                        held -> assertThat(held.fencingToken()).isEqualTo(token(5)));
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+        assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
+    }
+
+    @Test
+    void aHoldIsCurrentWhereAMajorityShowsItsToken() {
+        held(0, "one", token(7));
+        held(1, "another", token(9));
+        held(2, "one", token(7));
+
+        assertThat(quorum.isCurrent("k", token(7)).block(LIMIT)).isTrue();
+        assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
+    }
+
+    @Test
+    void whoseALockIsIsNotToldAsLongAsASilentNodeDecidesIt() {
+        held(0, "one", token(7));
+        held(1, "another", token(9));
+        nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
+
+        assertThat(quorum.isCurrent("k", token(3)).block(LIMIT)).isFalse();
+        assertThatThrownBy(() -> quorum.isCurrent("k", token(7)).block(LIMIT))
+                .hasMessageContaining("1 of 3 did not answer");
+        assertThatThrownBy(() -> quorum.inspect("k").block(LIMIT)).hasMessageContaining("1 of 3 did not answer");
+    }
+
+    @Test
+    void readersAreInWhomAMajorityShows() {
+        shared(0, reader("one", 5), reader("two", 7));
+        shared(1, reader("one", 5));
+        shared(2, reader("two", 7), reader("three", 9));
+
+        LockInfo.Held held =
+                Objects.requireNonNull(quorum.inspect("k").block(LIMIT)).held().orElseThrow();
+
+        assertThat(held.fencingToken()).isEqualTo(token(7));
+        assertThat(held.shares()).isEqualTo(new LockInfo.Shares(2, 2, List.of(reader("two", 7), reader("one", 5))));
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+        assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
+    }
+
+    @Test
+    void claimsOfOneOwnerAreAsManyAsAMajorityOfNodesShows() {
+        shared(0, reader("one", 5), reader("one", 8));
+        shared(1, reader("one", 5), reader("one", 9));
+        shared(2, reader("one", 6));
+
+        LockInfo.Held held =
+                Objects.requireNonNull(quorum.inspect("k").block(LIMIT)).held().orElseThrow();
+
+        assertThat(Objects.requireNonNull(held.shares()).holders()).isEqualTo(2);
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+        assertThat(quorum.isCurrent("k", token(8)).block(LIMIT)).isTrue();
+    }
+
+    @Test
+    void aReaderIsSeenWhileVotesOfAnotherAreCounted() {
+        AtomicInteger looks = new AtomicInteger();
+        for (int i = 0; i < 3; i++) {
+            int node = i;
+            nodes.get(node).info = Mono.fromSupplier(() ->
+                    info(reader("one", 5), reader("two", 10 + node + 10 * looks.getAndIncrement() / 3 * 3)));
+        }
+
+        LockInfo.Held held =
+                Objects.requireNonNull(quorum.inspect("k").block(LIMIT)).held().orElseThrow();
+
+        assertThat(Objects.requireNonNull(held.shares()).first()).containsExactly(reader("one", 5));
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+    }
+
+    @Test
+    void aReaderThatASilentNodeDecidesIsNotToldToBeOut() {
+        shared(0, reader("one", 5), reader("two", 7));
+        shared(1, reader("one", 5));
+        nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
+
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+        assertThat(quorum.isCurrent("k", token(3)).block(LIMIT)).isFalse();
+        assertThatThrownBy(() -> quorum.isCurrent("k", token(7)).block(LIMIT))
+                .hasMessageContaining("1 of 3 did not answer");
+        assertThat(quorum.inspect("k").block(LIMIT).isHeldBy("one")).isTrue();
+    }
+
+    @Test
+    void ofMoreReadersThanNodesShowNoneIsToldToBeOut() {
+        LockInfo.Shares shares = new LockInfo.Shares(300, 300, List.of(reader("one", 5)));
+        for (ScriptedNode node : nodes) {
+            node.info = Mono.just(new LockInfo.Held("k", "one", token(5), LEASE, 0, null, List.of(), shares));
+        }
+
+        assertThat(Objects.requireNonNull(quorum.inspect("k").block(LIMIT))
+                        .held()
+                        .orElseThrow()
+                        .shares())
+                .isEqualTo(shares);
+        assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
+        assertThatThrownBy(() -> quorum.isCurrent("k", token(6)).block(LIMIT))
+                .hasMessageContaining("let the resource compare tokens");
+    }
+
+    private void held(int node, String owner, long token) {
+        nodes.get(node).info = Mono.just(new LockInfo.Held("k", owner, token, LEASE, 0));
+    }
+
+    private void shared(int node, Holder... oldestFirst) {
+        nodes.get(node).info = Mono.just(info(oldestFirst));
+    }
+
+    private static LockInfo info(Holder... holders) {
+        Holder newest = holders[holders.length - 1];
+        List<Holder> first = Stream.of(holders).toList();
+        return new LockInfo.Held(
+                "k",
+                newest.owner(),
+                newest.fencingToken(),
+                LEASE,
+                0,
+                null,
+                List.of(),
+                new LockInfo.Shares(holders.length, holders.length, first));
+    }
+
+    private static Holder reader(String owner, long number) {
+        return new Holder(owner, 1, token(number), LEASE);
+    }
+
+    private static long token(long number) {
+        return number << QuorumNode.PASS_BITS;
+    }
+}
