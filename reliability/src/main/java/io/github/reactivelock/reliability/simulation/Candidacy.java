@@ -12,10 +12,6 @@ final class Candidacy {
 
     private static final long LONGEST_REST = 20_000_000;
     private static final double RESIGNING_SHARE = 0.4;
-    /** Many terms in a short time, and then one long enough for all to hear of it. */
-    private static final double SHORT_SHARE = 0.8;
-
-    private static final long SHORT_TERM = 50_000_000;
 
     private final World world;
     private final Plan plan;
@@ -67,7 +63,7 @@ final class Candidacy {
             if (world.chance(RESIGNING_SHARE)) {
                 member.machine.later(world.anyTime(plan.work()), null, () -> resign(term));
             }
-            long length = world.chance(SHORT_SHARE) ? world.shortTime(SHORT_TERM) : world.anyTime(plan.work());
+            long length = world.chance(0.5) ? world.shortTime(plan.work()) : world.anyTime(plan.work());
             return Mono.delay(Duration.ofNanos(length), member.threads).then().doFinally(signal -> {
                 oracle.ends(hold);
                 waits();
