@@ -7,6 +7,7 @@ import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -16,12 +17,16 @@ import reactor.core.publisher.Mono;
  */
 final class RecordedFlow {
 
+    private static final int OPEN = 0;
+    private static final int WRITING = 1;
+    private static final int WRITTEN = 2;
+
     private final History history;
     private final String key;
     private final String id;
     private final Share share;
     private final AtomicBoolean granted = new AtomicBoolean();
-    private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicInteger end = new AtomicInteger(OPEN);
 
     RecordedFlow(History history, String key, String id, Share share) {
         this.history = history;
@@ -50,9 +55,17 @@ final class RecordedFlow {
         }
     }
 
+    /** A cancel that meets the end of the work waits until that is written, because then the lock goes to the next. */
     private void end(LockHandle held) {
-        if (granted.get() && ended.compareAndSet(false, true)) {
+        if (!granted.get()) {
+            return;
+        }
+        if (end.compareAndSet(OPEN, WRITING)) {
             history.add(held.isHeld() ? Kind.RELEASED : Kind.LOST, key, id, held.fencingToken(), 0);
+            end.set(WRITTEN);
+        }
+        while (end.get() == WRITING) {
+            Thread.onSpinWait();
         }
     }
 
