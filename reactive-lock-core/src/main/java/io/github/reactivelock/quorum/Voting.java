@@ -116,6 +116,7 @@ final class Voting {
     }
 
     private Mono<ClaimResult> confirm(Round round, long token, int refused) {
+        boolean mayDrawAnother = !claim.share().isWhole() && refused < MOST_REFUSALS;
         return Mono.defer(() -> {
             List<Boolean> answers = new ArrayList<>();
             return nodes.hastenedFor(claim.lease())
@@ -123,18 +124,17 @@ final class Voting {
                     .filter(answer -> round.counts(answer.node()))
                     .mapNotNull(answer -> answer.value())
                     .doOnNext(answers::add)
-                    .takeUntil(answer -> round.isConfirmed(answers) || round.isRefused(answers))
-                    .then(Mono.defer(() -> confirmed(round, token, refused, answers)));
+                    .takeUntil(answer -> round.isConfirmed(answers) || (mayDrawAnother && round.isRefused(answers)))
+                    .then(Mono.defer(() -> mayDrawAnother && round.isRefused(answers)
+                            ? confirm(round, candidacy.above(token, refused), refused + 1)
+                            : confirmed(round, token, answers)));
         });
     }
 
-    private Mono<ClaimResult> confirmed(Round round, long token, int refused, List<Boolean> answers) {
+    private Mono<ClaimResult> confirmed(Round round, long token, List<Boolean> answers) {
         if (round.isConfirmed(answers)) {
             candidacy.win(token, claim.lease());
             return Mono.just(new ClaimResult.Granted(token, claim.lease()));
-        }
-        if (!claim.share().isWhole() && round.isRefused(answers) && refused < MOST_REFUSALS) {
-            return confirm(round, candidacy.above(token, refused), refused + 1);
         }
         return claim.mode() == Claim.Mode.QUEUE
                 ? Mono.just(queued(candidacy.moment()))
