@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A lock as the nodes show it that answered. Whom a majority shows with the same number is in. An owner may be likely, because a
+ * A lock as the nodes show it that answered. A holder that a majority shows with the same number is in. An owner may be likely, because a
  * majority shows it with different numbers. Either its votes are being counted, and its token is still to be written back; or
  * it holds the lock, and a node that was not needed for that, whose number is higher, has taken the place of one that the holder
  * has lost since. One of those that were needed is always left, so the token is the lowest number. Time tells: a token is
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param key the lock's
  * @param holders who is in, the newest first
  * @param likely the owners, with the tokens that they have if they hold the lock
- * @param isOpen there may be more, of whom nodes that are silent, or that show some only, have not told
+ * @param isOpen there may be more: nodes are silent, or show some holders only
  * @param answers of the nodes
  * @param silent how many nodes did not answer
  */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watch {
 
-    /** Of those who share a lock, for as long as nobody has the whole. */
+    /** Of those who share a lock, until a claim has the whole. */
     private static final int MOST_REMEMBERED = 1_000;
 
     private final String key;

@@ -59,8 +59,8 @@ final class Database {
     }
 
     /**
-     * A pool that is closed while a connection comes back may count that one twice, which it takes for an error of its user
-     *: nobody who closes a lock can do anything about it.
+     * A pool that is closed while a connection comes back may count that one twice, and fails then. The caller who closes a lock
+     * cannot do anything about it.
      */
     private static Mono<Void> ended(ConnectionPool pool) {
         return Mono.defer(pool::disposeLater).onErrorResume(error -> {

@@ -69,7 +69,7 @@ record Looking(Database database) {
         return longer;
     }
 
-    /** Empty if it is shared and nobody is left; for a transaction too. */
+    /** Empty if it is shared and no holder is left; for a transaction too. */
     static Mono<LockInfo> info(Session session, Seen seen) {
         LockRow lock = seen.lock();
         if (lock.isShared()) {

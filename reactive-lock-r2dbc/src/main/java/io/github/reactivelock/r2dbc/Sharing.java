@@ -55,7 +55,7 @@ final class Sharing {
         }
     }
 
-    /** Who is in; whoever has been silent for a lease of its own is forgotten, {@code models/Shares.tla: OwnDeadline}. */
+    /** Who is in; a holder that has been silent for a lease of its own is forgotten, {@code models/Shares.tla: OwnDeadline}. */
     private Mono<Occupancy> occupied(LockRow row) {
         boolean isShared = row.isShared();
         Mono<Long> forgotten = session.change("expire", name, isShared ? row.now() : Long.MAX_VALUE);
@@ -124,7 +124,7 @@ final class Sharing {
                         : Optional.of(TableLock.queued(in.firstEnd() - row.now(), in.token())));
     }
 
-    /** Nobody is before it. */
+    /** No claim is before it. */
     private Mono<Long> entered(Occupancy in, Successor asking) {
         LockRow row = in.row();
         long token = in.nextToken();

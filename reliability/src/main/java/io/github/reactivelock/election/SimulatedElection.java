@@ -13,7 +13,7 @@ public final class SimulatedElection {
     private SimulatedElection() {}
 
     /**
-     * A candidate of whom nothing is left to chance.
+     * A candidate with nothing left to chance.
      *
      * @param client by which it locks
      * @param key of the election

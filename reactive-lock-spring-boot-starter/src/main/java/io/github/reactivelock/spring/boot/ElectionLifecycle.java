@@ -148,7 +148,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
                 ended = term.asMono();
             }
             campaign.dispose();
-            Disposable unused = ended.doFinally(signal -> callback.run()).subscribe();
+            Disposable unused = ended.subscribe(nothing -> {}, failure -> callback.run(), callback);
         }
     }
 }

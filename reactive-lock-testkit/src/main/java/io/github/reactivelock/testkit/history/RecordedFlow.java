@@ -7,7 +7,6 @@ import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -17,16 +16,12 @@ import reactor.core.publisher.Mono;
  */
 final class RecordedFlow {
 
-    private static final int OPEN = 0;
-    private static final int WRITING = 1;
-    private static final int WRITTEN = 2;
-
     private final History history;
     private final String key;
     private final String id;
     private final Share share;
     private final AtomicBoolean granted = new AtomicBoolean();
-    private final AtomicInteger end = new AtomicInteger(OPEN);
+    private boolean isEnded;
 
     RecordedFlow(History history, String key, String id, Share share) {
         this.history = history;
@@ -55,17 +50,11 @@ final class RecordedFlow {
         }
     }
 
-    /** A cancel that meets the end of the work waits until that is written, because then the lock goes to the next. */
-    private void end(LockHandle held) {
-        if (!granted.get()) {
-            return;
-        }
-        if (end.compareAndSet(OPEN, WRITING)) {
+    /** A cancel that meets the end of the work returns when that is written, because then the lock goes to the next. */
+    private synchronized void end(LockHandle held) {
+        if (granted.get() && !isEnded) {
+            isEnded = true;
             history.add(held.isHeld() ? Kind.RELEASED : Kind.LOST, key, id, held.fencingToken(), 0);
-            end.set(WRITTEN);
-        }
-        while (end.get() == WRITING) {
-            Thread.onSpinWait();
         }
     }
 

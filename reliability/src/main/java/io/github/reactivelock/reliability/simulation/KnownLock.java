@@ -42,7 +42,7 @@ final class KnownLock {
         highestWhole = begun.isShared ? highestWhole : begun;
     }
 
-    /** Time in which nobody waited does not count as standing still. */
+    /** Time in which no flow waited does not count as standing still. */
     void waits(long now) {
         if (waiting == 0) {
             movedAt += Math.max(0, now - Math.max(movedAt, unwantedSince));

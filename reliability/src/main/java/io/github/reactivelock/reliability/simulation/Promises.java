@@ -21,7 +21,7 @@ final class Promises {
         private final List<Promise> open = new ArrayList<>();
         /** When the first flow began under each token. */
         private final TreeMap<Long, Long> begun = new TreeMap<>();
-        /** Of the whole, beside which nobody else is in. */
+        /** Of the whole, beside which no other is in. */
         private final TreeMap<Long, Long> whole = new TreeMap<>();
     }
 
