@@ -59,6 +59,20 @@ class OneOfOneTest {
     }
 
     @Nested
+    class MinHold extends MinHoldCases {
+        MinHold() {
+            super(new OneOfOne());
+        }
+    }
+
+    @Nested
+    class LockDelay extends LockDelayCases {
+        LockDelay() {
+            super(new OneOfOne());
+        }
+    }
+
+    @Nested
     class Cancellation extends CancellationCases {
         Cancellation() {
             super(new OneOfOne());
