@@ -33,7 +33,8 @@ import reactor.core.publisher.Mono;
  *       free lock goes to the first live waiter in the queue, or to the claim if there is none before it. Otherwise a
  *       claim that waits is queued, keeping its place if it has one, and is answered with what is left of the lease and
  *       the last token.
- *   <li><b>Shares.</b> While claims share a lock, the owner's key says how many units are in use, so that a claim for the
+ *   <li><b>Shares.</b> A share that finds the lock free takes it as a whole claim does, until another call has to do with
+ *       it. Then the owner's key says how many units are in use, so that a claim for the
  *       whole finds it taken and does nothing else. Those that share stand in {@code :queue} with the end of their lease as
  *       a negative score. The first that waits is granted as soon as it fits, and those behind it, up to a hundred a call.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
@@ -45,7 +46,8 @@ import reactor.core.publisher.Mono;
  *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
  *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
  *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent client.
- *   <li><b>Kept.</b> A lock that outlasts its hold gets another claim as its owner, with its own lease and the same token.
+ *   <li><b>Kept.</b> A lock that outlasts its hold gets another claim as its owner, with its own lease and the same token; so
+ *       does a share.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
