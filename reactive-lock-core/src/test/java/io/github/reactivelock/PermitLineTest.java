@@ -234,11 +234,11 @@ class PermitLineTest {
         flows.addAll(flows(permits(3), 1));
         queue();
         release(flows.get(0));
-        flows.get(1).cancel();
 
         List<TestSubscriber<LockHandle>> next = flows(permits(3), 2);
 
-        assertThat(store.log).as("both behind one claim").endsWith("claim .2");
+        assertThat(store.log).as("both behind one claim").endsWith("release .0", "claim .2");
+        flows.get(1).cancel();
         grant(6);
         release(next);
     }
@@ -284,6 +284,18 @@ class PermitLineTest {
                         flow -> assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class));
         assertThat(store.log).contains("release .0", "release .1", "release .2");
         assertThat(store.count("release")).isEqualTo(3);
+    }
+
+    @Test
+    void whereOneClaimFailsNoneIsLeftOfThoseThatWaitedBesideIt() {
+        List<TestSubscriber<LockHandle>> flows = flows(2);
+        store.claim(); // is never answered
+        queue();
+
+        bench.time.advance(Bench.LEASE.dividedBy(2));
+
+        assertThat(flows.get(1).expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).contains("release .0", "release .1");
     }
 
     @Test
