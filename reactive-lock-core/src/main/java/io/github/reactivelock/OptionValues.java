@@ -62,6 +62,10 @@ final class OptionValues {
             throw new IllegalArgumentException("minHold of " + minHold + " is for whole locks, this is " + share.text()
                     + "; leave it out, or use a client that does not share");
         }
+        if (!share.isWhole() && !lockDelay.isZero()) {
+            throw new IllegalArgumentException("lockDelay of " + lockDelay + " is for whole locks, this is "
+                    + share.text() + "; leave it out, or use a client that does not share");
+        }
     }
 
     /** What the store is asked for; it keeps a lock that it does not hear of for the delay beyond the lease. */

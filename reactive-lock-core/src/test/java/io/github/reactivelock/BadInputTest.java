@@ -238,4 +238,16 @@ class BadInputTest {
                 .withMessageContaining("minHold of PT2S is for whole locks");
         lock.close().block();
     }
+
+    /** A share that is lost would be free at once, and what a lock is kept by is a claim for the whole. */
+    @Test
+    void aShareIsNotKeptForADelay() {
+        LockClient lock = LockClient.create(InMemoryLockBackend.create());
+        LockClient readers = lock.shared();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> readers.with(LockOptions.defaults().withLockDelay(Duration.ofSeconds(2))))
+                .withMessageContaining("lockDelay of PT2S is for whole locks");
+        lock.close().block();
+    }
 }
