@@ -96,7 +96,7 @@ final class Round {
      * node is left out twice, or the votes of three claims could stay apart for ever.
      */
     boolean isDecided() {
-        if (isUnanswered() || (isGranted() && isTokenCertain())) {
+        if (isUnanswered() || (isGranted() && (silent() == 0 || isTokenCertain()))) {
             return true;
         }
         return granted.size() + silent() < majority()
@@ -116,10 +116,10 @@ final class Round {
     /**
      * A node outside of the majority that granted may have numbered its vote higher, which says nothing. So the token of a
      * grant that may still be in force is looked for on a majority: any other grant since would share a node with that one,
-     * and have left a higher number there.
+     * and have left a higher number there. A node that failed may show it as well, so it is not known to be over then.
      */
-    private boolean isTokenCertain() {
-        return known == 0 || isUnchanged() || unchanged.size() + silent() < majority();
+    boolean isTokenCertain() {
+        return known == 0 || isUnchanged() || unchanged.size() + silent() + failures.size() < majority();
     }
 
     private boolean isUnchanged() {

@@ -54,7 +54,7 @@ final class Voting {
 
     private Mono<ClaimResult> decide(Round round) {
         if (round.isGranted()) {
-            return confirm(round);
+            return round.isTokenCertain() ? confirm(round) : unconfirmed();
         }
         boolean trying = claim.mode() == Claim.Mode.TRY;
         if (round.isUnanswered() || (trying && round.isTooEarly())) {
@@ -136,6 +136,10 @@ final class Voting {
             candidacy.win(token, claim.lease());
             return Mono.just(new ClaimResult.Granted(token, claim.lease()));
         }
+        return unconfirmed();
+    }
+
+    private Mono<ClaimResult> unconfirmed() {
         return claim.mode() == Claim.Mode.QUEUE
                 ? Mono.just(queued(candidacy.moment()))
                 : Mono.error(new IllegalStateException("of the nodes that granted the lock too few confirmed"

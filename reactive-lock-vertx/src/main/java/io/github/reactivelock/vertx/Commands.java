@@ -181,6 +181,9 @@ final class Commands implements Link.User {
         for (int i = again.size() - 1; i >= 0; i--) {
             waiting.addFirst(again.get(i));
         }
+        if (!closed && !waiting.isEmpty()) {
+            link.want();
+        }
     }
 
     @Override

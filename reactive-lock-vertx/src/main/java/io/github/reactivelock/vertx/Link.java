@@ -13,14 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
- * client does not do by itself. All code here runs on one event loop, so it needs no lock.
+ * client does not do by itself. All code here runs on one event loop, so it needs no lock. While the Vertx is being closed, which
+ * begins with all connections, it opens another one only if it is wanted, for a release say: one that is opened just before
+ * the event loops end may be left to nobody.
  *
  * <pre>
  * state    leaves on
  * IDLE     wanted -> OPENING
  * OPENING  open -> OPEN; failure -> PAUSING while an interruption is younger than the patience, else IDLE
- * OPEN     interruption -> PAUSING
- * PAUSING  timer -> OPENING
+ * OPEN     interruption -> PAUSING, or IDLE if the Vertx is being closed
+ * PAUSING  timer -> OPENING, or IDLE likewise
  * any      close -> CLOSED
  * </pre>
  */
@@ -33,7 +35,7 @@ final class Link {
         /** A message arrived that is not an answer. */
         void received(Response push);
 
-        /** The connection is gone; the link opens another one. */
+        /** The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one wants it. */
         void interrupted();
 
         /** There is no connection, and the link opens none until one is wanted again. */
@@ -141,13 +143,21 @@ final class Link {
     private void lost() {
         interruptedAt = System.nanoTime();
         var unused = discard();
-        retry();
+        if (isVertxClosing()) {
+            state = State.IDLE;
+        } else {
+            retry();
+        }
         user.interrupted();
+    }
+
+    private boolean isVertxClosing() {
+        return context.owner().closeFuture().isClosed();
     }
 
     private void failed(Throwable error) {
         var unused = discard();
-        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience) {
+        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience && !isVertxClosing()) {
             retry();
         } else {
             state = State.IDLE;
@@ -161,7 +171,10 @@ final class Link {
         long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
         var unused = context.setTimer(Math.max(1, delay), timer -> {
-            if (state == State.PAUSING) {
+            if (state == State.PAUSING && isVertxClosing()) {
+                state = State.IDLE;
+                user.interrupted();
+            } else if (state == State.PAUSING) {
                 open();
             }
         });
