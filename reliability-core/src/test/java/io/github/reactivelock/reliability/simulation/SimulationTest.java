@@ -12,9 +12,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A minute of the simulation with fresh seeds, and what makes a seed worth printing. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // it leaves the processor to what runs beside it
 class SimulationTest {
 
     @Test
