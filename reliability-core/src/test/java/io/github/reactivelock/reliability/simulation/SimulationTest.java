@@ -86,10 +86,12 @@ class SimulationTest {
         assertThat(table).containsExactlyInAnyOrderElementsOf(planted);
     }
 
-    /** Beside which tests that wait for servers go on: it leaves the processor to them. */
+    /** Beside which tests that wait for servers go on: it leaves most of the processor to them. */
     private static String inAnotherProcess(String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 "nice",
+                "-n",
+                "5",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
