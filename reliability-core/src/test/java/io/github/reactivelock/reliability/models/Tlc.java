@@ -74,7 +74,9 @@ final class Tlc {
         Files.writeString(directory.resolve("checked.cfg"), configuration.constants());
         Path printed = directory.resolve("printed.txt");
         Process process = new ProcessBuilder(
-                        "nice", // it leaves the processor to the tests beside it, which wait for servers
+                        "nice", // it leaves the processor to the tests beside it, which wait for servers, but not all
+                        "-n",
+                        "5",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Djava.io.tmpdir="
                                 + directory, // where it unpacks its own modules, under names that are not unique

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Whatever a quorum does, asked by three claims and answered in any order, {@code Quorum.tla} allows. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // it leaves the processor to what runs beside it
 class QuorumDriftTest {
 
     @Test

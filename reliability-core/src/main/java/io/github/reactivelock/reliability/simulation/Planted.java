@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Puts old defects back, one at a time, and lets the simulation look for them. A file of {@code reliability/planted} says
+ * Puts old defects back, one at a time, and lets the simulation look for them. A file of {@code reliability-core/planted} says
  * what it is, in lines that begin with {@code #}, and why it is not found if it is not, then for each place the file ({@code file Name.java}), the lines that are
  * there (behind a minus sign) and those that take their place (behind a plus sign).
  */
@@ -42,7 +42,7 @@ final class Planted {
         out.println("| planted defect | seeds | processor seconds | what was seen |");
         out.println("|---|---:|---:|---|");
         boolean all = true;
-        try (Stream<Path> files = Files.list(root.resolve("reliability/planted"))) {
+        try (Stream<Path> files = Files.list(root.resolve("reliability-core/planted"))) {
             for (Path file : files.filter(file -> file.getFileName().toString().contains(only))
                     .sorted()
                     .toList()) {

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.Fairness;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** However flows hand a lock on, and whatever answers and pushes cross one another, {@code Cohort.tla} allows it. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // it leaves the processor to what runs beside it
 class CohortDriftTest {
 
     @ParameterizedTest

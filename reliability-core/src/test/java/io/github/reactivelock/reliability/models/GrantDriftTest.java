@@ -24,7 +24,6 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -35,10 +34,9 @@ import reactor.test.subscriber.TestSubscriber;
 
 /**
  * The engine concludes from whatever it hears what the model concludes: whether there is a hold, with which token, and for
- * how long to the nanosecond. The store says anything at any time, in any order, so that no branch is left out. Alone,
- * because thousands of losses are not worth a line of the log each.
+ * how long to the nanosecond. The store says anything at any time, in any order, so that no branch is left out. The
+ * log is silent, because thousands of losses are not worth a line each.
  */
-@Isolated
 class GrantDriftTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

@@ -12,9 +12,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A minute of the simulation with fresh seeds, and what makes a seed worth printing. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // it leaves the processor to what runs beside it
 class SimulationTest {
 
     @Test
@@ -83,10 +86,12 @@ class SimulationTest {
         assertThat(table).containsExactlyInAnyOrderElementsOf(planted);
     }
 
-    /** Beside which tests that wait for servers go on: it leaves the processor to them. */
+    /** Beside which tests that wait for servers go on: it leaves most of the processor to them. */
     private static String inAnotherProcess(String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 "nice",
+                "-n",
+                "5",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),

@@ -24,7 +24,6 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -37,9 +36,7 @@ import reactor.core.scheduler.Schedulers;
  * let time pass so that holds are renewed, let the clock run ahead of all timers so that they are lost, release by force
  * and close, in every combination that chance gives. The second client hears late of answers and pushes, so that
  * either overtakes the other. Never are two inside at once, never does anybody enter with an old token, and afterwards nothing is left.
- * Alone, because it fills the machine.
  */
-@Isolated
 class EngineModelTest {
 
     private static final Logger NOISE = (Logger) LoggerFactory.getLogger("io.github.reactivelock");

@@ -12,13 +12,11 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Every promise of the models holds, and each of their rules is needed: without it a promise is broken, the one that is
- * named. A model that cannot fail shows nothing. Alone, because it fills the machine, with two of them at a time.
+ * named. A model that cannot fail shows nothing. Two of them at a time fill the machine, and leave it to what runs beside them.
  */
-@Isolated
 class ModelsTest {
 
     @TestFactory
