@@ -165,6 +165,9 @@ final class Queries {
                 }
                 return isGoneFrom(held);
             }
+            if (fencingToken == 0) { // a store that tells of changes before it says where they begin
+                return false;
+            }
             if (event instanceof LockEvent.Released released) {
                 return isWhole(released.units())
                         ? released.fencingToken() >= fencingToken

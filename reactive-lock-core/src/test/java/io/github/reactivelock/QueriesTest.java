@@ -135,6 +135,18 @@ class QueriesTest {
         assertThat(awaited.isTerminatedComplete()).isTrue();
     }
 
+    @Test
+    void whatIsHeardBeforeTheFirstSnapshotEndsNothing() {
+        TestSubscriber<Void> seen = subscribe(clientThatIsTold().awaitRelease("k"));
+
+        tell(new LockEvent.Acquired("k", "b", 2 << 12));
+        tell(new LockEvent.Snapshot(held(2)));
+
+        assertThat(seen.isTerminatedComplete()).isFalse();
+        tell(new LockEvent.Released("k", 2 << 12));
+        assertThat(seen.isTerminatedComplete()).isTrue();
+    }
+
     /** However many there are, and whether its end was told or not. */
     @Test
     void whoSharesALockHasComeAfterAHoldOfTheWhole() {

@@ -252,6 +252,7 @@ public abstract class RedisLockBackend implements QuorumNode {
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
         return channels.listen(names.events(key))
+                .skipUntil(push -> !push.isMessage()) // the channel of a watcher before this one may not be left yet
                 .concatMap(push -> push.isMessage() ? Mono.justOrEmpty(RedisReplies.event(key, push.text())) : snapshot)
                 .mergeWith(afterLoss);
     }
