@@ -27,9 +27,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * New projects as a user makes them, on the supported lines of Spring Boot, with the versions that Boot gives them: one
  * dependency and under ten lines before the first lock. They are built by Maven and run from their jars. Not a part of the
  * build, because not every repository has the native parts of Netty that Boot brings along; run it with
- * {@code ./verify -pl reactive-lock-spring-boot-starter -am -Dtest=NewProjectsCheck -Dsurefire.failIfNoSpecifiedTests=false}.
+ * {@code ./verify -pl reactive-lock-spring-boot-starter -am -Dtest=NewProjectsIT -Dsurefire.failIfNoSpecifiedTests=false}.
  */
-class NewProjectsCheck {
+class NewProjectsIT {
 
     private static final List<String> BOOT_4 = List.of("4.0.9", "4.1.2");
     private static final NewProject OLD = new NewProject("boot-3.5", "3.5.16");
