@@ -25,11 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * New projects as a user makes them, on the supported lines of Spring Boot, with the versions that Boot gives them: one
- * dependency and under ten lines before the first lock. They are built by Maven and run from their jars. Not a part of the
- * build, because not every repository has the native parts of Netty that Boot brings along; run it with
- * {@code ./verify -pl reactive-lock-spring-boot-starter -am -Dtest=NewProjectsCheck -Dsurefire.failIfNoSpecifiedTests=false}.
+ * dependency and under ten lines before the first lock. They are built by Maven and run from their jars.
  */
-class NewProjectsCheck {
+class NewProjectsIT {
 
     private static final List<String> BOOT_4 = List.of("4.0.9", "4.1.2");
     private static final NewProject OLD = new NewProject("boot-3.5", "3.5.16");
@@ -83,7 +81,8 @@ class NewProjectsCheck {
 
         @Override
         public void close() throws IOException {
-            process.destroy();
+            // Not by the process itself, which would close what it still has to say.
+            assertThat(process.toHandle().destroy()).isTrue();
             String rest = String.join("\n", out.lines().toList());
             try {
                 assertThat(process.waitFor(1, TimeUnit.MINUTES)).as(rest).isTrue();
