@@ -156,8 +156,16 @@ final class Commands implements Link.User {
     public void opened(RedisConnection opened) {
         connection = opened;
         // Ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
-        var unused = opened.send(
-                Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body()));
+        Request script =
+                Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body());
+        var unused = Link.sent(opened, script).onFailure(error -> {
+            if (isInterruption(error)) {
+                link.broken(opened);
+            }
+        });
+        if (connection != opened) {
+            return;
+        }
         send();
         if (openedBefore) {
             replaced.run();

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -78,6 +79,15 @@ final class Link {
         this.opener = opener;
         this.patience = patience.toNanos();
         this.user = user;
+    }
+
+    /** Sends over a connection, which throws if it has ended; it may have before its end was listened for. */
+    static Future<Response> sent(RedisConnection connection, Request request) {
+        try {
+            return connection.send(request);
+        } catch (RuntimeException e) {
+            return Future.failedFuture(e);
+        }
     }
 
     void want() {
