@@ -1,0 +1,176 @@
+"use strict";
+
+const connection = document.getElementById("connection");
+const problem = document.getElementById("problem");
+const instances = document.getElementById("instances");
+const lanes = document.getElementById("lanes");
+const news = document.getElementById("news");
+const metrics = document.getElementById("metrics");
+
+function element(name, text, className = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}
+
+/** Only what has changed, so that a screen reader hears of nothing else. */
+function say(where, text) {
+  if (where.textContent !== `${text}`) {
+    where.textContent = text;
+  }
+}
+
+async function post(path) {
+  try {
+    const answer = await fetch(path, { method: "POST" });
+    say(problem, answer.ok ? "" : (await answer.json()).detail);
+  } catch (failure) {
+    say(problem, `The page could not ask for it: ${failure.message}`);
+  }
+}
+
+function copyOf(template, id, title) {
+  const made = document.getElementById(template).content.firstElementChild.cloneNode(true);
+  const heading = made.querySelector("h3");
+  made.id = id;
+  heading.id = `${id}-title`;
+  heading.textContent = title;
+  made.setAttribute("aria-labelledby", heading.id);
+  return made;
+}
+
+/** What is seen comes first in the name, as it is said to a program that listens. */
+function button(made, text, about, action) {
+  made.type = "button";
+  say(made, text);
+  made.setAttribute("aria-label", `${text}: ${about}`);
+  made.onclick = action;
+  return made;
+}
+
+const states = { starting: "is starting", running: "runs", paused: "stands still (paused)", ended: "does not run" };
+
+function showInstance(state) {
+  let card = document.getElementById(state.name);
+  if (!card) {
+    card = copyOf("instance", state.name, state.name);
+    card.querySelector("h3").className = state.name;
+    instances.append(card);
+  }
+  card.querySelector(".state").className = `state ${state.status}`;
+  say(card.querySelector(".state"), states[state.status]);
+  for (const [part, count] of [["waiting", state.waiting], ["holding", state.holding], ["at-risk", state.atRisk],
+    ["lost", state.lost]]) {
+    say(card.querySelector(`.${part}`), count);
+  }
+  card.querySelector(".at-risk").classList.toggle("alarm", state.atRisk > 0);
+  card.querySelector(".lost").classList.toggle("alarm", state.lost > 0);
+  const path = `/instances/${state.name}`;
+  const ended = state.status === "ended";
+  const kill = card.querySelector(".kill");
+  kill.classList.toggle("start", ended);
+  button(kill, ended ? "Start" : "Kill (kill -9)", state.name, () => post(`${path}/${ended ? "start" : "kill"}`));
+  const paused = state.status === "paused";
+  const pause = card.querySelector(".pause");
+  // It stays where it is, and focus with it.
+  const idle = ended || state.status === "starting";
+  pause.setAttribute("aria-disabled", idle);
+  button(pause, paused ? "Resume" : "Pause", state.name,
+    () => idle || post(`${path}/${paused ? "resume" : "pause"}`));
+}
+
+function openLane(item, names) {
+  const lane = copyOf("lane", item, item);
+  const buttons = lane.querySelector(".buttons");
+  for (const name of names) {
+    buttons.append(button(element("button", ""), `Order at ${name}`, item,
+      () => post(`/instances/${name}/orders/${item}`)));
+  }
+  buttons.append(button(element("button", ""), "Six at once", item, () => post(`/rushes/${item}`)));
+  lanes.append(lane);
+  return lane;
+}
+
+function time(millis) {
+  return millis < 1000 ? `${millis.toFixed(1)} ms` : `${(millis / 1000).toFixed(1)} s`;
+}
+
+function handOver(row) {
+  if (row.after === null) {
+    return "it was free";
+  }
+  return row.handOverMillis === null ? `after ${row.after}` : `${time(row.handOverMillis)} after ${row.after}`;
+}
+
+function served(row) {
+  const made = document.createElement("tr");
+  made.append(element("td", row.instance, row.instance), element("td", row.token), element("td", row.end),
+    element("td", handOver(row)));
+  return made;
+}
+
+function showLane(state, names) {
+  const lane = document.getElementById(state.item) ?? openLane(state.item, names);
+  const holder = lane.querySelector(".holder");
+  holder.className = `holder ${state.holder || "free"}${state.atRisk ? " risky" : ""}`;
+  say(holder, state.holder ? `held by ${state.holder}${state.atRisk ? ", at risk" : ""}` : "free");
+  say(lane.querySelector(".token"), state.token || "none yet");
+  say(lane.querySelector(".sold"), state.sold);
+  say(lane.querySelector(".moves"), `${state.moves} ×`);
+  lane.querySelector(".queue").replaceChildren(...state.waiting.length
+    ? state.waiting.map(one => element("li", `customer ${one.number} at ${one.instance}`, one.instance))
+    : []);
+  lane.querySelector(".served").replaceChildren(...state.served.map(served));
+}
+
+/** A log: what is new is added at its end, and said. */
+function showNews(all) {
+  const last = Number(news.lastElementChild?.dataset.number ?? 0);
+  if (all.length && all[all.length - 1].number < last) {
+    news.replaceChildren();
+  }
+  for (const one of all.filter(one => one.number > Number(news.lastElementChild?.dataset.number ?? 0))) {
+    const line = element("li", one.text);
+    line.dataset.number = one.number;
+    news.append(line);
+  }
+  while (news.children.length > 8) {
+    news.firstElementChild.remove();
+  }
+}
+
+function row(kind, title, values) {
+  const made = document.createElement("tr");
+  const head = element("th", title);
+  head.scope = "row";
+  made.append(head, ...values.map(value => element(kind, value)));
+  return made;
+}
+
+function showMetrics(all) {
+  const head = row("th", "meter", all.map(one => one.name));
+  head.querySelectorAll("th").forEach(cell => { cell.scope = "col"; });
+  metrics.tHead.replaceChildren(head);
+  const names = [...new Set(all.flatMap(one => Object.keys(one.metrics)))].sort();
+  metrics.tBodies[0].replaceChildren(...names.map(name => row("td", name, all.map(one => {
+    const value = one.metrics[name];
+    return value === undefined ? "–" : Number.isInteger(value) ? value : value.toFixed(1);
+  }))));
+}
+
+// The browser connects again by itself when the service was away.
+const board = new EventSource("/board");
+board.onmessage = message => {
+  const view = JSON.parse(message.data);
+  say(connection, "live");
+  connection.className = "live";
+  view.instances.forEach(showInstance);
+  view.lanes.forEach(lane => showLane(lane, view.instances.map(one => one.name)));
+  showNews(view.news);
+  showMetrics(view.instances);
+};
+board.onerror = () => {
+  say(connection, "the page's service does not answer, trying again");
+  connection.className = "";
+};
