@@ -1,6 +1,7 @@
 package io.github.reactivelock.examples.webflux.front;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.examples.webflux.shop.LockUse;
 import io.github.reactivelock.examples.webflux.shop.Shelf;
 import io.github.reactivelock.state.LockEvent;
@@ -74,6 +75,8 @@ final class Board {
                         return locks.awaitRelease(key)
                                 .then(told(item.item(), new LockEvent.Released(key, item.token())));
                     })
+                    // The page itself ends.
+                    .onErrorComplete(LockClientClosedException.class)
                     .then();
         });
     }

@@ -28,7 +28,7 @@ public final class Demo {
     private static final int EACH = 5;
     private static final int CROWD = 10;
     private static final Duration PATIENCE = Duration.ofMillis(50);
-    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final WebClient http;
     /** By item and token: who had which lock, as the page showed it. */

@@ -104,18 +104,26 @@ record Fleet(Map<String, Shop> shops, Map<String, Item> items, List<Lane.Row> pa
                 .toList();
     }
 
-    /** What the store says of a lock. That an instance has one which a dead one held is news. */
+    /** What the store says of a lock. What becomes of one that a dead instance held is news. */
     Fleet told(String name, LockEvent event, long when) {
         Item before = item(name);
         Item now = before.told(event);
-        Fleet told = with(now);
-        if (before.killed().isEmpty() || !now.killed().isEmpty()) {
-            return told;
+        if (before.killed().isEmpty() || now.equals(before)) {
+            return with(now);
         }
-        String after = String.format(Locale.ROOT, "%.1f s after", (when - before.killedAt()) / 1e6);
-        return now.holder().isEmpty()
-                ? told.say("%s is free, %s %s was killed", name, after, before.killed())
-                : told.say("%s has %s, %s %s was killed", now.holder(), name, after, before.killed());
+        String after = String.format(
+                Locale.ROOT, ", %.1f s after %s was killed", (when - before.killedAt()) / 1e6, before.killed());
+        if (!now.holder().isEmpty()) {
+            return with(now).say(now.holder() + " has " + name + after);
+        }
+        // Else it is the next one's in a moment.
+        return isWaitedFor(name) ? with(now) : with(now.settled()).say(name + " is free" + after);
+    }
+
+    private boolean isWaitedFor(String item) {
+        return shops.values().stream()
+                .flatMap(shop -> shop.activity().uses().stream())
+                .anyMatch(use -> use.state() == State.WAITS && use.key().equals(Shelf.lockOf(item)));
     }
 
     Fleet sold(String name, int count) {

@@ -59,9 +59,16 @@ final class Instance {
         return started.answer()
                 .map(port -> "http://127.0.0.1:" + port)
                 .doOnNext(address -> board.change(fleet -> fleet.running(name, address)))
-                .flatMapMany(this::follow)
-                .then()
-                .takeUntilOther(started.exit());
+                .flatMapMany(address -> activity(address).repeat().retryWhen(Retry.from(breaks -> breaks.concatMap(
+                                broken -> isToBeAskedAgain(started))
+                        .takeWhile(again -> again))))
+                .then();
+    }
+
+    /** A connection breaks when the process ends, and hardly ever otherwise. */
+    private static Mono<Boolean> isToBeAskedAgain(ChildProcess started) {
+        return Mono.firstWithSignal(
+                started.exit().thenReturn(false), Mono.delay(ASK_AGAIN).thenReturn(true));
     }
 
     private Mono<Void> ended() {
@@ -70,17 +77,14 @@ final class Instance {
         return board.ended(name);
     }
 
-    /** Never ends by itself. */
-    private Flux<Activity> follow(String address) {
+    private Flux<Activity> activity(String address) {
         return WebClient.create(address)
                 .get()
                 .uri("/activity")
                 .accept(MediaType.TEXT_EVENT_STREAM)
                 .retrieve()
                 .bodyToFlux(Activity.class)
-                .doOnNext(activity -> board.change(fleet -> fleet.told(name, activity)))
-                .repeat()
-                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, ASK_AGAIN));
+                .doOnNext(activity -> board.change(fleet -> fleet.told(name, activity)));
     }
 
     /** As {@code kill -9} does; completes when the process has ended. */

@@ -12,7 +12,7 @@ import io.github.reactivelock.state.LockInfo;
  * @param token of the last grant; 0 before the first
  * @param sold how many were sold
  * @param moves how often it went from one instance to another
- * @param killed the instance that was killed while it held the lock, until another one has it; empty otherwise
+ * @param killed the instance that was killed while it held the lock, until the next one has it; empty otherwise
  * @param killedAt when, in microseconds
  */
 record Item(String item, String holder, String last, long token, int sold, int moves, String killed, long killedAt) {
@@ -50,6 +50,11 @@ record Item(String item, String holder, String last, long token, int sold, int m
     }
 
     private Item freed() {
-        return new Item(item, "", last, token, sold, moves, "", 0);
+        return new Item(item, "", last, token, sold, moves, killed, killedAt);
+    }
+
+    /** Nobody waited for the end of a killed instance's lease; who comes later does not follow it. */
+    Item settled() {
+        return new Item(item, holder, last, token, sold, moves, "", 0);
     }
 }

@@ -120,7 +120,23 @@ class FleetTest {
                 .told("bread", new LockEvent.Released(KEY, 5), 4 * SECOND);
 
         assertThat(bread(free).holder()).isEmpty();
+        assertThat(free.told("bread", new LockEvent.Acquired(KEY, "shop-2", 7), 9 * SECOND)
+                        .news())
+                .isEqualTo(free.news());
         assertThat(lastNews(free)).isEqualTo("bread is free, 3.0 s after shop-1 was killed");
+    }
+
+    @Test
+    void aLockThatIsFreeForAMomentBeforeTheNextOneHasItIsNoNews() {
+        Fleet moved = NEW.told("bread", new LockEvent.Acquired(KEY, "shop-1", 5), 0)
+                .told("shop-2", does(use(1, State.WAITS, 0, 0, 0, 0)))
+                .ended("shop-1", SECOND)
+                .told("bread", new LockEvent.Released(KEY, 5), 4 * SECOND)
+                .told("bread", new LockEvent.Acquired(KEY, "shop-2", 7), 4 * SECOND);
+
+        assertThat(moved.news())
+                .extracting(View.News::text)
+                .endsWith("shop-1 has ended while it held bread", "shop-2 has bread, 3.0 s after shop-1 was killed");
     }
 
     @Test
