@@ -21,6 +21,15 @@ function say(where, text) {
   }
 }
 
+/** Replaces a list's entries if they are others now. */
+function fill(where, entries, make) {
+  const key = JSON.stringify(entries);
+  if (where.dataset.shown !== key) {
+    where.dataset.shown = key;
+    where.replaceChildren(...entries.map(make));
+  }
+}
+
 async function post(path) {
   try {
     const answer = await fetch(path, { method: "POST" });
@@ -118,10 +127,9 @@ function showLane(state, names) {
   say(lane.querySelector(".token"), state.token || "none yet");
   say(lane.querySelector(".sold"), state.sold);
   say(lane.querySelector(".moves"), `${state.moves} ×`);
-  lane.querySelector(".queue").replaceChildren(...state.waiting.length
-    ? state.waiting.map(one => element("li", `customer ${one.number} at ${one.instance}`, one.instance))
-    : []);
-  lane.querySelector(".served").replaceChildren(...state.served.map(served));
+  fill(lane.querySelector(".queue"), state.waiting,
+    one => element("li", `customer ${one.number} at ${one.instance}`, one.instance));
+  fill(lane.querySelector(".served"), state.served, served);
 }
 
 /** A log: what is new is added at its end, and said. */
@@ -140,23 +148,33 @@ function showNews(all) {
   }
 }
 
-function row(kind, title, values) {
+function row(kind, cells) {
   const made = document.createElement("tr");
-  const head = element("th", title);
+  const head = element("th", cells[0]);
   head.scope = "row";
-  made.append(head, ...values.map(value => element(kind, value)));
+  made.append(head, ...cells.slice(1).map(cell => element(kind, cell)));
   return made;
 }
 
+/** Of a timer there are the count and the milliseconds of all; people want to know the mean. */
+function value(of, name) {
+  const count = name.endsWith(".ms") ? of[name.replace(/ms$/, "count")] : 1;
+  if (of[name] === undefined || count === 0) {
+    return "–";
+  }
+  return Number.isInteger(of[name]) && count === 1 && !name.endsWith(".ms") ? of[name] : (of[name] / count).toFixed(1);
+}
+
 function showMetrics(all) {
-  const head = row("th", "meter", all.map(one => one.name));
-  head.querySelectorAll("th").forEach(cell => { cell.scope = "col"; });
-  metrics.tHead.replaceChildren(head);
   const names = [...new Set(all.flatMap(one => Object.keys(one.metrics)))].sort();
-  metrics.tBodies[0].replaceChildren(...names.map(name => row("td", name, all.map(one => {
-    const value = one.metrics[name];
-    return value === undefined ? "–" : Number.isInteger(value) ? value : value.toFixed(1);
-  }))));
+  fill(metrics.tHead, [["meter", ...all.map(one => one.name)]], cells => {
+    const head = row("th", cells);
+    head.querySelectorAll("th").forEach(cell => { cell.scope = "col"; });
+    return head;
+  });
+  fill(metrics.tBodies[0], names.map(name => [
+    name.replace(/\.ms$/, ", mean ms").replace(/\.count$/, ", count"), ...all.map(one => value(one.metrics, name))]),
+    cells => row("td", cells));
 }
 
 // The browser connects again by itself when the service was away.

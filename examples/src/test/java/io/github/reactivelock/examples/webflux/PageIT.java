@@ -170,8 +170,8 @@ class PageIT {
 
         assertThat(heard)
                 .contains("heading: A shop with two instances", "heading: Instances", "heading: Items")
-                .contains("heading: News", "heading: Metrics", "heading: shop-1", "heading: bread")
-                .contains("main: ", "log: News", "status: ", "alert: ", "region: bread", "region: shop-2")
+                .contains("heading: News", "heading: Metrics", "heading: shop-1", "heading: Bread")
+                .contains("main: ", "log: News", "status: ", "alert: ", "region: Bread", "region: shop-2")
                 .contains("button: Kill (kill -9): shop-1", "button: Pause: shop-2", "button: Six at once: apples")
                 .contains("table: Holds, latest first", "table: What the starter records in Micrometer, live")
                 .contains("columnheader: hand-over", "columnheader: shop-2");
@@ -184,7 +184,7 @@ class PageIT {
         shopper.press("Order at shop-2: bread");
         shopper.until(
                 "metrics are there",
-                page -> page.findElement(By.id("metrics")).getText().contains("reactive.lock.hold.count"));
+                page -> page.findElement(By.id("metrics")).getText().contains("reactive.lock.hold, mean ms"));
         Files.createDirectories(PICTURES);
         String check;
         try (InputStream script = PageIT.class.getResourceAsStream("/accessible.js")) {

@@ -13,7 +13,6 @@ import java.util.logging.Logger;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.StaleElementReferenceException;
-import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
@@ -89,9 +88,11 @@ final class Shopper implements AutoCloseable {
 
     /** A column of the table of who had the lock, the latest first; counted from 1. */
     List<String> column(String item, int number) {
-        return browser.findElements(By.cssSelector("#" + item + " .served td:nth-child(" + number + ")")).stream()
-                .map(WebElement::getText)
-                .toList();
+        // At one moment: the page replaces rows while they are being read.
+        List<?> cells = (List<?>) browser.executeScript(
+                "return [...document.querySelectorAll(arguments[0])].map(cell => cell.innerText)",
+                "#" + item + " .served td:nth-child(" + number + ")");
+        return cells.stream().map(String::valueOf).toList();
     }
 
     void untilText(String card, String part, String text) {
@@ -111,6 +112,7 @@ final class Shopper implements AutoCloseable {
         Object unused = browser.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+        Object plain = browser.executeCdpCommand("Emulation.setScrollbarsHidden", Map.of("hidden", true));
         Object same = browser.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
