@@ -114,8 +114,10 @@ function handOver(row) {
 
 function served(row) {
   const made = document.createElement("tr");
-  made.append(element("td", row.instance, row.instance), element("td", row.token), element("td", row.end),
-    element("td", handOver(row)));
+  made.dataset.token = row.token;
+  // Its end tells it from the others; the lane has the whole of the latest.
+  made.append(element("td", row.instance, row.instance), element("td", `…${row.token.slice(-6)}`),
+    element("td", row.end), element("td", handOver(row)));
   return made;
 }
 

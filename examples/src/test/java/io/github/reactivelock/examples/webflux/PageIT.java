@@ -117,9 +117,8 @@ class PageIT {
 
         shopper.untilText("coffee", ".sold", "" + (sold + 6));
 
-        List<Long> tokens =
-                shopper.column("coffee", 2).stream().map(Long::valueOf).toList();
-        assertThat(tokens).hasSize(6).isSortedAccordingTo((one, other) -> Long.compare(other, one));
+        assertThat(shopper.tokens("coffee"))
+                .hasSize(6).isSortedAccordingTo((one, other) -> Long.compare(other, one));
         assertThat(shopper.text("coffee", ".queue")).isEmpty();
         assertThat(shopper.column("coffee", 1)).contains("shop-1", "shop-2");
     }
@@ -180,17 +179,20 @@ class PageIT {
 
     @Test
     void itIsReadableNarrowAndWideLightAndDark() throws IOException {
-        shopper.press("Six at once: coffee");
+        shopper.press("Order at shop-1: bread");
+        shopper.untilText("bread", ".holder", "held by shop-1");
         shopper.press("Order at shop-2: bread");
+        shopper.press("Six at once: coffee");
         shopper.until(
-                "metrics are there",
-                page -> page.findElement(By.id("metrics")).getText().contains("reactive.lock.hold, mean ms"));
+                "they wait", page -> shopper.text("bread", ".queue").contains("shop-2"));
+        shopper.press("Kill (kill -9): shop-1");
+        shopper.untilText("bread", ".holder", "held by shop-2");
         Files.createDirectories(PICTURES);
         String check;
         try (InputStream script = PageIT.class.getResourceAsStream("/accessible.js")) {
             check = new String(script.readAllBytes(), StandardCharsets.UTF_8);
         }
-        for (int width : List.of(375, 1280)) {
+        for (int width : List.of(1280, 375)) {
             for (String scheme : List.of("light", "dark")) {
                 shopper.look(width, scheme);
                 byte[] picture = shopper.picture();
@@ -204,6 +206,8 @@ class PageIT {
                 assertThat(corner.getGreen() > 128).as(name).isEqualTo(scheme.equals("light"));
             }
         }
+        shopper.press("Start: shop-1");
+        shopper.untilText("shop-1", ".state", "runs");
     }
 
     private static int sold(String item) {

@@ -95,6 +95,14 @@ final class Shopper implements AutoCloseable {
         return cells.stream().map(String::valueOf).toList();
     }
 
+    /** Of the same table: the fencing tokens. */
+    List<Long> tokens(String item) {
+        List<?> rows = (List<?>) browser.executeScript(
+                "return [...document.querySelectorAll(arguments[0])].map(row => row.dataset.token)",
+                "#" + item + " .served tr");
+        return rows.stream().map(String::valueOf).map(Long::valueOf).toList();
+    }
+
     void untilText(String card, String part, String text) {
         until(card + " " + part + " says " + text, page -> text(card, part).equals(text));
     }
