@@ -115,17 +115,25 @@ function handOver(row) {
 function served(row) {
   const made = document.createElement("tr");
   made.dataset.token = row.token;
-  // Its end tells it from the others; the lane has the whole of the latest.
-  made.append(element("td", row.instance, row.instance), element("td", `…${row.token.slice(-6)}`),
+  // What tells it from the others; the lane has the whole of the latest.
+  made.append(element("td", row.instance, row.instance), element("td", `…${row.token.slice(-10)}`),
     element("td", row.end), element("td", handOver(row)));
   return made;
 }
 
-function showLane(state, names) {
-  const lane = document.getElementById(state.item) ?? openLane(state.item, names);
+function holding(state, all) {
+  if (!state.holder) {
+    return "free";
+  }
+  const ended = all.some(one => one.name === state.holder && one.status === "ended");
+  return `held by ${state.holder}${ended ? ", which is no more: its lease runs out" : state.atRisk ? ", at risk" : ""}`;
+}
+
+function showLane(state, all) {
+  const lane = document.getElementById(state.item) ?? openLane(state.item, all.map(one => one.name));
   const holder = lane.querySelector(".holder");
   holder.className = `holder ${state.holder || "free"}${state.atRisk ? " risky" : ""}`;
-  say(holder, state.holder ? `held by ${state.holder}${state.atRisk ? ", at risk" : ""}` : "free");
+  say(holder, holding(state, all));
   say(lane.querySelector(".token"), state.token || "none yet");
   say(lane.querySelector(".sold"), state.sold);
   say(lane.querySelector(".moves"), `${state.moves} ×`);
@@ -186,7 +194,7 @@ board.onmessage = message => {
   say(connection, "live");
   connection.className = "live";
   view.instances.forEach(showInstance);
-  view.lanes.forEach(lane => showLane(lane, view.instances.map(one => one.name)));
+  view.lanes.forEach(lane => showLane(lane, view.instances));
   showNews(view.news);
   showMetrics(view.instances);
 };

@@ -117,8 +117,7 @@ class PageIT {
 
         shopper.untilText("coffee", ".sold", "" + (sold + 6));
 
-        assertThat(shopper.tokens("coffee"))
-                .hasSize(6).isSortedAccordingTo((one, other) -> Long.compare(other, one));
+        assertThat(shopper.tokens("coffee")).hasSize(6).isSortedAccordingTo((one, other) -> Long.compare(other, one));
         assertThat(shopper.text("coffee", ".queue")).isEmpty();
         assertThat(shopper.column("coffee", 1)).contains("shop-1", "shop-2");
     }
@@ -183,8 +182,7 @@ class PageIT {
         shopper.untilText("bread", ".holder", "held by shop-1");
         shopper.press("Order at shop-2: bread");
         shopper.press("Six at once: coffee");
-        shopper.until(
-                "they wait", page -> shopper.text("bread", ".queue").contains("shop-2"));
+        shopper.until("they wait", page -> shopper.text("bread", ".queue").contains("shop-2"));
         shopper.press("Kill (kill -9): shop-1");
         shopper.untilText("bread", ".holder", "held by shop-2");
         Files.createDirectories(PICTURES);

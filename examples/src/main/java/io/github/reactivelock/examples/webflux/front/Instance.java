@@ -59,9 +59,10 @@ final class Instance {
         return started.answer()
                 .map(port -> "http://127.0.0.1:" + port)
                 .doOnNext(address -> board.change(fleet -> fleet.running(name, address)))
-                .flatMapMany(address -> activity(address).repeat().retryWhen(Retry.from(breaks -> breaks.concatMap(
-                                broken -> isToBeAskedAgain(started))
-                        .takeWhile(again -> again))))
+                .flatMapMany(address -> activity(address)
+                        .repeat()
+                        .retryWhen(Retry.from(breaks -> breaks.concatMap(broken -> isToBeAskedAgain(started))
+                                .takeWhile(again -> again))))
                 .then();
     }
 

@@ -89,7 +89,7 @@ final class Lane {
         }
         return switch (row.use().state()) {
             case WAITS -> "waits";
-            case HOLDS -> "holds it";
+            case HOLDS -> "holds";
             case AT_RISK -> "at risk";
             case RELEASED -> "released";
             case LOST -> "lost: " + row.use().note();

@@ -29,7 +29,7 @@ class FleetTest {
         assertThat(waiting.view().instances().get(0).waiting()).isEqualTo(1);
         assertThat(bread(served).waiting()).isEmpty();
         assertThat(served.view().instances().get(0).holding()).isEqualTo(1);
-        assertThat(bread(served).served()).containsExactly(new View.Served("shop-1", "9", "holds it", null, null));
+        assertThat(bread(served).served()).containsExactly(new View.Served("shop-1", "9", "holds", null, null));
     }
 
     @Test
@@ -72,7 +72,7 @@ class FleetTest {
         Fleet both = NEW.told("shop-1", does(use(1, State.RELEASED, 5, 0, 0, 2 * SECOND)))
                 .told("shop-2", does(use(1, State.HOLDS, 7, SECOND, 2 * SECOND + 1_500, 0)));
 
-        assertThat(bread(both).served().get(0)).isEqualTo(new View.Served("shop-2", "7", "holds it", "shop-1", 1.5));
+        assertThat(bread(both).served().get(0)).isEqualTo(new View.Served("shop-2", "7", "holds", "shop-1", 1.5));
     }
 
     @Test
@@ -80,7 +80,7 @@ class FleetTest {
         Fleet both = NEW.told("shop-1", does(use(1, State.RELEASED, 5, 0, 0, SECOND)))
                 .told("shop-2", does(use(1, State.HOLDS, 7, 2 * SECOND, 2 * SECOND + 100, 0)));
 
-        assertThat(bread(both).served().get(0)).isEqualTo(new View.Served("shop-2", "7", "holds it", null, null));
+        assertThat(bread(both).served().get(0)).isEqualTo(new View.Served("shop-2", "7", "holds", null, null));
     }
 
     @Test
@@ -108,7 +108,7 @@ class FleetTest {
         assertThat(bread(moved).holder()).isEqualTo("shop-2");
         assertThat(bread(moved).served())
                 .containsExactly(
-                        new View.Served("shop-2", "7", "holds it", "shop-1", 2_000.0),
+                        new View.Served("shop-2", "7", "holds", "shop-1", 2_000.0),
                         new View.Served("shop-1", "5", "killed", null, null));
         assertThat(lastNews(moved)).isEqualTo("shop-2 has bread, 2.0 s after shop-1 was killed");
     }
@@ -161,7 +161,7 @@ class FleetTest {
         assertThat(told.view().instances().get(0).lost()).isEqualTo(1);
         assertThat(bread(told).served())
                 .containsExactly(
-                        new View.Served("shop-2", "7", "holds it", "shop-1", null),
+                        new View.Served("shop-2", "7", "holds", "shop-1", null),
                         new View.Served("shop-1", "5", "lost: its lease ran out", null, null));
     }
 

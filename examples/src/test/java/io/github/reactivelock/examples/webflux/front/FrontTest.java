@@ -50,7 +50,7 @@ class FrontTest {
         assertThat(first.instance()).isEqualTo("shop-1");
         assertThat(first.end()).isEqualTo("killed");
         assertThat(second.instance()).isEqualTo("shop-2");
-        assertThat(second.end()).isEqualTo("holds it");
+        assertThat(second.end()).isEqualTo("holds");
         assertThat(second.after()).isEqualTo("shop-1");
         assertThat(second.handOverMillis()).isPositive();
         assertThat(Long.parseLong(second.token())).isGreaterThan(Long.parseLong(first.token()));
