@@ -50,12 +50,17 @@ record Fleet(Map<String, Shop> shops, Map<String, Item> items, List<Lane.Row> pa
         return with(shop(name).at(address)).say(name + " runs");
     }
 
+    /** No news of one that has ended meanwhile, or has not told its address yet. */
     Fleet paused(String name) {
-        return with(shop(name).in(Shop.Status.PAUSED)).say(name + " stands still, as in a long pause of its JVM");
+        return shop(name).status() == Shop.Status.RUNNING
+                ? with(shop(name).in(Shop.Status.PAUSED)).say(name + " stands still, as in a long pause of its JVM")
+                : this;
     }
 
     Fleet resumed(String name) {
-        return with(shop(name).in(Shop.Status.RUNNING)).say(name + " goes on");
+        return shop(name).status() == Shop.Status.PAUSED
+                ? with(shop(name).in(Shop.Status.RUNNING)).say(name + " goes on")
+                : this;
     }
 
     /** What an instance says of its locks. Losses and risks are news. */

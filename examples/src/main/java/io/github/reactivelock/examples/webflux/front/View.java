@@ -70,7 +70,7 @@ record View(List<Instance> instances, List<Lane> lanes, List<News> news) {
      *
      * @param instance where
      * @param token of the hold, as a string because JavaScript's numbers are too small for it
-     * @param end "holds", "at risk", "sold", "lost" with the reason, or "killed"
+     * @param end "holds", "at risk", "released", "lost" with the reason, or "killed"
      * @param after the instance that had the lock before; null if it was free
      * @param handOverMillis from the end of the work before to the beginning of this; null if it was free
      */

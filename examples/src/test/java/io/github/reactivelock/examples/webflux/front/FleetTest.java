@@ -166,6 +166,17 @@ class FleetTest {
     }
 
     @Test
+    void onlyARunningInstanceIsPausedAndOnlyAPausedOneGoesOn() {
+        Fleet starting = NEW.ended("shop-1", SECOND).starting("shop-1");
+        Fleet paused = NEW.paused("shop-1");
+
+        assertThat(starting.paused("shop-1")).isEqualTo(starting);
+        assertThat(starting.resumed("shop-1")).isEqualTo(starting);
+        assertThat(paused.view().instances().get(0).status()).isEqualTo("paused");
+        assertThat(paused.resumed("shop-1").view().instances().get(0).status()).isEqualTo("running");
+    }
+
+    @Test
     void theLastNewsAreKeptAndTheirNumbersRise() {
         Fleet told = NEW;
         for (int i = 0; i < 20; i++) {
