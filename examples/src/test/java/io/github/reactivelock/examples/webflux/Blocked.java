@@ -9,7 +9,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 /** Remembers each blocking call that BlockHound sees, for errors thrown there may be swallowed on their way. */
 public final class Blocked implements BlockHoundIntegration {
 
-    static final List<String> CALLS = new CopyOnWriteArrayList<>();
+    public static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
