@@ -117,13 +117,17 @@ final class Shopper implements AutoCloseable {
 
     /** As on a screen of that width, with that taste. */
     void look(int width, String scheme) {
-        Object unused = browser.executeCdpCommand(
+        tell(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
-        Object plain = browser.executeCdpCommand("Emulation.setScrollbarsHidden", Map.of("hidden", true));
-        Object same = browser.executeCdpCommand(
+        tell("Emulation.setScrollbarsHidden", Map.of("hidden", true));
+        tell(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+    }
+
+    private void tell(String what, Map<String, Object> how) {
+        Map<String, Object> unused = browser.executeCdpCommand(what, how);
     }
 
     /** The whole page, also what is to be scrolled to. */
