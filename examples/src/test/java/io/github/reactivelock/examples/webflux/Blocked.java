@@ -23,7 +23,8 @@ public final class Blocked implements BlockHoundIntegration {
                                     .toList()));
             throw error;
         });
-        // Of the libraries, each once: Lettuce's state of a connection, its table of methods, Jackson's table of readers.
+        // Of the libraries, each once: Lettuce's state of a connection, its table of methods, Jackson's table of
+        // readers.
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "decrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
