@@ -6,6 +6,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -88,6 +89,17 @@ final class Link {
         } catch (RuntimeException e) {
             return Future.failedFuture(e);
         }
+    }
+
+    /** The client's errors for commands that the end of the connection left without an answer. */
+    static boolean isInterruption(Throwable error) {
+        return error instanceof IOException
+                || "CONNECTION_CLOSED".equals(error.getMessage())
+                || "Connection is closed".equals(error.getMessage());
+    }
+
+    static IllegalStateException vertxClosedError() {
+        return new IllegalStateException("the Vertx of the lock backend is closed");
     }
 
     void want() {
