@@ -8,6 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -81,7 +82,7 @@ record LockedMethod(
         return keys;
     }
 
-    /** Calls the method, once more at each call of this. */
+    /** Calls the method, once more at each call of this. Advice of AspectJ finds its invocation on its thread. */
     private Publisher<Object> proceed(
             ProxyMethodInvocation call, List<LockHandle> held, @Nullable Object continuation) {
         @Nullable Object[] arguments = call.getArguments().clone();
@@ -92,7 +93,7 @@ record LockedMethod(
         try {
             @SuppressWarnings("unchecked")
             Publisher<Object> work =
-                    (Publisher<Object>) call.invocableClone(arguments).proceed();
+                    (Publisher<Object>) ExposeInvocationInterceptor.INSTANCE.invoke(call.invocableClone(arguments));
             return Objects.requireNonNull(work, () -> name + " returned null; let it return an empty publisher");
         } catch (RuntimeException | Error e) {
             throw e;
