@@ -33,6 +33,8 @@ record LockedMethod(
         HandleParameter handle,
         CallersTransaction caller) {
 
+    private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
+
     /** What a method returns. */
     enum Kind {
         MONO,
@@ -90,10 +92,12 @@ record LockedMethod(
         if (continuation != null) {
             arguments[arguments.length - 1] = continuation;
         }
+        var own = (ProxyMethodInvocation) call.invocableClone(arguments);
+        // Copies share the attributes, where AspectJ keeps the join point of the subscription before, with its hold.
+        own.setUserAttribute(JOIN_POINT, null);
         try {
             @SuppressWarnings("unchecked")
-            Publisher<Object> work =
-                    (Publisher<Object>) ExposeInvocationInterceptor.INSTANCE.invoke(call.invocableClone(arguments));
+            Publisher<Object> work = (Publisher<Object>) ExposeInvocationInterceptor.INSTANCE.invoke(own);
             return Objects.requireNonNull(work, () -> name + " returned null; let it return an empty publisher");
         } catch (RuntimeException | Error e) {
             throw e;
