@@ -2,26 +2,32 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
-import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
 
 /** Claims of a whole lock by statements without a transaction around them: the shortest that most likely answers comes first. */
 final class QuickClaims {
 
+    private static final int MOST_KNOWN = 10_000;
+
     private final SignalSink pushes;
     private final WaitingClaims waits;
-    private final LastTokens tokens = new LastTokens();
+    /** Locks that have a row, because this client had them. */
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
 
     QuickClaims(SignalSink pushes, WaitingClaims waits) {
         this.pushes = pushes;
         this.waits = waits;
     }
 
-    /** To be called with each answer to a claim. */
+    /** To be called with each answer to a claim. To forget costs little, so all are forgotten when they are many. */
     void note(Claim claim, ClaimResult answer) {
-        if (answer instanceof ClaimResult.Granted granted && claim.share().isWhole()) {
-            tokens.note(claim.key(), granted.fencingToken() >> LockBackend.PASS_BITS);
+        if (answer instanceof ClaimResult.Granted) {
+            if (known.size() >= MOST_KNOWN) {
+                known.clear();
+            }
+            known.add(claim.key());
         }
     }
 
@@ -41,9 +47,8 @@ final class QuickClaims {
         if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
             return Mono.empty();
         }
-        OptionalLong last = isTry ? OptionalLong.empty() : tokens.guess(claim.key());
-        if (last.isPresent()) {
-            return retaken(session, claim, last.getAsLong());
+        if (!isTry && session.sql().knows("retake") && known.contains(claim.key())) {
+            return retaken(session, claim);
         }
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
@@ -54,19 +59,13 @@ final class QuickClaims {
         return session.alone(seen).flatMap(row -> row.taken(claim));
     }
 
-    /** The same for a lock that nobody had since this client: what its token is now needs no answer. */
-    private Mono<ClaimResult> retaken(Session session, Claim claim, long last) {
+    /** The same for a lock that has a row. It was removed, or is held, if there is no answer. */
+    private Mono<ClaimResult> retaken(Session session, Claim claim) {
         Object[] question = {
-            claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), Keys.bytes(claim.key()), last
+            claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), Keys.bytes(claim.key())
         };
-        return session.alone(session.change("retake", question)).flatMap(rows -> {
-            if (rows == 0) {
-                tokens.wasWrong(claim.key());
-                return Mono.empty();
-            }
-            tokens.wasRight(claim.key());
-            return Mono.just(TableLock.granted(last + 1, claim));
-        });
+        return session.alone(session.one("retake", row -> LockRow.number(row, "token"), question))
+                .map(token -> TableLock.granted(token, claim));
     }
 
     /** The same and joining the queue, in one statement. */

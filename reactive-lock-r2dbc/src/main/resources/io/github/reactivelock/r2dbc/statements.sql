@@ -217,15 +217,11 @@ WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excl
 RETURNING claim_id, token, lease_end - ${now} AS remaining
 
 -- name: retake postgresql
--- Takes a lock that is free and has the token that this client had last, so nobody had it since. What is changed says all.
-UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = token + 1, lease_end = ${now} + ?
-WHERE lock_key = ? AND token = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
+-- The same where the row is known to exist: less than an INSERT that finds it.
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = greatest(token + 1, ${now}), lease_end = ${now} + ?
+WHERE lock_key = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
-
--- name: retake mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
-UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = token + 1, lease_end = ${now} + ?
-WHERE lock_key = ? AND token = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
+RETURNING token
 
 -- name: try postgresql
 -- The same, and without a lock on the row a look at one that is held.
