@@ -216,6 +216,13 @@ ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = exclu
 WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
 RETURNING claim_id, token, lease_end - ${now} AS remaining
 
+-- name: retake postgresql
+-- The same where the row is known to exist: less than an INSERT that finds it.
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = greatest(token + 1, ${now}), lease_end = ${now} + ?
+WHERE lock_key = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
+    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+RETURNING token
+
 -- name: try postgresql
 -- The same, and without a lock on the row a look at one that is held.
 WITH busy AS MATERIALIZED (
