@@ -87,8 +87,9 @@ final class ContextLeaderElection implements VertxLeaderElection {
             Function<VertxLeadership, Future<Void>> work,
             MonoSink<Void> sink) {
         HeldContext.below(caller, context).runOnContext(now -> {
-            // It may have been lost on the way here; the cancel shows it.
+            // It may have been lost on the way here. Then it is over, or ends now.
             if (!term.isLeader()) {
+                sink.success();
                 return;
             }
             Future<Void> result;
