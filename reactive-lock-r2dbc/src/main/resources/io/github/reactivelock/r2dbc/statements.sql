@@ -577,6 +577,9 @@ INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES
 -- name: watch
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ?
 
+-- name: watch_on
+UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
+
 -- name: events
 SELECT number, owner, token, units FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
 

@@ -127,10 +127,10 @@ abstract class CancellationCases extends Cases {
         Await.until("the claim is on its way", () -> backend.claims().size() == 1);
 
         cancelled.cancel(false);
-        Await.until("it is withdrawn", () -> backend.releases() == 1);
+        Await.until("it is withdrawn", () -> backend.releases() >= 1);
         gate.tryEmitEmpty().orThrow();
 
-        Await.until("the late grant is given back", () -> backend.releases() == 2);
+        Await.until("the late grant is given back", () -> backend.releases() >= 2);
         assertAnotherClientGetsIt();
     }
 
@@ -172,6 +172,7 @@ abstract class CancellationCases extends Cases {
         backend.onSignal(signal -> false);
         CompletableFuture<LockHandle> cancelled = client(backend).acquire(key).toFuture();
         untilQueued(holding, key, 1);
+        backend.onClaim(answeredAfter(Mono.never())); // where nothing is pushed it asks again
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(holding, key, 2);
         Await.run(held.release());
@@ -233,7 +234,7 @@ abstract class CancellationCases extends Cases {
         backend.onRelease(release -> gate.asMono().then(release));
         CompletableFuture<String> cancelled =
                 client.withLock(key, Mono.just("done")).toFuture();
-        Await.until("the release is on its way", () -> backend.releases() == 1);
+        Await.until("the release is on its way", () -> backend.releases() >= 1);
 
         cancelled.cancel(false);
         gate.tryEmitEmpty().orThrow();
