@@ -215,8 +215,10 @@ final class Scenarios {
         Load load = new Load(flows, 1, Load.Note.LATENCY);
         Metric ranked = flows == 1 ? Metric.CYCLE_MEDIAN : Metric.PER_SECOND;
         List<String> sides = flows == 1
-                ? List.of(OURS_SQL, SPRING_JDBC, SHED_LOCK)
-                : List.of(OURS_SQL, OURS_SQL_FIFO, SPRING_JDBC, SHED_LOCK);
+                ? List.of(OURS_SQL, OURS_SQL_IMMEDIATE, SPRING_JDBC, SHED_LOCK, SQL_PING)
+                : flows == clients
+                        ? List.of(OURS_SQL, OURS_SQL_FIFO, SPRING_JDBC, SHED_LOCK, SQL_PING)
+                        : List.of(OURS_SQL, OURS_SQL_FIFO, SPRING_JDBC, SHED_LOCK);
         return new Race(name, title, store, clients, load, ranked, sides);
     }
 

@@ -72,6 +72,8 @@ final class Sides {
 
     static final String OURS_SQL = "ours-sql";
     static final String OURS_SQL_FIFO = "ours-sql-fifo";
+    static final String OURS_SQL_IMMEDIATE = "ours-sql-immediate";
+    static final String SQL_PING = "2-x-select";
     static final String SPRING_JDBC = "spring-jdbc-blocking";
     static final String SHED_LOCK = "shedlock-polling";
 
@@ -104,6 +106,8 @@ final class Sides {
             Map.entry(CURATOR, CuratorSide::new),
             Map.entry(OURS_SQL, uri -> OurSide.sql(uri, ours -> ours)),
             Map.entry(OURS_SQL_FIFO, uri -> OurSide.sql(uri, Sides::inOrder)),
+            Map.entry(OURS_SQL_IMMEDIATE, uri -> OurSide.sql(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(SQL_PING, SqlPingSide::new),
             Map.entry(SPRING_JDBC, SpringJdbcSide::new),
             Map.entry(SHED_LOCK, ShedLockSide::new),
             Map.entry(OURS_SHARED, uri -> OurSharesSide.redis(uri, OurSharesSide.Kind.READ)),
