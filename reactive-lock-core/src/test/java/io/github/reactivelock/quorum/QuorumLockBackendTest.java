@@ -123,6 +123,7 @@ class QuorumLockBackendTest {
     void aClaimThatOnlyTriesIsToldThatTheVotesWentAway() {
         Claim claim = new Claim("k", "one", "a test", LEASE, Claim.Mode.TRY);
         nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(7), LEASE)));
+        nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(6), LEASE));
         nodes.get(0).raise = Mono.just(false);
         nodes.get(1).raise = Mono.just(false);
 

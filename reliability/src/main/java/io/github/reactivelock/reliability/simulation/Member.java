@@ -68,7 +68,7 @@ final class Member {
                 }
             }
         };
-        return new Wire(world, machine, sites.get(site), manner, witness);
+        return new Wire(world, machine, sites.get(site), manner, plan.takesProposals(), witness);
     }
 
     /** Takes what leaves a site for this one, and the number of the site. */
