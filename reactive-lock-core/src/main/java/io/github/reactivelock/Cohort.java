@@ -6,12 +6,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of this process that stand behind one claim at the store: all that want a key with
- * {@link Fairness#COHORT}, or a single one otherwise ({@link OrderedCohort}). A state machine that handles one event after
- * the other, from any thread, out of its key's mailbox; its states are the {@link Phase}s. No user code runs inside.
- *
- * <p>Leaving an attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is
- * withdrawn too.
+ * The flows of this process that stand behind one claim at the store: all that want a key with {@link Fairness#COHORT}, or
+ * one alone ({@link OrderedCohort}). A state machine that handles one event after the other, from any thread, out of its
+ * key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
+ * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
 class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
 
@@ -20,15 +18,18 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
     volatile long lease = Long.MAX_VALUE;
 
-    // Touched only inside events, as are the next.
-    Phase phase = Phase.IDLE;
+    Phase phase = Phase.IDLE; // touched only inside events, as are the next
     final WaitingFlows waiting;
 
-    Cohort(Engine engine, KeyContext keyContext) {
+    Cohort(Engine engine, KeyContext keyContext, WaitingFlows waiting) {
         super(engine.services.timing);
         this.keyContext = keyContext;
         this.engine = engine;
-        this.waiting = new WaitingFlows(keyContext);
+        this.waiting = waiting;
+    }
+
+    void enter(Phase next) {
+        phase = next;
     }
 
     /** Who may have a grant next, without the store's being asked. */
@@ -97,14 +98,13 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             if (phase instanceof Hold held) {
                 lose(held, held.lossFor(LossReason.CLIENT_CLOSED));
             }
-            withdraw();
-            waiting.end(this::failClosed);
+            failClosed();
         });
     }
 
     // ---- getting the lock
 
-    final void claim() {
+    void claim() {
         Waiter first = waiting.first();
         if (first == null) {
             return;
@@ -112,11 +112,11 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         lease = first.options.lease().toNanos();
         Attempt started = new Attempt(this, engine.services, engine.claimOf(first), first.options.values.lockDelay);
         if (engine.register(started.claim, this)) {
-            phase = started;
+            enter(started);
             stir();
             begin(started);
         } else {
-            waiting.end(this::failClosed);
+            failClosed();
         }
     }
 
@@ -132,7 +132,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             served();
             if (fresh.isFresh()) {
                 asked.rest();
-                phase = Phase.IDLE;
+                enter(Phase.IDLE);
                 holds(fresh);
                 handOn(fresh);
             }
@@ -160,7 +160,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
 
     @Override
     public void busy(Attempt asked) {
-        phase = Phase.IDLE;
+        enter(Phase.IDLE);
         engine.forget(asked.claim);
         waiting.end(Waiter::failBusy);
     }
@@ -171,8 +171,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         waiting.end(waiter -> waiter.fail(failure));
     }
 
-    private void failClosed(Waiter waiter) {
-        waiter.fail(new LockClientClosedException(keyContext.key));
+    private void failClosed() {
+        failAll(new LockClientClosedException(keyContext.key));
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
@@ -193,7 +193,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             return;
         }
         Hold delivered = new Hold(this, grant, next.options, next.heard);
-        phase = delivered;
+        enter(delivered);
         stir();
         delivered.endAtItsLongest();
         engine.owned.adopt(delivered, next.context());
@@ -206,14 +206,14 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
      */
     private void inherit(Grant given) {
         Phase waited = phase;
-        phase = Phase.IDLE;
+        enter(Phase.IDLE);
         lease = given.lease;
         given.moveTo(this);
         served();
         boolean open = engine.register(given.claim, this);
         if (!open) {
             drop(given);
-            waiting.end(this::failClosed);
+            failClosed();
         }
         waited.giveUp();
         if (open) {
@@ -277,16 +277,16 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     private void dismiss(Hold ended) {
-        phase = Phase.IDLE;
+        enter(Phase.IDLE);
         ended.disarm();
         engine.owned.disown(ended);
         keyContext.depart();
     }
 
     /** Ends an attempt, if there is one, {@code models/Cohort.tla: LeavingWithdraws}. */
-    private void withdraw() {
+    final void withdraw() {
         Phase left = phase;
-        phase = Phase.IDLE;
+        enter(Phase.IDLE);
         leavePlace();
         left.giveUp();
     }

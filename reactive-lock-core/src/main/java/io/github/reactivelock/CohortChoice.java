@@ -3,11 +3,11 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 
-/** In which cohort a flow stands: with others behind one claim, or behind a claim of its own. */
+/** Where a flow stands: with others behind one claim or a few, or behind a claim of its own. */
 final class CohortChoice implements Engine.Cohorts {
 
     @Override
-    public Cohort of(Engine engine, KeyContext keyContext, Waiter waiter) {
+    public Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter) {
         LockOptions options = waiter.options;
         if (waiter.mode == Claim.Mode.TRY || options.fairness() == Fairness.FIFO) {
             return new OrderedCohort(engine, keyContext);
@@ -15,8 +15,11 @@ final class CohortChoice implements Engine.Cohorts {
         if (options.share().isWhole()) {
             return keyContext.together();
         }
-        return options.share().equals(Share.ONE) && options.isRenewed()
+        if (!options.isRenewed()) { // none could go on to another flow
+            return new OrderedCohort(engine, keyContext);
+        }
+        return options.share().equals(Share.ONE)
                 ? keyContext.sharing(() -> new SharedCohort(engine, keyContext))
-                : new OrderedCohort(engine, keyContext);
+                : keyContext.permits(() -> new PermitLine(engine, keyContext));
     }
 }

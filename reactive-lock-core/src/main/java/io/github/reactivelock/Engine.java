@@ -22,9 +22,9 @@ import reactor.util.context.ContextView;
  */
 final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants {
 
-    /** In which cohort a flow stands. */
+    /** Where a flow stands. */
     interface Cohorts {
-        Cohort of(Engine engine, KeyContext keyContext, Waiter waiter);
+        Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter);
     }
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);

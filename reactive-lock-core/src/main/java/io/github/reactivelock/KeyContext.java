@@ -29,6 +29,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> SHARING =
             AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "sharing");
 
+    private static final AtomicReferenceFieldUpdater<KeyContext, Waiter.Line> PERMITS =
+            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Waiter.Line.class, "permits");
+
     private final Engine engine;
     final Services services;
 
@@ -38,6 +41,8 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     private volatile @Nullable Cohort cohort;
     /** Most keys never have one. */
     private volatile @Nullable Cohort sharing;
+
+    private volatile Waiter.@Nullable Line permits;
 
     /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
     @Nullable
@@ -64,7 +69,7 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     Cohort together() {
         Cohort made = cohort;
         if (made == null) {
-            boolean unused = COHORT.compareAndSet(this, null, new Cohort(engine, this));
+            boolean unused = COHORT.compareAndSet(this, null, new Cohort(engine, this, new WaitingFlows(this)));
             return together();
         }
         return made;
@@ -76,6 +81,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
         if (made == null) {
             boolean unused = SHARING.compareAndSet(this, null, fresh.get());
             return sharing(fresh);
+        }
+        return made;
+    }
+
+    /** Where flows that want permits of a semaphore stand together. */
+    Waiter.Line permits(Supplier<Waiter.Line> fresh) {
+        Waiter.Line made = permits;
+        if (made == null) {
+            boolean unused = PERMITS.compareAndSet(this, null, fresh.get());
+            return permits(fresh);
         }
         return made;
     }

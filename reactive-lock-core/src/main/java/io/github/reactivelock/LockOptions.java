@@ -206,7 +206,7 @@ public final class LockOptions {
      * the former holder has sent may still reach them. The store keeps the hold for the lease and this, of which the holder
      * relies on the lease only, so it is so also when the process dies. A release frees the lock at once, and so do
      * {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a hold may not ask for more than
-     * that has.
+     * that has. Of a lock that is shared only the units of that hold stay in use.
      *
      * @param lockDelay between 1 millisecond and 365 days; with the lease it has to fit what the store allows: the longest
      *     lease of a quorum, half of the session timeout of ZooKeeper

@@ -58,10 +58,6 @@ final class OptionValues {
             throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of " + lease
                     + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
         }
-        if (!share.isWhole() && !minHold.isZero()) {
-            throw new IllegalArgumentException("minHold of " + minHold + " is for whole locks, this is " + share.text()
-                    + "; leave it out, or use a client that does not share");
-        }
     }
 
     /** What the store is asked for; it keeps a lock that it does not hear of for the delay beyond the lease. */
@@ -75,6 +71,14 @@ final class OptionValues {
                 && lease.plus(lockDelay).equals(claim.lease())
                 && keeping == claim.keeping()
                 && share.equals(claim.share());
+    }
+
+    /** Whether one claim serves both. */
+    boolean suit(OptionValues other) {
+        return lockDelay.equals(other.lockDelay)
+                && lease.equals(other.lease)
+                && keeping == other.keeping
+                && share.equals(other.share);
     }
 
     @Override

@@ -17,7 +17,7 @@ final class OrderedCohort extends Cohort {
     private boolean placed;
 
     OrderedCohort(Engine engine, KeyContext keyContext) {
-        super(engine, keyContext);
+        super(engine, keyContext, new WaitingFlows(keyContext));
     }
 
     /** Whom the store serves directly after this one, if that is known and of this client. */

@@ -267,7 +267,7 @@ final class PendingRelease implements Gate.Question {
     private synchronized Claim kept(long rest) {
         Duration lease = Duration.ofNanos(rest + owner.services().timing.margin(rest));
         String id = kept == null ? owner.newClaimId() : kept.id();
-        kept = new Claim(claim.key(), id, claim.owner(), lease, Claim.Mode.TRY, Claim.Keeping.ONCE);
+        kept = new Claim(claim.key(), id, claim.owner(), lease, Claim.Mode.TRY, Claim.Keeping.ONCE, claim.share());
         return kept;
     }
 

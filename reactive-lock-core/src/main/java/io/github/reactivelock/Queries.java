@@ -152,6 +152,7 @@ final class Queries {
      */
     private static final class FirstGrant {
         private long fencingToken;
+        private boolean isShare;
 
         boolean isOver(LockEvent event) {
             if (event instanceof LockEvent.Snapshot snapshot) {
@@ -160,8 +161,12 @@ final class Queries {
                 }
                 if (fencingToken == 0) {
                     fencingToken = held.fencingToken();
+                    isShare = held.shares() != null;
                 }
                 return isGoneFrom(held);
+            }
+            if (fencingToken == 0) { // a store that tells of changes before it says where they begin
+                return false;
             }
             if (event instanceof LockEvent.Released released) {
                 return isWhole(released.units())
@@ -169,7 +174,7 @@ final class Queries {
                         : released.fencingToken() == fencingToken;
             }
             LockEvent.Acquired acquired = (LockEvent.Acquired) event;
-            return isWhole(acquired.units()) && acquired.fencingToken() > fencingToken;
+            return acquired.fencingToken() > fencingToken && (!isShare || isWhole(acquired.units()));
         }
 
         /**
@@ -178,10 +183,11 @@ final class Queries {
          */
         private boolean isGoneFrom(LockInfo.Held held) {
             LockInfo.Shares shares = held.shares();
-            return shares == null
-                    ? held.fencingToken() > fencingToken
-                    : shares.holders() == shares.first().size()
-                            && shares.first().stream().noneMatch(holder -> holder.fencingToken() == fencingToken);
+            if (shares == null || !isShare) {
+                return held.fencingToken() > fencingToken;
+            }
+            return shares.holders() == shares.first().size()
+                    && shares.first().stream().noneMatch(holder -> holder.fencingToken() == fencingToken);
         }
 
         private static boolean isWhole(int units) {

@@ -30,7 +30,7 @@ final class SharedCohort extends Cohort {
     private @Nullable Cohort successor;
 
     SharedCohort(Engine engine, KeyContext keyContext) {
-        super(engine, keyContext);
+        super(engine, keyContext, new WaitingFlows(keyContext));
     }
 
     // ---- who comes and who leaves before the lock is held
@@ -91,7 +91,7 @@ final class SharedCohort extends Cohort {
             return;
         }
         Sharing sharing = new Sharing(grant, next.options);
-        phase = sharing;
+        enter(sharing);
         stir();
         while (next != null) {
             sharing.admit(next);
@@ -135,17 +135,17 @@ final class SharedCohort extends Cohort {
             released.wasLost();
             return;
         }
-        sharing.dismiss(released);
+        sharing.dismiss(released, null);
         if (--sharing.users > 0) {
             released.released();
             return;
         }
-        phase = Phase.IDLE;
+        enter(Phase.IDLE);
         Grant grant = sharing.grant;
         if (grant.hasCallers()) {
             grant.tellCallers(released.lossFor(LossReason.RELEASED));
         }
-        engine.withdraw(grant.claim, Timing.NEVER, released);
+        engine.withdraw(grant.claim, sharing.keptUntil, released);
         claim();
     }
 
@@ -179,11 +179,11 @@ final class SharedCohort extends Cohort {
 
     /** The store hears of it when all work has been cancelled; flows that come have nothing to do with it any more. */
     private void loseAll(Sharing sharing, Function<Hold, LockLostException> why) {
-        phase = Phase.IDLE;
-        sharing.ending = engine.prepareWithdrawal(sharing.grant.claim, Timing.NEVER);
+        enter(Phase.IDLE);
         for (Hold hold : List.copyOf(sharing.holds)) {
             sharing.lose(hold, why.apply(hold));
         }
+        sharing.ending = engine.prepareWithdrawal(sharing.grant.claim, sharing.keptUntil);
     }
 
     /** A grant and the flows that have it together. */
@@ -194,6 +194,8 @@ final class SharedCohort extends Cohort {
         private final LockOptions options;
         /** Holds, and those that were lost and whose work is being cancelled. */
         private int users;
+        /** Until when the share stays in use for those that have left, or {@link Timing#NEVER}. */
+        private long keptUntil = Timing.NEVER;
         /** The end of the claim, once all is lost. */
         private @Nullable PendingRelease ending;
 
@@ -212,7 +214,10 @@ final class SharedCohort extends Cohort {
             keyContext.deliver(next, delivered);
         }
 
-        void dismiss(Hold ended) {
+        void dismiss(Hold ended, @Nullable LossReason loss) {
+            long until = KeptTime.until(ended, loss);
+            boolean isLater = keptUntil == Timing.NEVER || until - keptUntil > 0;
+            keptUntil = until != Timing.NEVER && isLater ? until : keptUntil;
             holds.remove(ended);
             ended.disarm();
             engine.owned.disown(ended);
@@ -220,7 +225,7 @@ final class SharedCohort extends Cohort {
         }
 
         void lose(Hold ended, LockLostException loss) {
-            dismiss(ended);
+            dismiss(ended, loss.reason());
             ended.lose(loss, () -> post(this::cancelled));
             ended.tellLost(loss);
         }
@@ -233,8 +238,8 @@ final class SharedCohort extends Cohort {
                 ending.ask();
                 return;
             }
-            phase = IDLE;
-            engine.withdraw(grant.claim);
+            enter(IDLE);
+            engine.withdraw(grant.claim, keptUntil, null);
             claim();
         }
 

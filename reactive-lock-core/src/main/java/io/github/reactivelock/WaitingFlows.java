@@ -22,6 +22,7 @@ final class WaitingFlows {
     private final Key key;
     private @Nullable Waiter first;
     private @Nullable Waiter last;
+    private int size;
 
     WaitingFlows(Key key) {
         this.key = key;
@@ -32,6 +33,10 @@ final class WaitingFlows {
         return first;
     }
 
+    int size() {
+        return size;
+    }
+
     /** What the first of them wants. */
     @Nullable
     LockOptions wanted() {
@@ -39,6 +44,7 @@ final class WaitingFlows {
     }
 
     void add(Waiter waiter) {
+        size++;
         waiter.ahead = last;
         if (last == null) {
             first = waiter;
@@ -77,6 +83,7 @@ final class WaitingFlows {
         if (before == null && first != waiter) {
             return false;
         }
+        size--;
         if (before == null) {
             first = after;
         } else {

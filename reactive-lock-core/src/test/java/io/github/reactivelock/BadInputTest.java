@@ -226,16 +226,4 @@ class BadInputTest {
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");
     }
-
-    @Test
-    void aShareIsNotKeptForAMinimum() {
-        LockClient lock = LockClient.builder(InMemoryLockBackend.create())
-                .options(LockOptions.defaults().withMinHold(Duration.ofSeconds(2)))
-                .build();
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(lock::shared)
-                .withMessageContaining("minHold of PT2S is for whole locks");
-        lock.close().block();
-    }
 }

@@ -9,6 +9,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
@@ -132,6 +133,38 @@ class QueriesTest {
 
         tell(new LockEvent.Snapshot(held(3)));
         assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void whatIsHeardBeforeTheFirstSnapshotEndsNothing() {
+        TestSubscriber<Void> seen = subscribe(clientThatIsTold().awaitRelease("k"));
+
+        tell(new LockEvent.Acquired("k", "b", 2 << 12));
+        tell(new LockEvent.Snapshot(held(2)));
+
+        assertThat(seen.isTerminatedComplete()).isFalse();
+        tell(new LockEvent.Released("k", 2 << 12));
+        assertThat(seen.isTerminatedComplete()).isTrue();
+    }
+
+    /** However many there are, and whether its end was told or not. */
+    @Test
+    void whoSharesALockHasComeAfterAHoldOfTheWhole() {
+        TestSubscriber<Void> seen = subscribe(clientThatIsTold().awaitRelease("k"));
+        tell(new LockEvent.Snapshot(held(2)));
+        LockInfo.Holder newest = new LockInfo.Holder("b", 1, 500 << 12, Duration.ofSeconds(9));
+
+        tell(new LockEvent.Snapshot(new LockInfo.Held(
+                "k",
+                "b",
+                500 << 12,
+                Duration.ofSeconds(9),
+                0,
+                null,
+                List.of(),
+                new LockInfo.Shares(300, 300, List.of(newest)))));
+
+        assertThat(seen.isTerminatedComplete()).isTrue();
     }
 
     private static LockInfo held(long number) {

@@ -66,6 +66,8 @@ final class ScriptedBackend implements LockBackend {
     private Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
     int signalSubscriptions;
     boolean isClosed;
+    /** Claims that locks were left to. */
+    final List<Claim> kept = new ArrayList<>();
     /** Claims that are released answer "was yours" by themselves. */
     boolean confirmsReleases = true;
     /** All but this key's. */
@@ -235,6 +237,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
+        this.kept.add(kept);
         return ended("keep", held, kept);
     }
 

@@ -190,6 +190,37 @@ class SharedCohortTest {
     }
 
     @Test
+    void theShareOfAReaderThatIsHeldForTooLongStaysInUseForItsDelay() {
+        LockOptions brief =
+                readers.options().withMaxHold(Duration.ofMillis(200)).withLockDelay(Duration.ofSeconds(2));
+        TestSubscriber<Object> tooLong = subscribe(readers.with(brief).withLock("k", Mono.never()));
+        grant(5);
+
+        bench.time.advance(Duration.ofMillis(200));
+
+        assertThat(tooLong.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(store.log).containsExactly("claim .0", "keep .0", "keep .1");
+        assertThat(store.kept).extracting(Claim::share).containsExactly(Share.ONE);
+        bench.time.advance(Duration.ofSeconds(3));
+        assertThat(store.log).endsWith("release .1");
+    }
+
+    @Test
+    void theLongestMinimumOfThoseThatHaveLeftCounts() {
+        LockClient brief = readers.with(readers.options().withMinHold(Duration.ofSeconds(2)));
+        TestSubscriber<LockHandle> first = subscribe(brief.acquire("k"));
+        grant(5);
+        List<TestSubscriber<LockHandle>> others = flows(1);
+        release(List.of(first));
+        assertThat(store.log).containsExactly("claim .0");
+
+        release(others);
+
+        assertThat(store.log).endsWith("keep .0", "keep .1");
+        bench.time.advance(Duration.ofSeconds(3));
+    }
+
+    @Test
     void oneRenewalKeepsThemAll() {
         store.confirmsRenewals = true;
         List<TestSubscriber<LockHandle>> flows = flows(3);

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.redisson.Redisson;
+import org.springframework.boot.SpringApplication;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import reactor.core.publisher.Mono;
@@ -34,7 +35,8 @@ record Machine(List<String> servers) {
                         io.etcd.jetcd.Client.class,
                         InterProcessMutex.class,
                         JdbcLockRegistry.class,
-                        R2dbcLockProvider.class)
+                        R2dbcLockProvider.class,
+                        SpringApplication.class)
                 .map(Machine::library)
                 .forEach(lines::add);
         return "- " + String.join("\n- ", lines) + "\n";

@@ -30,9 +30,9 @@ final class Profile implements Scenario {
         report.add(table(
                 bench,
                 report,
-                "one key, 100 flows of " + CLIENTS + " processes in order, one of the processes",
+                "one key, one flow in each of " + CLIENTS + " processes in order, one of the processes",
                 List.of(Sides.OURS_FIFO, Sides.OURS_FIFO_IMMEDIATE),
-                new Load(100, 1, Load.Note.COUNT),
+                new Load(CLIENTS, 1, Load.Note.COUNT),
                 CLIENTS));
     }
 

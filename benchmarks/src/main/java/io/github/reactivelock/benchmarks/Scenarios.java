@@ -68,6 +68,8 @@ final class Scenarios {
                 passing(16, "hot-100-sixteen-clients"),
                 budgets(16, "pass-budgets-sixteen-clients", List.of(OURS, OURS_100, OURS_300, OURS_4000)),
                 budgets(16, "time-budgets-sixteen-clients", List.of(BUSY, BUSY_10, BUSY_200)),
+                new WebFlux("webflux-hot", "WebFlux: 64 connections, one key", 1),
+                new WebFlux("webflux-100", "WebFlux: 64 connections, 100 keys", Tallies.MOST_KEYS),
                 new FirstLock(),
                 new Profile(),
                 new Renewal(),

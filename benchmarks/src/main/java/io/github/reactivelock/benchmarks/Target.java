@@ -78,6 +78,8 @@ record Target(String what, String figure, Bound bound, double value) {
         oneFlowEach(all, "hot-16-sixteen-clients", 6, 2.5);
         passing(all, "hot-100-four-clients");
         passing(all, "hot-100-sixteen-clients");
+        webFlux(all, "webflux-hot", 3);
+        webFlux(all, "webflux-100", 1.5);
         all.add(most("first lock of a JVM, in first PINGs of one", "ratio first-lock bare-ping", 1.5));
         all.add(most("commands that renew 10,000 holds", "commands renewal-10000", 100));
         all.add(most("bytes a waiter", "bytes waiter", 300));
@@ -141,6 +143,14 @@ record Target(String what, String figure, Bound bound, double value) {
     private static void passing(List<Target> all, String scenario) {
         all.add(least("the same, passed on within a client", "ratio " + scenario + " redisson-async", 50));
         all.add(most("its longest wait, in budgets of all clients", "ratio " + scenario + "-longest-wait budgets", 1));
+    }
+
+    private static void webFlux(List<Target> all, String scenario, double ratio) {
+        all.add(least(
+                "requests to WebFlux, beside Redisson's publisher", "ratio " + scenario + " redisson-reactive", ratio));
+        all.add(most("its requests that failed", "errors " + scenario, 0));
+        all.add(most("its counts that were lost", "lost " + scenario, 0));
+        all.add(most("its calls that block, by BlockHound", "blocked " + scenario, 0));
     }
 
     private static Target least(String what, String figure, double value) {

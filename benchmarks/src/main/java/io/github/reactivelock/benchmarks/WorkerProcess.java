@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The coordinator's end of a {@link Worker}. */
+/** The coordinator's end of a {@link Worker}, or of another process that answers in the same way. */
 final class WorkerProcess implements AutoCloseable {
 
     private final Process process;
@@ -19,6 +19,10 @@ final class WorkerProcess implements AutoCloseable {
     private final BufferedReader answers;
 
     WorkerProcess(List<String> options) {
+        this(options, Worker.class);
+    }
+
+    WorkerProcess(List<String> options, Class<?> main, String... arguments) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         // One collector for all sides that starts no threads of its own.
         List<String> command = new ArrayList<>(List.of(java, "-Xmx1g", "-XX:+UseSerialGC"));
@@ -29,7 +33,8 @@ final class WorkerProcess implements AutoCloseable {
                         .split(" "))
                 .filter(option -> !option.isEmpty())
                 .toList());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Worker.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
         try {
             this.process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)

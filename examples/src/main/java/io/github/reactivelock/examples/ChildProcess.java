@@ -109,6 +109,7 @@ public final class ChildProcess {
         return Mono.fromCallable(() -> new ProcessBuilder("kill", signal, Long.toString(process.pid()))
                         .inheritIO()
                         .start())
+                .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(kill -> Mono.fromFuture(kill.onExit()))
                 .then();
     }

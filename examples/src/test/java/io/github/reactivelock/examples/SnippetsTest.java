@@ -66,9 +66,11 @@ class SnippetsTest {
             import io.lettuce.core.RedisURI;
             import io.lettuce.core.SslOptions;
             import io.lettuce.core.resource.ClientResources;
+            import io.micrometer.core.instrument.MeterRegistry;
             import io.vertx.core.Future;
             import io.vertx.core.Promise;
             import io.vertx.ext.healthchecks.HealthChecks;
+            import io.vertx.micrometer.backends.BackendRegistries;
             import io.vertx.redis.client.RedisOptions;
             import java.time.*;
             import java.util.List;

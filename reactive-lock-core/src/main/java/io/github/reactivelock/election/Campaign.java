@@ -92,7 +92,9 @@ final class Campaign<T> {
 
     private Publisher<T> lead(Turn turn, LockHandle held) {
         Term term = new Term(held);
-        turn.begin(term);
+        if (!turn.begin(term)) {
+            return Flux.empty();
+        }
         state.move(now -> isOver.get() ? now : new Leading(term, clock.get()));
         return Flux.defer(() -> work.apply(term))
                 .doOnError(e -> turn.failure = e)
@@ -116,10 +118,7 @@ final class Campaign<T> {
 
     private void over(Turn turn, @Nullable Throwable cause) {
         seek(cause);
-        Term term = turn.term;
-        if (term != null) {
-            term.end();
-        }
+        turn.end();
     }
 
     private void seek(@Nullable Throwable cause) {
@@ -139,10 +138,24 @@ final class Campaign<T> {
         final Sinks.Empty<Void> leads = Sinks.empty();
         volatile @Nullable Term term;
         volatile @Nullable Throwable failure;
+        private volatile boolean isOver;
 
-        void begin(Term term) {
-            this.term = term;
+        /** False if the turn was over before its grant was heard: whichever of the two comes last ends the term. */
+        boolean begin(Term granted) {
+            term = granted;
             leads.tryEmitEmpty().orThrow();
+            if (isOver) {
+                granted.end();
+            }
+            return !isOver;
+        }
+
+        void end() {
+            isOver = true;
+            Term granted = term;
+            if (granted != null) {
+                granted.end();
+            }
         }
     }
 }

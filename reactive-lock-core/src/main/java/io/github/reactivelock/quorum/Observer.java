@@ -36,7 +36,7 @@ record Observer(Voters nodes, Scheduler timer) {
         return settled(look(key, view -> view.isIn(fencingToken)), view -> view.isCertain() || view.isIn(fencingToken))
                 .map(view -> {
                     boolean isIn = view.isIn(fencingToken);
-                    if (!isIn && view.isOpen() && (view.silent() == 0 || view.shows(fencingToken))) {
+                    if (!isIn && view.isOpen()) {
                         throw undecided(view);
                     }
                     return isIn;

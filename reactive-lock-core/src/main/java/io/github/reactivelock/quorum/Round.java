@@ -101,7 +101,7 @@ final class Round {
      * node is left out twice, or the votes of three claims could stay apart for ever.
      */
     boolean isDecided() {
-        if (isUnanswered() || (isGranted() && isTokenCertain())) {
+        if (isUnanswered() || (isGranted() && (silent() == 0 || isTokenCertain()))) {
             return true;
         }
         return granted.size() + silent() < majority()
@@ -121,10 +121,12 @@ final class Round {
     /**
      * A node outside of the majority that granted may have numbered its vote higher, which says nothing. So the token of a
      * grant that may still be in force is looked for on a majority: any other grant since would share a node with that one,
-     * and have left a higher number there.
+     * and have left a higher number there. A node that failed may show it as well, so it is not known to be over then.
      */
-    private boolean isTokenCertain() {
-        return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() < majority();
+    boolean isTokenCertain() {
+        return known == 0
+                || isUnchanged()
+                || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
     }
 
     private boolean isUnchanged() {

@@ -85,6 +85,9 @@ final class Voting {
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
                 return Mono.just(granted(token));
             }
+            if (!round.isTokenCertain()) {
+                return unconfirmed();
+            }
             if (mayAgree()) {
                 proposals.differed(asked, round.token());
             }
@@ -174,6 +177,10 @@ final class Voting {
         if (round.isConfirmed(answers)) {
             return Mono.just(granted(token));
         }
+        return unconfirmed();
+    }
+
+    private Mono<ClaimResult> unconfirmed() {
         return claim.mode() == Claim.Mode.QUEUE
                 ? Mono.just(queued(candidacy.moment()))
                 : Mono.error(new IllegalStateException("of the nodes that granted the lock too few confirmed"

@@ -58,10 +58,22 @@ class RoundTest {
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
 
-        again.addFailure(1, new TimeoutException("silent"));
+        again.add(1, granted(1, 8, LONG_UP));
 
         assertThat(again.isDecided()).isTrue();
         assertThat(again.token()).isEqualTo(9L << 12);
+    }
+
+    @Test
+    void aNodeThatFailedMayShowTheTokenOfTheGrantThatIsInForce() {
+        Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
+        again.add(0, granted(0, 7, LONG_UP));
+        again.add(2, granted(2, 9, LONG_UP));
+
+        again.addFailure(1, new TimeoutException("silent"));
+
+        assertThat(again.isDecided()).isTrue();
+        assertThat(again.isTokenCertain()).isFalse();
     }
 
     @Test

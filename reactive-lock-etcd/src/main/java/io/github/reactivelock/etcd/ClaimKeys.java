@@ -62,12 +62,14 @@ final class ClaimKeys {
         }
     }
 
-    /** Whether the lock has no room for the claim, whose own key does not count. */
+    /** Whether the lock has no room for the claim. If its own key is among those that are read, its place there has to be seen. */
     Mono<Boolean> isBusy(ClaimState standing) {
         Share share = standing.claim.share();
         if (!share.isWhole()) {
             return line(standing.claim.key())
-                    .map(answer -> !Line.without(standing.name, answer.getKvs()).hasRoomFor(share));
+                    .map(answer ->
+                            answer.getKvs().stream().noneMatch(kv -> kv.getKey().equals(standing.name))
+                                    && !Line.of(answer.getKvs()).hasRoomFor(share));
         }
         return etcd.get(names.lock(standing.claim.key()), Ranges.FIRST)
                 .map(answer ->

@@ -68,8 +68,8 @@ final class ClaimRegistry implements Lease.Findings {
             if (!busy) {
                 return enter(standing, askedAt, true);
             }
-            abandon(standing);
-            return Mono.just(new ClaimResult.Busy());
+            // Its key may be there, if this was asked before.
+            return release(standing.claim).thenReturn(new ClaimResult.Busy());
         });
     }
 

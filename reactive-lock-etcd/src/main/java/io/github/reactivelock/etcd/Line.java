@@ -30,11 +30,6 @@ record Line(List<KeyValue> claims, int in, long units) {
         return new Line(List.copyOf(oldestFirst), in, units);
     }
 
-    /** The line as it would be without one claim. */
-    static Line without(ByteSequence name, List<KeyValue> oldestFirst) {
-        return of(oldestFirst.stream().filter(kv -> !kv.getKey().equals(name)).toList());
-    }
-
     private static boolean fits(Share share, long used) {
         return used + share.units() <= share.capacity();
     }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.etcd;
 
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.WatchRequest;
@@ -17,7 +18,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Holds up what a client sends or receives until it is let go: watches on claims, deletions, and the answers to puts. */
+/** Holds up what a client sends or receives until it is let go: watches on claims, deletions, and the answers to puts and looks. */
 final class HeldUp implements ClientInterceptor {
 
     /** The names of claims or locks on which a watch was to begin. */
@@ -31,6 +32,7 @@ final class HeldUp implements ClientInterceptor {
     private boolean isOpen;
     volatile boolean watches;
     volatile boolean puts;
+    volatile boolean looks;
     volatile boolean deletions;
 
     /** From now on all goes through, and first what was held up. */
@@ -92,7 +94,7 @@ final class HeldUp implements ClientInterceptor {
 
             @Override
             public void sendMessage(Q message) {
-                late = puts && message instanceof TxnRequest;
+                late = (puts && message instanceof TxnRequest) || (looks && message instanceof RangeRequest);
                 isKept = deletions && isDeletion(message);
                 keep(isKept, () -> pass(isOfClaims(message), () -> super.sendMessage(message)));
             }

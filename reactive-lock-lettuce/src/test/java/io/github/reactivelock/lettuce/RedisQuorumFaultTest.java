@@ -189,6 +189,9 @@ class RedisQuorumFaultTest {
         LockClient client = five.client("a", RENEWED, ways);
         RedisServer frozen = five.servers.get(3);
         RedisServer mute = five.servers.get(4);
+        patiently(client.withLock("before", Mono.just("done")));
+        // A majority suffices for that, and a connection that is opened to the mute node would wait for an answer.
+        five.servers.forEach(node -> eventually("each has a connection", () -> hasGranted(node, "before")));
         ways.get(3).freeze();
         ways.get(4).dropReplies();
 

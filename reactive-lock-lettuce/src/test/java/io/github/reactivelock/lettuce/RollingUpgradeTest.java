@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The script of a client from before there were shares beside the one of today, on one server. The old client meets shares
- * with an error and never enters; a lock that nobody shares is the same for both.
+ * with an error and never enters; a share that is alone, and a lock that nobody shares, is a whole lock to it.
  */
 class RollingUpgradeTest {
 
@@ -99,7 +99,7 @@ class RollingUpgradeTest {
     }
 
     @Test
-    void aReaderThatWaitsForAnOldClientIsGrantedByItsReleaseAndIsAloneThen() {
+    void aReaderThatAnOldClientsReleaseGrantsLetsTheNextOneInWhenThatAsks() {
         assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
         Claim reader = share();
         queue(backend, reader);
@@ -111,17 +111,33 @@ class RollingUpgradeTest {
         assertThat(next(signals))
                 .isInstanceOfSatisfying(
                         Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(reader.id()));
-        assertThat(ask(backend, reader)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.renew(List.of(reader)).block().renewed()).containsExactly(reader.id());
-        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Queued.class);
         assertThat(oldClaim("try", "other")).isEqualTo(0L);
+        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Granted.class);
+        assertThatThrownBy(() -> oldClaim("try", "other")).hasMessageContaining("FOREIGN");
+        assertThat(backend.renew(List.of(reader, second)).block().renewed()).hasSize(2);
         assertThat(release(backend, reader)).isTrue();
-
-        assertThat(next(signals))
-                .isInstanceOfSatisfying(
-                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(second.id()));
         assertThat(release(backend, second)).isTrue();
         assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
+    }
+
+    @Test
+    void behindAReaderThatIsAloneAnOldClientWaitsAndIsServedBeforeThoseBehindIt() {
+        Claim before = claim("a"); // a counter is there already
+        take(backend, before);
+        assertThat(release(backend, before)).isTrue();
+        Claim reader = share();
+        take(backend, reader);
+        assertThat(oldClaim("claim", "old")).isEqualTo(0L);
+        Claim second = share();
+        queue(backend, second);
+
+        assertThat(release(backend, reader)).isTrue();
+
+        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
+        assertThat(old("release", "old")).isEqualTo(1L);
+        assertThat(release(backend, second)).isTrue();
     }
 
     @Test

@@ -19,11 +19,15 @@ import reactor.util.retry.Retry;
 /**
  * The connections: lent to one command each and always given back. A command has a time to end in, from when it has a
  * connection; one that is late loses it, because it is not known what is still under way on it, and that is cancelled at the
- * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
+ * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again. So is one whose
+ * connection was broken before it was lent: of a pool whose connections were all reset each is found out by trying it.
  */
 final class Database {
 
     private static final int ATTEMPTS = 6;
+    /** More connections than a pool has. */
+    private static final int MOST_BROKEN = 1_000;
+
     private static final Logger log = LoggerFactory.getLogger(Database.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
@@ -80,7 +84,7 @@ final class Database {
 
     /** A server that gave up waiting for a row has used up the command's time. */
     private static boolean mayPass(Throwable error) {
-        return R2dbcFailure.wasRolledBack(error) && !R2dbcFailure.isLockTimeout(error);
+        return (R2dbcFailure.wasRolledBack(error) && !R2dbcFailure.isLockTimeout(error)) || R2dbcFailure.isStale(error);
     }
 
     private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
@@ -91,12 +95,21 @@ final class Database {
     private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
         Deadlines.Turn turn = deadlines.turn();
         Mono<T> attempt = lent(command, turn);
-        return attempt.onErrorResume(passes, error -> again(attempt, passes)).timeout(turn);
+        return attempt.onErrorResume(passes, error -> again(attempt, turn, passes))
+                .timeout(turn);
     }
 
-    private static <T> Mono<T> again(Mono<T> attempt, Predicate<Throwable> passes) {
+    /** A connection that turns out to be broken costs no try, because the pool has one less of them then. */
+    private static <T> Mono<T> again(Mono<T> attempt, Deadlines.Turn turn, Predicate<Throwable> passes) {
+        boolean unused = turn.wasLent();
+        Predicate<Throwable> isBroken = error ->
+                passes.test(error) && (R2dbcFailure.isStale(error) || (turn.wasLent() && R2dbcFailure.isBroken(error)));
+        Mono<T> overWhole = attempt.retryWhen(Retry.fixedDelay(MOST_BROKEN, FIRST_PAUSE)
+                .scheduler(DriverThreads.timer())
+                .filter(isBroken)
+                .onRetryExhaustedThrow((attempts, last) -> last.failure()));
         return Mono.delay(FIRST_PAUSE, DriverThreads.timer())
-                .then(attempt.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
+                .then(overWhole.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .filter(passes)

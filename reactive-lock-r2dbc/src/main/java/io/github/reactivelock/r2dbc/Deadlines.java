@@ -84,6 +84,7 @@ final class Deadlines {
         private volatile long since = System.nanoTime();
         private volatile boolean begun;
         private volatile boolean over;
+        private volatile boolean lent;
         private @Nullable Subscriber<? super Boolean> command;
 
         /** It has a connection. */
@@ -94,6 +95,14 @@ final class Deadlines {
                 begun = true;
             }
             lentAt = now;
+            lent = true;
+        }
+
+        /** Whether it had a connection since this was asked last. */
+        boolean wasLent() {
+            boolean was = lent;
+            lent = false;
+            return was;
         }
 
         private long left() {

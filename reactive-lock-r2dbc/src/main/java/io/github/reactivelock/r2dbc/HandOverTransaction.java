@@ -27,12 +27,17 @@ final class HandOverTransaction {
         this.key = key;
     }
 
-    /** Runs a transaction that has a value; claims of this backend that it served are told when it is certain. */
+    /**
+     * Runs a transaction that has a value; claims of this backend that it served are told when it is certain. When that is not
+     * to be known, because the answer to its end is lost, they ask.
+     */
     static <T> Mono<T> of(Session session, SignalSink pushes, String key, Work<T> work) {
         return Mono.defer(() -> {
             HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
             return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
                     .doOnNext(done -> transfer.ours.forEach(pushes::push))
+                    .doOnError(error -> transfer.ask())
+                    .doOnCancel(transfer::ask)
                     .flatMap(done ->
                             transfer.goesOn ? served(session, pushes, key).thenReturn(done) : Mono.just(done));
         });
@@ -52,6 +57,12 @@ final class HandOverTransaction {
                     pushes.push(new Signal.Recheck(key));
                     return Mono.just(false);
                 });
+    }
+
+    private void ask() {
+        if (!ours.isEmpty()) {
+            pushes.push(new Signal.Recheck(key));
+        }
     }
 
     /** Whether another transaction is to serve more of the queue. */

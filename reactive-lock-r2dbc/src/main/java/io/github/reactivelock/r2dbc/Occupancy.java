@@ -7,19 +7,21 @@ import io.r2dbc.spi.Row;
  * How much of a lock is in use, in a transaction that has locked its row.
  *
  * @param row the row as it was locked
- * @param units those of all holders
+ * @param units those of all holders; those of many shares may come to as many as the whole has, so that counts as more
  * @param firstEnd when the next of their leases ends
  * @param lastEnd when the last of them ends
  * @param token the last that was given
  */
 record Occupancy(LockRow row, long units, long firstEnd, long lastEnd, long token) {
 
+    private static final long WHOLE = 2L * Share.WHOLE.units();
+
     static Occupancy none(LockRow row) {
         return new Occupancy(row, 0, Long.MAX_VALUE, 0, row.token());
     }
 
     static Occupancy whole(LockRow row) {
-        return new Occupancy(row, Share.WHOLE.units(), row.leaseEnd(), row.leaseEnd(), row.token());
+        return new Occupancy(row, WHOLE, row.leaseEnd(), row.leaseEnd(), row.token());
     }
 
     static Occupancy read(LockRow row, Row sums) {
@@ -31,7 +33,7 @@ record Occupancy(LockRow row, long units, long firstEnd, long lastEnd, long toke
     }
 
     boolean isWhole() {
-        return units == Share.WHOLE.units();
+        return units == WHOLE;
     }
 
     boolean fits(Successor next) {
@@ -40,7 +42,8 @@ record Occupancy(LockRow row, long units, long firstEnd, long lastEnd, long toke
 
     Occupancy with(Successor next, long nextToken) {
         long end = row.now() + next.lease();
-        return new Occupancy(row, units + next.units(), Math.min(firstEnd, end), Math.max(lastEnd, end), nextToken);
+        long used = next.isWhole() ? WHOLE : units + next.units();
+        return new Occupancy(row, used, Math.min(firstEnd, end), Math.max(lastEnd, end), nextToken);
     }
 
     long nextToken() {

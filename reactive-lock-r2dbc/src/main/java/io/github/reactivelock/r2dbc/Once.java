@@ -142,7 +142,7 @@ public final class Once {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);
         }
         return Mono.deferContextual(context -> {
-            sweep.begin();
+            sweep.begin(context);
             Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
             OnceRun run = new OnceRun(database, key, process + runs.getAndIncrement(), time, lease, context);
             return run.begin()

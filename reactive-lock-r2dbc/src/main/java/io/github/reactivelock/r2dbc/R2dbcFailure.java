@@ -53,6 +53,12 @@ final class R2dbcFailure extends RuntimeException {
                         || isDisposedQueue(error));
     }
 
+    /** A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database. */
+    static boolean isStale(Throwable error) {
+        return error instanceof R2dbcNonTransientResourceException
+                && "Connection validation failed".equals(error.getMessage());
+    }
+
     /** What MySQL's driver says now and then when the connection of a waiting statement was reset. */
     private static boolean isDisposedQueue(Throwable error) {
         return error instanceof IllegalStateException && "Request queue was disposed".equals(error.getMessage());

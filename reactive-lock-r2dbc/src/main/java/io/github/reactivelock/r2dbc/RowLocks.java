@@ -122,7 +122,7 @@ public final class RowLocks {
                                 + " lock(connection, key) over the transaction's own: databaseClient.inConnection(connection ->"
                                 + " rows.lock(connection, key))"));
             }
-            sweep.begin();
+            sweep.begin(context);
             return locked;
         });
     }
@@ -146,12 +146,12 @@ public final class RowLocks {
      */
     public Mono<Void> lock(Connection connection, String key) {
         byte[] name = checked(key);
-        return Mono.defer(() -> {
+        return Mono.deferContextual(context -> {
             if (connection.isAutoCommit()) {
                 return Mono.error(new IllegalStateException("row lock '" + key + "': begin a transaction first; without"
                         + " one the lock would be free again at once"));
             }
-            sweep.begin();
+            sweep.begin(context);
             Session session = new Session(connection, sql);
             Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
             Mono<Void> taken = fresh(session, key, name)

@@ -5,6 +5,9 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,12 +19,12 @@ import reactor.core.publisher.Mono;
 /**
  * Renews shares. A share is renewed with the row of its lock locked, because its end moves the end of the mark there. First all
  * of a lease together, passing over rows that others have locked. A row of a busy lock may always be locked, so those that
- * were passed over then wait for theirs, each by itself.
+ * were passed over then wait for theirs, each by itself, in an order left to chance: those that are stuck are not always first.
  */
 final class ShareRenewal {
 
     private static final int AT_ONCE = 2;
-    /** A row that is stuck delays the answer about the others no longer. */
+    /** Rows that are stuck delay the answer about the others no longer, however many they are. */
     private static final Duration LONGEST = Duration.ofSeconds(1);
 
     private static final RenewalResult UNKNOWN = new RenewalResult(Set.of(), Map.of());
@@ -36,17 +39,16 @@ final class ShareRenewal {
 
     Flux<RenewalResult> renew(List<Claim> shares) {
         Map<Duration, List<Claim>> byLease = shares.stream().collect(Collectors.groupingBy(Claim::lease));
-        return Flux.fromIterable(byLease.values()).concatMap(this::renewed);
-    }
-
-    private Flux<RenewalResult> renewed(List<Claim> claims) {
-        return database.run(session -> session.transaction(together(session, claims)))
+        return Flux.fromIterable(byLease.values())
+                .concatMap(claims -> database.run(session -> session.transaction(together(session, claims))))
+                .collect(() -> new HashSet<String>(), Set::addAll)
                 .flatMapMany(renewed -> {
-                    List<Claim> left = claims.stream()
-                            .filter(claim -> !renewed.contains(claim.id()))
-                            .toList();
+                    List<Claim> left = new ArrayList<>(shares);
+                    left.removeIf(claim -> renewed.contains(claim.id()));
+                    Collections.shuffle(left);
                     return Flux.fromIterable(left)
                             .flatMap(this::alone, AT_ONCE)
+                            .take(LONGEST, DriverThreads.timer())
                             .startWith(new RenewalResult(renewed, Map.of()));
                 });
     }
@@ -85,9 +87,8 @@ final class ShareRenewal {
         return session.one("clock", found -> LockRow.number(found, "now_is") + lease)
                 .flatMap(end -> {
                     ids.add(0, end);
-                    names.add(0, end);
                     return session.changeListed("shares_renew", ids.size() - 1, ids.toArray())
-                            .then(session.changeListed("shares_mark", names.size() - 1, names.toArray()));
+                            .then(session.changeListed("shares_mark", names.size(), names.toArray()));
                 })
                 .thenReturn(renewed);
     }
@@ -103,8 +104,7 @@ final class ShareRenewal {
                                 .map(kept -> kept
                                         ? new RenewalResult(Set.of(claim.id()), Map.of())
                                         : new RenewalResult(Set.of(), Map.of(claim.id(), reason(row))))))
-                .onErrorReturn(UNKNOWN)
-                .timeout(LONGEST, Mono.just(UNKNOWN), DriverThreads.timer());
+                .onErrorReturn(UNKNOWN);
     }
 
     private static LossReason reason(LockRow row) {

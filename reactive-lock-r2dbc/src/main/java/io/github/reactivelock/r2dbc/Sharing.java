@@ -83,7 +83,10 @@ final class Sharing {
     private Mono<Long> extended(LockRow row, Held held, Claim claim) {
         long end = row.now() + Keys.micros(claim.lease());
         return session.change("share_extend", claim.id(), end, held.claimId())
-                .then(session.change("extend", Math.max(row.leaseEnd(), end), name));
+                .then(
+                        end >= row.leaseEnd()
+                                ? session.change("extend", end, name)
+                                : session.changeListed("shares_mark", 1, (Object) name));
     }
 
     private Mono<Optional<ClaimResult>> asked(Occupancy in, Claim claim, boolean waited) {

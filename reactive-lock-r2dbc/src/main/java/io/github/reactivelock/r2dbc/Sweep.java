@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Removes the rows of one table whose time is over, in the background of its use: every half minute at most, some hundreds
@@ -20,7 +21,7 @@ final class Sweep {
     private final Database database;
     private final String table;
     private final long kept;
-    private final AtomicLong due =
+    final AtomicLong due =
             new AtomicLong(System.nanoTime() + ThreadLocalRandom.current().nextLong(INTERVAL));
 
     private Sweep(Database database, String table, Duration kept) {
@@ -37,12 +38,12 @@ final class Sweep {
         return new Sweep(database, "row", ROWS_KEPT);
     }
 
-    /** To be called at each use. */
-    void begin() {
+    /** To be called at each use, with the user's Context: a factory may choose the database by it. */
+    void begin(ContextView context) {
         long now = System.nanoTime();
         long at = due.get();
         if (now - at >= 0 && due.compareAndSet(at, now + INTERVAL)) {
-            var unused = FireAndForget.run("cleaning", swept());
+            var unused = FireAndForget.run("cleaning", swept().contextWrite(context));
         }
     }
 

@@ -42,9 +42,11 @@ final class TableLock {
                     ? quick(session, claim).switchIfEmpty(asked(session, claim))
                     : shared(session, claim);
         }));
-        Mono<ClaimResult> inTurn = lanes.claim(claim, answer.doOnNext(result -> waits.answered(claim, result)));
+        Mono<ClaimResult> noted = answer.doOnNext(result -> waits.answered(claim, result));
         return Mono.defer(() -> {
             standing.add(claim.id());
+            Mono<ClaimResult> inTurn =
+                    waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted);
             return inTurn.doFinally(signal -> standing.remove(claim.id()));
         });
     }

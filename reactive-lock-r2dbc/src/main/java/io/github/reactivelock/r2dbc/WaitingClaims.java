@@ -112,6 +112,11 @@ final class WaitingClaims {
         }
     }
 
+    /** Whether it was told of a grant, of which the lease is running while it asks. It goes before thousands that wait. */
+    boolean wasTold(Claim claim) {
+        return hasBegun(claim) && !contains(claim);
+    }
+
     boolean contains(Claim claim) {
         return keys.containsKey(claim.id());
     }

@@ -490,10 +490,13 @@ UPDATE ${share} SET lease_end = ? WHERE claim_id IN (${list})
 UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? WHERE claim_id IN (${list})
 
 -- name: shares_mark
-UPDATE ${lock} SET lease_end = greatest(lease_end, ?) WHERE lock_key IN (${list})
+-- The end of the last of them, which may come sooner than it was to: the clock may have been set back, or a lease be shorter.
+UPDATE ${lock} AS l SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key)
+WHERE lock_key IN (${list})
 
 -- name: shares_mark mariadb
-UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = greatest(lease_end, ?) WHERE lock_key IN (${list})
+UPDATE ${lock} l FORCE INDEX (PRIMARY)
+SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key) WHERE lock_key IN (${list})
 
 -- name: prolong postgresql
 -- Lets leases start anew. A row that another transaction has locked is passed over: it costs its own hold only.

@@ -43,7 +43,7 @@ class OutageTest {
         }
     }
 
-    private static final int CONNECTIONS = 10;
+    private static final int CONNECTIONS = 40;
 
     private final List<LockClient> clients = new ArrayList<>();
     private Restartable postgres;
@@ -193,7 +193,7 @@ class OutageTest {
         }
     }
 
-    /** More than a question tries, should each of them be found broken only by asking. */
+    /** More than a question tries: each of them is found broken by the pool, or only by asking. */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("servers")
     void aPoolHandedInWhoseConnectionsWereAllResetServesTheNextQuestion(Databases database) {

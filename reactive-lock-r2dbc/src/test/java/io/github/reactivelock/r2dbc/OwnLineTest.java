@@ -178,25 +178,32 @@ class OwnLineTest {
         }
     }
 
+    /** By the tenant that it finds in the Context. */
+    private record Routing(ConnectionFactory target, Queue<String> tenants) implements ConnectionFactory {
+
+        Routing() {
+            this(
+                    ConnectionFactories.get("r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1"),
+                    new ConcurrentLinkedQueue<>());
+        }
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return Mono.deferContextual(context -> {
+                tenants.add(context.getOrDefault("tenant", "nobody"));
+                return Mono.from(target.create());
+            });
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return target.getMetadata();
+        }
+    }
+
     @Test
     void aFactoryThatRoutesSeesTheContextOfWhoAsks() {
-        Queue<String> tenants = new ConcurrentLinkedQueue<>();
-        ConnectionFactory h2 =
-                ConnectionFactories.get("r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1");
-        ConnectionFactory routing = new ConnectionFactory() {
-            @Override
-            public Publisher<? extends Connection> create() {
-                return Mono.deferContextual(context -> {
-                    tenants.add(context.getOrDefault("tenant", "nobody"));
-                    return Mono.from(h2.create());
-                });
-            }
-
-            @Override
-            public ConnectionFactoryMetadata getMetadata() {
-                return h2.getMetadata();
-            }
-        };
+        Routing routing = new Routing();
         R2dbcLockBackend backend = R2dbcLockBackend.using(routing, Databases.PATIENT);
         Context context = Context.of("tenant", "b");
         Claim claim = Databases.claim("routed");
@@ -212,7 +219,19 @@ class OwnLineTest {
                 .contextWrite(context)
                 .block(Databases.LIMIT);
 
-        assertThat(tenants).isNotEmpty().containsOnly("b");
+        assertThat(routing.tenants).isNotEmpty().containsOnly("b");
         backend.close().block(Databases.LIMIT);
+    }
+
+    @Test
+    void whatCleansInTheBackgroundOfAUseSeesTheContextOfThatUse() {
+        Routing routing = new Routing();
+        Sweep sweep = Sweep.ofOnce(new Database(routing, Databases.PATIENT));
+        sweep.due.set(System.nanoTime());
+
+        sweep.begin(Context.of("tenant", "b"));
+
+        Databases.until("it has begun", () -> !routing.tenants.isEmpty());
+        assertThat(routing.tenants).containsOnly("b");
     }
 }

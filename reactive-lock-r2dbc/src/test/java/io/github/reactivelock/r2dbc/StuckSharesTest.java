@@ -6,12 +6,17 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -41,6 +46,7 @@ class StuckSharesTest {
         mariaDb = new StuckTest.Site(
                 Databases.mariaDb("mariadb"), "'%s'", Dialect.MARIADB.now, Databases.MARIADB_WAITERS);
         sites().forEach(site -> site.database().createTables());
+        assertThat(sites().mapToLong(StuckTest.Site::waiters).sum()).isZero(); // what is asked first takes long
     }
 
     @AfterAll
@@ -126,5 +132,58 @@ class StuckSharesTest {
         end(stuck);
         assertThat(get(backend.renew(held)).renewed()).hasSize(5);
         get(backend.close().thenReturn(true));
+    }
+
+    @ParameterizedTest
+    @MethodSource("sites")
+    void manyRowsThatAreStuckDelayTheAnswerAboutTheOthersNoLongerThanOne(StuckTest.Site site) {
+        R2dbcLockBackend backend = site.database().backend();
+        List<Claim> held = IntStream.range(0, 18)
+                .mapToObj(i -> claim("many " + i, i == 0 ? Share.WHOLE : Share.permits(1, 2)))
+                .toList();
+        get(Flux.fromIterable(held).concatMap(backend::claim).then(Mono.just(true)));
+        List<Connection> stuck = IntStream.range(2, 18)
+                .mapToObj(i -> site.holdingRowOf("many " + i))
+                .toList();
+
+        long begin = System.nanoTime();
+        RenewalResult answer = get(backend.renew(held));
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(6));
+        assertThat(answer.renewed())
+                .containsExactlyInAnyOrder(held.get(0).id(), held.get(1).id());
+        assertThat(answer.lost()).isEmpty();
+        stuck.forEach(StuckSharesTest::end);
+        get(backend.close().thenReturn(true));
+    }
+
+    /** Or its lease would end before its question has left, and thousands of flows stand still. */
+    @ParameterizedTest
+    @MethodSource("sites")
+    void whoWasToldOfItsGrantIsAskedAboutBeforeThoseThatWait(StuckTest.Site site) {
+        R2dbcLockBackend other = site.database().backend();
+        R2dbcLockBackend one = site.database().backend();
+        Set<Signal> signals = ConcurrentHashMap.newKeySet();
+        var listening = one.signals().subscribe(signals::add, error -> {});
+        Claim holder = claim("line", Share.permits(2, 2));
+        Claim told = claim("line", Share.permits(2, 2));
+        granted(other, holder);
+        assertThat(get(one.claim(told))).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(get(other.release(holder))).isTrue();
+        Databases.until("it is told", () -> signals.stream().anyMatch(Signal.Grant.class::isInstance));
+        Connection outsider = site.holdingRowOf("line");
+        List<String> order = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<ClaimResult>> answers = new ArrayList<>();
+        for (Claim next : List.of(claim("line", Share.ONE), claim("line", Share.ONE), told)) {
+            answers.add(one.claim(next).doOnNext(answer -> order.add(next.id())).toFuture());
+        }
+        Databases.until("the first waits for the row", () -> site.waiters() > 0);
+
+        end(outsider);
+
+        answers.forEach(CompletableFuture::join);
+        assertThat(order.get(1)).isEqualTo(told.id());
+        listening.dispose();
+        get(one.close().then(other.close()).thenReturn(true));
     }
 }

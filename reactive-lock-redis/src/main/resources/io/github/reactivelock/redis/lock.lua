@@ -3,8 +3,9 @@
 --
 -- ARGV: verb, and what the verb needs
 --
--- owner    "id channel label token" of the claim that has the lock; expires with its lease. While claims share the lock
---          "= units token", the units in use and the newest of their tokens; expires with the last of their leases
+-- owner    "id channel label token" of the claim that has the lock; expires with its lease. The label of a share that is
+--          alone is followed by "\31units capacity". As soon as another call has to do with it, and while claims share the
+--          lock, "= units token", the units in use and the newest of their tokens; expires with the last of their leases
 -- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
 --          time or after its last use. While a client watches for changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival, and with a negative score, those that share the lock: the
@@ -140,21 +141,42 @@ local function mark(owner, used, token, last_end, now_ms)
   end
 end
 
+-- A share stays in use, for a claim that is used for nothing else. The first write is one that no server refuses.
+local function keep_share(owner, queue, waiters, held, kept, lease)
+  local time = call('TIME')
+  local now_ms = math.floor(((time[1] - 1577836800) * 1000000 + time[2]) / 1000)
+  for _, from in ipairs({ kept, held }) do
+    local share = call('HGET', waiters, from)
+    if share and string.byte(share) == 61 and tonumber(call('ZSCORE', queue, from)) < -now_ms then
+      call('PEXPIRE', owner, string.format('%.0f', math.max(call('PTTL', owner), lease)))
+      call('ZREM', queue, from)
+      call('HDEL', waiters, from)
+      call('ZADD', queue, string.format('%.0f', -now_ms - lease), kept)
+      call('HSET', waiters, kept, share)
+      outlast(queue, waiters, lease)
+      return 1
+    end
+  end
+  return 0
+end
+
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
   local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST, AHEAD = 43, 48, 61, 60000000, 100, 100000
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
+  local sharing = verb == 'share' and '\31' .. ARGV[at + 4] .. ' ' .. ARGV[at + 5] or ''
   local proposal = verb == 'vote' and tonumber(ARGV[at + 7] or 0) or 0 -- a token that a claim would like to have
 
   -- Most claims find no other before them and most releases none behind them: they end here.
-  if verb == 'await' or verb == 'claim' or verb == 'try' or verb == 'vote' and tonumber(ARGV[at + 5]) == WHOLE then
+  local is_vote = verb == 'vote' and tonumber(ARGV[at + 5]) == WHOLE
+  if verb == 'await' or verb == 'claim' or verb == 'try' or verb == 'share' or is_vote then
     local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
     local number = proposal > now and proposal <= now + AHEAD and proposal or now
     local text = string.format('%d', number) -- Lua's tostring keeps only 14 digits
-    local taken = redis.pcall('SET', OWNER, me .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
+    local taken = redis.pcall('SET', OWNER, me .. sharing .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
       local last = redis.pcall('SET', TOKEN, text, 'PX', number > now and kept(number, now) or KEPT_MS, 'GET')
       if last and last.err then
@@ -186,10 +208,12 @@ local function answer(verb, k, at)
 
   owner = owner or call('GET', OWNER)
   local id, channel, label, token, sign
-  local used -- units that shares have; nil if there are none
+  local used, lone -- units that shares have, or one that is alone; nil if there are none
   if owner then
     id, channel, label, token, sign = string.match(owner, '^(%S+) (%S+) (.*) (%d+)(%+?)$')
-    if not id then
+    if id then
+      lone = tonumber(string.match(label, '\31(%d+) %d+$'))
+    else
       used, token, sign = string.match(owner, '^= (%d+) (%d+)(%+)$')
       if not used then
         return redis.error_reply('FOREIGN ' .. OWNER)
@@ -201,6 +225,9 @@ local function answer(verb, k, at)
   -- The lock stays taken, by a claim that is used for nothing else. The first write is one that no server refuses.
   if verb == 'keep' then
     local kept = ARGV[at + 2]
+    if used then
+      return keep_share(OWNER, QUEUE, WAITERS, me, kept, ARGV[at + 3])
+    end
     if id ~= me and id ~= kept then
       return 0
     end
@@ -237,6 +264,20 @@ local function answer(verb, k, at)
   end
 
   local now_ms = math.floor(now / 1000)
+  if lone and verb ~= 'release' and verb ~= 'force' and verb ~= 'inspect' then
+    -- From now on it stands where others can stand beside it.
+    local left = call('PTTL', OWNER)
+    left = left < 0 and KEPT_MS or left
+    call('ZADD', QUEUE, string.format('%.0f', -now_ms - left), id)
+    call('HSET', WAITERS, id, '=' .. lone .. ' ' .. token .. ' ' .. channel .. ' ' .. string.match(label, '^[^\31]*'))
+    outlast(QUEUE, WAITERS, left)
+    local last = redis.pcall('GET', TOKEN)
+    if type(last) == 'string' and string.byte(last) ~= PLUS then
+      call('SET', TOKEN, '+' .. last, 'KEEPTTL')
+    end
+    mark(OWNER, lone, token, now_ms + left, now_ms)
+    used, id, channel, label, sign = lone, nil, nil, nil, '+'
+  end
   local marked = used -- as the owner says
   local last_end = 0 -- of the shares' leases
   if used then
@@ -662,6 +703,8 @@ local function answer(verb, k, at)
       seen[#seen + 1] = holder.token
       seen[#seen + 1] = holder.left
     end
+  elseif lone then
+    seen = { missing, seen[2], seen[3], waiting, label, seen[6], lone, 1, 1, label, lone, seen[2], seen[3] }
   end
   local first = waiting > 0 and call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, MOST) or {}
   for i = 1, #first, 2 do

@@ -110,6 +110,19 @@ class RedisLockBackendTest {
     }
 
     @Test
+    void whatComesBeforeTheChannelIsConfirmedIsLeftToTheSnapshot() {
+        connection.reply = Mono.just(List.of(1L));
+        StepVerifier.create(backend.events("a"))
+                .then(() -> {
+                    connection.listener.message(channel(), "acquired 1 me");
+                    connection.listener.subscribed(channel());
+                })
+                .expectNext(FREE)
+                .thenCancel()
+                .verify();
+    }
+
+    @Test
     void aBatchOfRenewalsThatFailsSaysNothingOfTheOthers() {
         List<Claim> held = IntStream.range(0, 700)
                 .mapToObj(i -> new Claim("k" + i, "id" + i, "me", Duration.ofSeconds(60), Claim.Mode.QUEUE))

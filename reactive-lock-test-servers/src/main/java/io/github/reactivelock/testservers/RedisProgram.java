@@ -34,8 +34,17 @@ abstract sealed class RedisProgram {
         static final RedisProgram PROGRAM = find(System.getProperty("reactivelock.redis", "any"));
     }
 
+    /** Unpacked at the first use. */
+    private static final class Oldest {
+        static final RedisProgram PROGRAM = find("embedded");
+    }
+
     static RedisProgram found() {
         return Found.PROGRAM;
+    }
+
+    static RedisProgram oldest() {
+        return Oldest.PROGRAM;
     }
 
     static RedisProgram find(String wanted) {

@@ -21,9 +21,11 @@ public final class RedisServer implements AutoCloseable {
     private final int port;
     private final List<String> config;
     private final boolean isMember;
+    private final RedisProgram program;
     private Running running;
 
-    private RedisServer(Path directory, int port, List<String> config, boolean isMember) {
+    private RedisServer(RedisProgram program, Path directory, int port, List<String> config, boolean isMember) {
+        this.program = program;
         this.directory = directory;
         this.port = port;
         this.config = config;
@@ -41,12 +43,26 @@ public final class RedisServer implements AutoCloseable {
      * @return a server that answers
      */
     public static RedisServer start(String... config) {
-        return new RedisServer(Scratch.directory("redis"), Loopback.freePort(), List.of(config), false);
+        return start(RedisProgram.found(), config);
+    }
+
+    /**
+     * Starts the oldest server that is supported, the Redis 6.2 that the embedded-redis library brings.
+     *
+     * @param config further settings, as those of {@link #start}
+     * @return a server that answers
+     */
+    public static RedisServer startOldest(String... config) {
+        return start(RedisProgram.oldest(), config);
+    }
+
+    private static RedisServer start(RedisProgram program, String... config) {
+        return new RedisServer(program, Scratch.directory("redis"), Loopback.freePort(), List.of(config), false);
     }
 
     /** Starts one of several servers that reach one another. */
     static RedisServer member(Path directory, int port, List<String> config) {
-        return new RedisServer(directory, port, config, true);
+        return new RedisServer(RedisProgram.found(), directory, port, config, true);
     }
 
     /**
@@ -156,7 +172,6 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private Running run() {
-        RedisProgram program = RedisProgram.found();
         List<String> settings = new ArrayList<>(config);
         if (speaksTlsOnly()) {
             settings.addAll(List.of("--tls-port", Integer.toString(port), "--port", "0"));

@@ -251,4 +251,48 @@ abstract class ShareCases extends SharingCases {
     private static Claim any(Random random, List<Claim> claims) {
         return claims.get(random.nextInt(claims.size()));
     }
+
+    @Test
+    void aShareThatIsKeptForItsMinimumKeepsWritersOutAndLetsReadersIn() {
+        needs(Feature.SHARES);
+        Duration least = Duration.ofSeconds(2);
+        LockClient observer = client();
+        long before = System.nanoTime();
+        Await.run(client().with(DEFAULTS.withMinHold(least)).shared().withLock(key, Mono.just("done")));
+        LockHandle reader = acquired(client().shared(), key);
+        long in = holders(observer, key);
+        boolean wasEarly = System.nanoTime() - before < least.toNanos();
+        Await.run(reader.release());
+
+        release(client().acquire(key).toFuture());
+
+        assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(least.toNanos());
+        assertThat(in == 2 || !wasEarly).isTrue();
+    }
+
+    /** As a store sees it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatIsSaidLateOfAShareThatLeftItsUnitsToAnotherClaimChangesNothing(boolean isAlone) {
+        needs(Feature.PERMITS);
+        LockBackend store = backend();
+        Claim held = claim(Share.permits(1, 2));
+        Claim kept = claim(Share.permits(1, 2));
+        Claim beside = claim(Share.permits(1, 2));
+        granted(store, held);
+        if (!isAlone) {
+            granted(store, beside);
+        }
+
+        assertThat(Await.get(store.keep(held, kept))).isTrue();
+        assertThat(Await.get(store.keep(held, kept))).as("said again").isTrue();
+        assertThat(release(store, held)).isFalse();
+        assertThat(Await.get(store.renew(List.of(held))).renewed()).isEmpty();
+        granted(store, beside);
+        assertThat(ask(store, claim(Share.permits(1, 2), Claim.Mode.TRY, LONG))).isInstanceOf(ClaimResult.Busy.class);
+
+        assertThat(release(store, kept)).isTrue();
+        assertThat(Await.get(store.keep(held, kept))).isFalse();
+        assertThat(release(store, beside)).isTrue();
+    }
 }

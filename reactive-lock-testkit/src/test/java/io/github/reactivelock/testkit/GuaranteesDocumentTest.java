@@ -29,7 +29,7 @@ class GuaranteesDocumentTest {
     /** A model, or a defect that is planted for the simulation to find, and the directories that have them. */
     private static final Pattern CHECKED = Pattern.compile("`(\\w+\\.cfg|[0-9]{2}-[a-z-]+\\.txt)`");
 
-    private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability/planted"));
+    private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability-core/planted"));
 
     /** What stands before a version in docs/versions.md, and the property of the build that has it. */
     private static final Map<String, String> VERSIONS = Map.ofEntries(

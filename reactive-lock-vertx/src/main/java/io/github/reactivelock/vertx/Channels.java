@@ -145,6 +145,6 @@ final class Channels implements Link.User {
             return;
         }
         asked.add(new Question(command, channel));
-        var unused = on.send(Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
+        var unused = Link.sent(on, Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
     }
 }

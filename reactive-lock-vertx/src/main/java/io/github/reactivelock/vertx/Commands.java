@@ -9,7 +9,6 @@ import io.vertx.redis.client.Command;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -93,7 +92,7 @@ final class Commands implements Link.User {
                 DriverThreads.run(() -> context.runOnContext(now -> arrived()));
             } catch (Throwable e) { // an Error too, or no command would ever leave again
                 awaited.set(false);
-                refuseArrivals(e instanceof RejectedExecutionException ? vertxClosedError() : e);
+                refuseArrivals(e instanceof RejectedExecutionException ? Link.vertxClosedError() : e);
             }
         }
     }
@@ -116,7 +115,7 @@ final class Commands implements Link.User {
                 }
             }));
         } catch (RejectedExecutionException e) {
-            sink.error(vertxClosedError());
+            sink.error(Link.vertxClosedError());
         }
     }
 
@@ -142,10 +141,6 @@ final class Commands implements Link.User {
         return link.close();
     }
 
-    private static IllegalStateException vertxClosedError() {
-        return new IllegalStateException("the Vertx of the lock backend is closed");
-    }
-
     static IllegalStateException closedError() {
         return new IllegalStateException("the lock backend is closed");
     }
@@ -156,8 +151,16 @@ final class Commands implements Link.User {
     public void opened(RedisConnection opened) {
         connection = opened;
         // Ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
-        var unused = opened.send(
-                Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body()));
+        Request script =
+                Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body());
+        var unused = Link.sent(opened, script).onFailure(error -> {
+            if (Link.isInterruption(error)) {
+                link.broken(opened);
+            }
+        });
+        if (connection != opened) {
+            return;
+        }
         send();
         if (openedBefore) {
             replaced.run();
@@ -180,6 +183,9 @@ final class Commands implements Link.User {
         sent.clear();
         for (int i = again.size() - 1; i >= 0; i--) {
             waiting.addFirst(again.get(i));
+        }
+        if (!closed && !waiting.isEmpty()) {
+            link.want();
         }
     }
 
@@ -252,7 +258,7 @@ final class Commands implements Link.User {
                     demoted.run();
                 }
                 send();
-            } else if (isInterruption(error)) {
+            } else if (Link.isInterruption(error)) {
                 link.broken(on);
             } else if (call.needsBody(error)) {
                 sent.remove(call);
@@ -267,13 +273,6 @@ final class Commands implements Link.User {
                 send();
             }
         });
-    }
-
-    // The client's errors for commands that the end of the connection left without an answer.
-    private static boolean isInterruption(Throwable error) {
-        return error instanceof IOException
-                || "CONNECTION_CLOSED".equals(error.getMessage())
-                || "Connection is closed".equals(error.getMessage());
     }
 
     private void done(Call call) {

@@ -202,8 +202,10 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     static <T> Future<T> future(ContextInternal caller, Mono<T> mono) {
+        // What is current on the caller's thread, an observation above all, goes with the holds to whatever runs below
+        // them.
         return Future.fromCompletionStage(
-                mono.contextWrite(HeldContext.of(caller)).toFuture(), caller);
+                mono.contextCapture().contextWrite(HeldContext.of(caller)).toFuture(), caller);
     }
 
     private VertxLockHandle handle(LockHandle held) {

@@ -4,7 +4,9 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.RedisConnection;
+import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -13,14 +15,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
- * client does not do by itself. All code here runs on one event loop, so it needs no lock.
+ * client does not do by itself. All code here runs on one event loop, so it needs no lock. While the Vertx is being closed, which
+ * begins with all connections, it opens another one only if it is wanted, for a release say: one that is opened just before
+ * the event loops end may be left to nobody.
  *
  * <pre>
  * state    leaves on
  * IDLE     wanted -> OPENING
  * OPENING  open -> OPEN; failure -> PAUSING while an interruption is younger than the patience, else IDLE
- * OPEN     interruption -> PAUSING
- * PAUSING  timer -> OPENING
+ * OPEN     interruption -> PAUSING, or IDLE if the Vertx is being closed
+ * PAUSING  timer -> OPENING, or IDLE likewise
  * any      close -> CLOSED
  * </pre>
  */
@@ -33,7 +37,7 @@ final class Link {
         /** A message arrived that is not an answer. */
         void received(Response push);
 
-        /** The connection is gone; the link opens another one. */
+        /** The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one wants it. */
         void interrupted();
 
         /** There is no connection, and the link opens none until one is wanted again. */
@@ -76,6 +80,26 @@ final class Link {
         this.opener = opener;
         this.patience = patience.toNanos();
         this.user = user;
+    }
+
+    /** Sends over a connection, which throws if it has ended; it may have before its end was listened for. */
+    static Future<Response> sent(RedisConnection connection, Request request) {
+        try {
+            return connection.send(request);
+        } catch (RuntimeException e) {
+            return Future.failedFuture(e);
+        }
+    }
+
+    /** The client's errors for commands that the end of the connection left without an answer. */
+    static boolean isInterruption(Throwable error) {
+        return error instanceof IOException
+                || "CONNECTION_CLOSED".equals(error.getMessage())
+                || "Connection is closed".equals(error.getMessage());
+    }
+
+    static IllegalStateException vertxClosedError() {
+        return new IllegalStateException("the Vertx of the lock backend is closed");
     }
 
     void want() {
@@ -141,13 +165,21 @@ final class Link {
     private void lost() {
         interruptedAt = System.nanoTime();
         var unused = discard();
-        retry();
+        if (isVertxClosing()) {
+            state = State.IDLE;
+        } else {
+            retry();
+        }
         user.interrupted();
+    }
+
+    private boolean isVertxClosing() {
+        return context.owner().closeFuture().isClosed();
     }
 
     private void failed(Throwable error) {
         var unused = discard();
-        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience) {
+        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience && !isVertxClosing()) {
             retry();
         } else {
             state = State.IDLE;
@@ -161,7 +193,10 @@ final class Link {
         long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
         var unused = context.setTimer(Math.max(1, delay), timer -> {
-            if (state == State.PAUSING) {
+            if (state == State.PAUSING && isVertxClosing()) {
+                state = State.IDLE;
+                user.interrupted();
+            } else if (state == State.PAUSING) {
                 open();
             }
         });

@@ -31,10 +31,10 @@ class FileLengthTest {
                         assertThat(Files.readAllLines(file)).as("%s", file).hasSizeLessThanOrEqualTo(MOST_LINES));
     }
 
-    /** What docs/stores/your-own.md says of the store in the test kit's tests. */
+    /** What docs/stores/your-own.md says of the store in an ordered map. */
     @Test
     void a_stores_protocol_fits_into_350_lines() throws IOException {
-        Path store = Path.of("../reactive-lock-testkit/src/test/java/io/github/reactivelock/testkit/map");
+        Path store = Path.of("../reliability-core/src/test/java/io/github/reactivelock/testkit/map");
         long lines = 0;
         for (String file : List.of("OrderedMap.java", "LockState.java", "MapLockBackend.java")) {
             lines += Files.readAllLines(store.resolve(file)).stream()

@@ -10,17 +10,22 @@ final class RedisStore extends Store {
     final RedisServer server;
     private final String word;
 
-    private RedisStore(String word, String... config) {
+    private RedisStore(String word, RedisServer server) {
         this.word = word;
-        this.server = RedisServer.start(config);
+        this.server = server;
     }
 
     static RedisStore lettuce(String... config) {
-        return new RedisStore("", config);
+        return new RedisStore("", RedisServer.start(config));
+    }
+
+    /** On the oldest server that is supported. */
+    static RedisStore oldest(String... config) {
+        return new RedisStore("", RedisServer.startOldest(config));
     }
 
     static RedisStore vertx(String... config) {
-        return new RedisStore("vertx:", config);
+        return new RedisStore("vertx:", RedisServer.start(config));
     }
 
     @Override

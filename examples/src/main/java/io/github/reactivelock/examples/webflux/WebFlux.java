@@ -3,18 +3,14 @@ package io.github.reactivelock.examples.webflux;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.Print;
 import io.github.reactivelock.examples.RedisOption;
+import io.github.reactivelock.examples.webflux.front.Demo;
+import io.github.reactivelock.examples.webflux.front.FrontApplication;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.Banner;
-import org.springframework.boot.SpringApplication;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.support.GenericApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,12 +20,12 @@ import picocli.CommandLine.Spec;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: opens the shop, and with {@code --demo} sends customers of its own and closes it again. */
+/** The command: opens the shop, and with {@code --demo} sends customers, kills an instance, and closes it again. */
 @Command(
         name = "examples/run webflux",
         description =
-                "A Spring WebFlux service whose handlers take a lock for each item they sell, and a page that shows"
-                        + " the locks live.",
+                "Two instances of a Spring Boot application that sell under a lock for each item, and a page that shows the"
+                        + " locks live and kills an instance.",
         usageHelpAutoWidth = true)
 public final class WebFlux implements Callable<Integer> {
 
@@ -41,13 +37,10 @@ public final class WebFlux implements Callable<Integer> {
             description = "where the page is, 0 for any free port; if not given, 8080 or, where that is taken, any")
     private @Nullable Integer port;
 
-    @Option(
-            names = "--packing",
-            paramLabel = "MS",
-            description = "how long an order keeps its item; 1500, or 100 in the demo")
+    @Option(names = "--packing", paramLabel = "MS", description = "how long a sale takes; 1500, or 100 in the demo")
     private @Nullable Integer packing;
 
-    @Option(names = "--demo", description = "serve a scripted rush, print what happened, and end")
+    @Option(names = "--demo", description = "serve a scripted rush, kill an instance, print what happened, and end")
     private boolean demo;
 
     @Mixin
@@ -74,38 +67,25 @@ public final class WebFlux implements Callable<Integer> {
         check("--packing", packing, 1, 60_000);
         int millis = Objects.requireNonNullElse(packing, demo ? 100 : 1_500);
         // Only the main thread ever waits.
-        return redis.use(uri -> serve(new Settings(uri, Duration.ofMillis(millis))))
-                .blockOptional()
-                .orElse(0);
+        return redis.use(uri -> serve(uri, millis)).blockOptional().orElse(0);
     }
 
-    private Mono<Integer> serve(Settings settings) {
+    private Mono<Integer> serve(String uri, int millis) {
         return Mono.usingWhen(
-                Mono.fromCallable(() -> open(settings)).subscribeOn(Schedulers.boundedElastic()),
-                shop -> {
-                    String address = "http://127.0.0.1:" + shop.getEnvironment().getProperty("local.server.port");
+                Mono.fromCallable(() -> FrontApplication.open(uri, port == null ? usualPort() : port, millis))
+                        .subscribeOn(Schedulers.boundedElastic()),
+                front -> {
+                    String address =
+                            "http://127.0.0.1:" + front.getEnvironment().getProperty("local.server.port");
                     Print.line("The page: %s", address);
-                    return demo ? new Rush(address).run() : untilInterrupted();
+                    return demo ? new Demo(address).run() : untilInterrupted();
                 },
-                shop -> Mono.<Void>fromRunnable(shop::close).subscribeOn(Schedulers.boundedElastic()));
+                FrontApplication::close);
     }
 
     private static Mono<Integer> untilInterrupted() {
         Print.line("Ctrl-C ends it.");
         return Mono.never();
-    }
-
-    private ConfigurableApplicationContext open(Settings settings) throws IOException {
-        SpringApplication application = new SpringApplication(Shop.class);
-        application.setBannerMode(Banner.Mode.OFF);
-        application.setDefaultProperties(Map.of(
-                "server.address", "127.0.0.1",
-                "server.port", port == null ? usualPort() : port,
-                // An open page would delay the end of the service.
-                "server.shutdown", "immediate"));
-        application.addInitializers(
-                context -> ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings));
-        return application.run();
     }
 
     private static int usualPort() {

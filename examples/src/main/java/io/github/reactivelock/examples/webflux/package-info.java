@@ -1,7 +1,6 @@
 /**
- * A shop on Spring WebFlux. Two tills ({@code Till}), each with a lock client of its own as two processes would have,
- * take orders for the same items over HTTP; a page shows live who holds which lock ({@code Board}). Handlers return what
- * {@code withLock} makes and never wait.
+ * A shop on Spring Boot and WebFlux, with two instances. The application is what a user would write ({@code shop}); the page
+ * and the switches that kill an instance are around it ({@code front}). Handlers return what is locked and never wait.
  */
 @NullMarked
 package io.github.reactivelock.examples.webflux;

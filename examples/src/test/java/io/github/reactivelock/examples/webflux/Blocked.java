@@ -9,7 +9,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 /** Remembers each blocking call that BlockHound sees, for errors thrown there may be swallowed on their way. */
 public final class Blocked implements BlockHoundIntegration {
 
-    static final List<String> CALLS = new CopyOnWriteArrayList<>();
+    public static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
@@ -23,10 +23,13 @@ public final class Blocked implements BlockHoundIntegration {
                                     .toList()));
             throw error;
         });
-        // Of the libraries, each once: Lettuce's state of a connection and its table of methods.
+        // Of the libraries, each once: Lettuce's state of a connection, its table of methods, Jackson's table of
+        // readers.
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "decrementWriters");
         builder.allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
         builder.allowBlockingCallsInside("io.lettuce.core.internal.AbstractInvocationHandler$MethodTranslator", "of");
+        builder.allowBlockingCallsInside(
+                "tools.jackson.databind.deser.DeserializerCache", "_createAndCacheValueDeserializer");
     }
 }

@@ -2,6 +2,7 @@ package io.github.reactivelock.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -29,6 +31,12 @@ record NewProject(String name, String boot) {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Path SOURCES = Path.of("src/test/projects").toAbsolutePath();
     private static final String GROUP = "io/github/reactivelock";
+
+    /** Netty's native parts, which not every repository has; without them an application takes plain NIO. */
+    private static final String EXCLUSIONS = Stream.of(
+                    "netty-codec-native-quic", "netty-resolver-dns-native-macos", "netty-transport-native-epoll")
+            .map(name -> "<exclusion><groupId>io.netty</groupId><artifactId>" + name + "</artifactId></exclusion>")
+            .collect(Collectors.joining("", "<exclusions>", "</exclusions>"));
 
     /** Builds all of them with one Maven, started here. */
     static void build(Path directory, List<NewProject> projects) throws Exception {
@@ -71,21 +79,29 @@ record NewProject(String name, String boot) {
                 }
             }
         }
-        try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.toList()) {
-                Path pom = module.resolve("target/flattened-pom.xml");
-                Path classes = module.resolve("target/classes");
-                if (Files.exists(pom) && Files.isDirectory(classes)) {
-                    String artifact = module.getFileName().toString();
-                    String version = version(pom);
-                    Path target = Files.createDirectories(
-                            repository.resolve(GROUP).resolve(artifact).resolve(version));
-                    Files.copy(pom, target.resolve(artifact + "-" + version + ".pom"));
-                    pack(classes, target.resolve(artifact + "-" + version + ".jar"));
-                }
+        for (String entry : System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                .split(File.pathSeparator, -1)) {
+            Path classes = Path.of(entry);
+            if (classes.startsWith(ROOT) && !classes.endsWith("test-classes")) {
+                publish(ROOT.relativize(classes).getName(0).toString(), classes, repository);
             }
         }
         return repository;
+    }
+
+    /** Of the modules on this class path only: others may be under way. */
+    private static void publish(String module, Path classes, Path repository) throws IOException {
+        Path pom = ROOT.resolve(module).resolve("target/flattened-pom.xml");
+        String version = version(pom);
+        Path target = Files.createDirectories(
+                repository.resolve(GROUP).resolve(module).resolve(version));
+        Files.copy(pom, target.resolve(module + "-" + version + ".pom"));
+        Path jar = target.resolve(module + "-" + version + ".jar");
+        if (Files.isDirectory(classes)) {
+            pack(classes, jar);
+        } else {
+            Files.copy(classes, jar);
+        }
     }
 
     private static String version(Path pom) throws IOException {
@@ -124,6 +140,7 @@ record NewProject(String name, String boot) {
                 Files.readString(pom)
                         .replaceAll("(starter-parent</artifactId>\\s*<version>)[^<]+", "$1" + boot)
                         .replaceAll("(reactive-lock-[^<]+</artifactId>\\s*<version>)[^<]+", "$1" + ours)
+                        .replace("</dependency>", EXCLUSIONS + "</dependency>")
                         .replaceAll("(com.example</groupId>\\s*<artifactId>)[^<]+", "$1" + this));
     }
 

@@ -14,7 +14,7 @@ class LockConfiguration {
     @Bean(destroyMethod = "close")
     LockClient lockClient(@Value("${spring.data.redis.url}") String url) {
         return LockClient.builder(LettuceLockBackend.connect(url))
-                .options(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(2)))
+                .options(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(10)))
                 .build();
     }
 }

@@ -1,0 +1,84 @@
+package io.github.reactivelock.vertx;
+
+import static io.github.reactivelock.vertx.Fixture.claim;
+import static io.github.reactivelock.vertx.Fixture.eventually;
+import static io.github.reactivelock.vertx.Fixture.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.LockInfo;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What a Vertx that is being closed opens, and what it still does. */
+class VertxClosingTest {
+
+    /** By then a link would have opened its connection again. */
+    private static final Executor LATER = CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS);
+
+    private static Fixture fixture;
+
+    @BeforeAll
+    static void start() {
+        fixture = new Fixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    /** Closing a Vertx closes its connections first and ends its threads last. What is opened in between may outlive both. */
+    @Test
+    void aConnectionThatNobodyWantsIsNotOpenedAgain() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Vertx vertx = Vertx.vertx();
+        ((VertxInternal) vertx)
+                .addCloseHook(done -> LATER.execute(() -> {
+                    seen.addAll(fixture.connections());
+                    done.succeed();
+                }));
+        LockBackend backend = VertxLockBackend.connect(vertx, fixture.server.uri());
+        var listening = backend.signals().subscribe(signal -> {}, error -> {});
+        get(backend.claim(claim("a")));
+        eventually("both are open", () -> fixture.connections().size() == 2);
+
+        get(vertx.close());
+
+        assertThat(seen).isEmpty();
+        get(backend.close());
+        listening.dispose();
+        eventually("our connections are closed", () -> fixture.connections().isEmpty());
+    }
+
+    /** A verticle is undeployed when the connections are closed already. */
+    @Test
+    void aClientOfAVerticleGivesItsLocksBackAllTheSame() {
+        Vertx vertx = Vertx.vertx();
+        Holder holder = new Holder();
+        get(vertx.deployVerticle(holder));
+
+        get(vertx.close());
+
+        assertThat(get(fixture.backend().inspect("held"))).isInstanceOf(LockInfo.Free.class);
+    }
+
+    private static final class Holder extends VerticleBase {
+        @Override
+        public Future<?> start() {
+            VertxLockClient locks = VertxLockClient.create(
+                    vertx, Fixture.client(VertxLockBackend.connect(vertx, fixture.server.uri())));
+            return locks.acquire("held");
+        }
+    }
+}
