@@ -87,7 +87,7 @@ class WebFluxApp {
      * Serves, says on which port, and answers questions.
      *
      * @param args where Redis is, and {@code watched} if BlockHound shall watch
-     * @throws IOException if whoever started it is gone
+     * @throws IOException if the process that started it is gone
      */
     public static void main(String[] args) throws IOException {
         PrintStream answers = System.out;

@@ -103,7 +103,7 @@ final class Database {
     private static <T> Mono<T> again(Mono<T> attempt, Deadlines.Turn turn, Predicate<Throwable> passes) {
         boolean unused = turn.wasLent();
         Predicate<Throwable> isBroken = error ->
-                passes.test(error) && (R2dbcFailure.isStale(error) || (turn.wasLent() && R2dbcFailure.isBroken(error)));
+                passes.test(error) && (R2dbcFailure.isStale(error) || (turn.wasLent() && R2dbcFailure.isCutOff(error)));
         Mono<T> overWhole = attempt.retryWhen(Retry.fixedDelay(MOST_BROKEN, FIRST_PAUSE)
                 .scheduler(DriverThreads.timer())
                 .filter(isBroken)

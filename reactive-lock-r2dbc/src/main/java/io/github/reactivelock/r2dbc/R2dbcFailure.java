@@ -53,6 +53,12 @@ final class R2dbcFailure extends RuntimeException {
                         || isDisposedQueue(error));
     }
 
+    /** Broken, and not by an answer of the server, which another connection would get too. */
+    static boolean isCutOff(Throwable error) {
+        return isBroken(error)
+                && (!(error instanceof R2dbcException known) || state(known).matches("null||08.*|57P.*"));
+    }
+
     /** A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database. */
     static boolean isStale(Throwable error) {
         return error instanceof R2dbcNonTransientResourceException

@@ -146,8 +146,8 @@ local function keep_share(owner, queue, waiters, held, kept, lease)
   local time = call('TIME')
   local now_ms = math.floor(((time[1] - 1577836800) * 1000000 + time[2]) / 1000)
   for _, from in ipairs({ kept, held }) do
-    local share = call('HGET', waiters, from)
-    if share and string.byte(share) == 61 and tonumber(call('ZSCORE', queue, from)) < -now_ms then
+    local share, score = call('HGET', waiters, from), call('ZSCORE', queue, from)
+    if share and string.byte(share) == 61 and score and tonumber(score) < -now_ms then
       call('PEXPIRE', owner, string.format('%.0f', math.max(call('PTTL', owner), lease)))
       call('ZREM', queue, from)
       call('HDEL', waiters, from)

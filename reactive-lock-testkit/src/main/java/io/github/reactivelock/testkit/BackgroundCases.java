@@ -40,7 +40,7 @@ abstract class BackgroundCases extends Cases {
 
         assertThat(Await.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
         Await.run(client.withLock(key("many"), Flux.just(1, 2)).then());
-        Await.until("both releases were sent", () -> backend.releases() == 2);
+        Await.until("both releases were sent", () -> backend.releases() >= 2);
 
         LockClient other = client();
         assertThat(isFree(other, key)).isFalse();

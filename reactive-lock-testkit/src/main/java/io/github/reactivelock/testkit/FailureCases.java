@@ -129,7 +129,7 @@ abstract class FailureCases extends Cases {
         untilQueued(other, key, 1);
         Await.run(before.release());
         CompletableFuture<Void> release = Await.get(waiting).release().toFuture();
-        Await.until("the release is on its way", () -> backend.releases() == asked + 1);
+        Await.until("the release is on its way", () -> backend.releases() > asked);
 
         claimed.tryEmitEmpty().orThrow();
         assertThat(backend.releases()).isEqualTo(asked + 1);

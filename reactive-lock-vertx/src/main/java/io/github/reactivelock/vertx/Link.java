@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
  * client does not do by itself. All code here runs on one event loop, so it needs no lock. While the Vertx is being closed, which
  * begins with all connections, it opens another one only if it is wanted, for a release say: one that is opened just before
- * the event loops end may be left to nobody.
+ * the event loops end may never be closed.
  *
  * <pre>
  * state    leaves on

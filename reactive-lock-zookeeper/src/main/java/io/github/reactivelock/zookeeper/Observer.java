@@ -212,9 +212,13 @@ final class Observer {
             if (event == Watches.BEGUN) {
                 return look(key, nodes.line(key), Long.MAX_VALUE)
                         .map(this::begin)
+                        .cast(LockEvent.class)
                         .flux();
             }
             String path = event.getPath();
+            if (path != null && path.equals(names.lock(key)) && event.getType() == EventType.NodeDeleted) {
+                return beginAnew();
+            }
             if (path == null || !path.startsWith(below)) {
                 return Flux.empty();
             }
@@ -231,7 +235,21 @@ final class Observer {
             return tell(Line.of(List.copyOf(line)).held());
         }
 
-        private LockEvent begin(Look look) {
+        /**
+         * The server removes a lock that was free for a while, and numbers its claims from zero when there is a lock again.
+         * What follows may have happened before this look, so the new numbers are taken from it.
+         */
+        private Flux<LockEvent> beginAnew() {
+            line.clear();
+            holders.clear();
+            return look(key, nodes.line(key), Long.MAX_VALUE)
+                    .map(this::begin)
+                    .filter(seen -> seen.info() instanceof LockInfo.Held)
+                    .cast(LockEvent.class)
+                    .flux();
+        }
+
+        private LockEvent.Snapshot begin(Look look) {
             List<SequenceNode> places = look.line.places();
             places.forEach(place -> line.add(place.name()));
             newest = places.isEmpty() ? null : places.get(places.size() - 1);

@@ -60,7 +60,7 @@ class NothingBlocksTest extends Fixture {
                         .onErrorComplete());
             }
 
-            ZooKeepers.until("events came", () -> events.size() > 40);
+            ZooKeepers.until("events came", () -> events.size() > 20);
             watching.dispose();
             assertThat(threads).hasSizeGreaterThan(100).noneMatch(name -> name.contains("EventThread"));
             ZooKeepers.get(client.close());
