@@ -116,7 +116,7 @@ Back(c, n) ==
 Raise(c, n, token) ==
   /\ counter' = [counter EXCEPT ![n] = Max(@, token)]
   /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, token)] ELSE shown
-  /\ confirmed' = IF (owner[n] = c /\ shown[n] <= token /\ n \in votes[c]) \/ ~On("OwnersConfirm")
+  /\ confirmed' = IF phase[c] = "raising" /\ ((owner[n] = c /\ shown[n] <= token /\ n \in votes[c]) \/ ~On("OwnersConfirm"))
                   THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
   /\ UNCHANGED <<owner, waiting, votes, refused, owed, told, best, awaited, lost>>
 
@@ -173,18 +173,20 @@ ForceAt(n) ==
 ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
 ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in some THEN @[n] \o what ELSE @[n]]]
 
+\* What nobody asks about any more is not kept, so that states come together.
+Forgets(c) == refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+ForgetsVotes(c) == votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
+
 (* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. *)
 Forever == MostRounds = 0
 Ask(c, proposal) ==
   /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
   /\ \A n \in Nodes : Len(sent[c][n]) <= MostSent
   /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<<<"vote", proposal>>>>)
-  /\ votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
-  /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+  /\ ForgetsVotes(c) /\ Forgets(c)
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ rounds' = IF Forever THEN rounds ELSE [rounds EXCEPT ![c] = @ + 1]
-  /\ best' = [best EXCEPT ![c] = 0]
-  /\ UNCHANGED <<node, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
+  /\ UNCHANGED <<node, best, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
 
 \* One that was ended by force before is none: it is as if the claim had heard of the grant first, and then of its end.
 Grant(c, token) ==
@@ -200,27 +202,31 @@ Win(c) ==
         /\ IF On("WriteBack")
            THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
            ELSE Grant(c, highest) /\ UNCHANGED sent
-  /\ confirmed' = [confirmed EXCEPT ![c] = {}] /\ told' = [told EXCEPT ![c] = Untold]
-  /\ UNCHANGED <<node, votes, refused, owed, awaited, count>>
+  /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
+  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
 
-(* A majority has the same token, which each of its nodes counts on from and shows: nothing is left to write back. *)
+(* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
+   those that showed a lower one, or did not answer. *)
 Agree(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
   /\ \E token \in {told[c][n] : n \in votes[c]} :
        /\ Majority({n \in votes[c] : told[c][n] = token}) \/ ~On("TokensAgree")
        /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
-  /\ told' = [told EXCEPT ![c] = Untold]
-  /\ UNCHANGED <<node, sent, votes, refused, owed, awaited, confirmed, count>>
+       /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] < token}, <<<<"raise", token>>>>)
+  /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
+  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
 
 Hold(c) ==
   /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c, best[c])
-  /\ UNCHANGED <<node, sent, votes, refused, owed, told, best, awaited, confirmed, count>>
+  /\ confirmed' = [confirmed EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, sent, votes, refused, owed, told, best, awaited, count>>
 
 (* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
 Doubt(c) ==
   /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
-  /\ phase' = [phase EXCEPT ![c] = "resting"]
-  /\ UNCHANGED <<node, sent, votes, refused, owed, told, best, awaited, confirmed, newest, count>>
+  /\ phase' = [phase EXCEPT ![c] = "resting"] /\ ForgetsVotes(c)
+  /\ confirmed' = [confirmed EXCEPT ![c] = {}] /\ best' = [best EXCEPT ![c] = 0]
+  /\ UNCHANGED <<node, sent, refused, owed, told, awaited, newest, count>>
 
 \* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
 \* patience only; where that is left out, a round waits for all nodes.
@@ -237,7 +243,8 @@ Fail(c) ==
              /\ ToSome(c, Nodes \ refused[c], <<<<"back", 0>>>>)
           \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, awaited, fruitless>>
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
-  /\ UNCHANGED <<node, votes, refused, owed, best, confirmed, newest, restarts, expired, lost, rounds>>
+  /\ ForgetsVotes(c) /\ Forgets(c)
+  /\ UNCHANGED <<node, best, confirmed, newest, restarts, expired, lost, rounds>>
 
 (* The round ends when all that it gave back is known to be back. *)
 GaveBack(c) ==
@@ -264,7 +271,8 @@ LateRound(c) ==
 Release(c) ==
   /\ phase[c] = "held" /\ phase' = [phase EXCEPT ![c] = "over"]
   /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<<<"back", 0>>>>)
-  /\ UNCHANGED <<node, refused, owed, told, best, awaited, confirmed, newest, count>>
+  /\ best' = [best EXCEPT ![c] = 0]
+  /\ UNCHANGED <<node, refused, owed, told, awaited, confirmed, newest, count>>
 
 Next ==
   \/ \E c \in Claims : \/ \E token \in Proposals : Ask(c, token)

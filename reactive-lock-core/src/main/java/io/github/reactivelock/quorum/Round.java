@@ -31,6 +31,8 @@ final class Round {
     private final Set<Integer> granted = new HashSet<>();
     /** Of those votes, and how many have each. */
     private final Map<Long, Integer> tokens = new HashMap<>();
+    /** Of all votes, those that do not count too. */
+    private final Map<Integer, Long> shown = new HashMap<>();
 
     private final Set<Integer> grantedTooYoung = new HashSet<>();
     private final Set<Integer> withoutUs = new HashSet<>();
@@ -66,6 +68,7 @@ final class Round {
         }
         if (vote.result() instanceof ClaimResult.Granted grant) {
             (counts ? granted : grantedTooYoung).add(node);
+            shown.put(node, grant.fencingToken());
             if (vote.firstWaiting() < ticket) {
                 olderWait.add(node);
             }
@@ -124,9 +127,18 @@ final class Round {
      * and have left a higher number there. A node that failed may show it as well, so it is not known to be over then.
      */
     boolean isTokenCertain() {
-        return known == 0
-                || isUnchanged()
-                || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
+        return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
+    }
+
+    /** The nodes that are known to show the claim with a lower token, and those of which nothing is known because they failed. */
+    Set<Integer> below(long token) {
+        Set<Integer> below = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
+        shown.forEach((node, its) -> {
+            if (its < token) {
+                below.add(node);
+            }
+        });
+        return below;
     }
 
     private boolean isUnchanged() {

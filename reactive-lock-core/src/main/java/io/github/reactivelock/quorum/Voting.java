@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** A round of questions for one claim, and what its answers come to: a grant, a place in the queue, or a failure. */
@@ -83,6 +84,8 @@ final class Voting {
         if (round.isGranted()) {
             long token = round.agreedToken();
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
+                Disposable unused = nodes.ask(round.below(token), node -> node.raise(claim, token))
+                        .subscribe(); // so that no node shows less; the grant does not depend on it
                 return Mono.just(granted(token));
             }
             if (!round.isTokenCertain()) {

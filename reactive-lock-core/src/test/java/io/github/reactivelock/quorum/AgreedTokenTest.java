@@ -91,6 +91,27 @@ class AgreedTokenTest {
         }
     }
 
+    /** Whoever looks takes the lowest number for the holder's token where no majority shows the same. */
+    @Test
+    void aNodeWhoseVoteDidNotCountIsToldOfTheGrantsTokenUnlessItsOwnIsHigher() {
+        ScriptedNode first = nodes.get(0);
+        vote(0, 7, 7);
+        first.vote = Mono.error(new IllegalStateException("its answer was lost"));
+        assertThat(ask(new Claim("k", "unheard", "a", LEASE, Claim.Mode.QUEUE))).isEqualTo(granted(7));
+        assertThat(first.raised).containsExactly(token(7));
+
+        first.uptime = Duration.ZERO;
+        vote(5, 7, 7);
+        assertThat(ask(new Claim("k", "too young", "a", LEASE, Claim.Mode.QUEUE)))
+                .isEqualTo(granted(7));
+        assertThat(first.raised).containsExactly(token(7), token(7));
+
+        vote(9, 7, 7);
+        assertThat(ask(new Claim("k", "higher", "a", LEASE, Claim.Mode.QUEUE))).isEqualTo(granted(7));
+        assertThat(first.raised).as("of a higher one").containsExactly(token(7), token(7));
+        assertThat(nodes.get(1).raised).isEmpty();
+    }
+
     @Test
     void theSameTokenIsProposedToAllNodesAndIsALittleAheadOfTheClock() {
         vote(7, 7, 7);

@@ -27,6 +27,7 @@ final class ScriptedNode implements QuorumNode {
     final Sinks.Many<LockEvent> events = Sinks.many().unicast().onBackpressureBuffer();
     final List<Long> raised = new ArrayList<>();
     final List<Long> proposed = new ArrayList<>();
+    Duration uptime = Duration.ofDays(1);
     Mono<ClaimResult> vote = Mono.never();
     boolean olderWaits;
     boolean shares = true;
@@ -51,8 +52,7 @@ final class ScriptedNode implements QuorumNode {
         return Mono.defer(() -> {
             log.add(number + " votes");
             proposed.add(proposal);
-            return vote.map(
-                    result -> new Vote(result, "server-" + number, Duration.ofDays(1), olderWaits ? 0 : Vote.NOBODY));
+            return vote.map(result -> new Vote(result, "server-" + number, uptime, olderWaits ? 0 : Vote.NOBODY));
         });
     }
 

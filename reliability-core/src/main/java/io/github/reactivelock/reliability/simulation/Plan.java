@@ -123,9 +123,15 @@ record Plan(
         return Fleets.sharesWith(seed);
     }
 
-    /** Nodes take the tokens that claims propose to them, in two of three seeds. The others are as with clocks that are apart. */
-    boolean takesProposals() {
-        return Math.floorMod(seed / 40, 3) != 2;
+    /** Whether a machine proposes tokens to the nodes of a quorum. In a seed of three all do, and in another one every second. */
+    boolean proposes(int machine) {
+        long kind = Math.floorMod(seed / 40, 3);
+        return kind == 0 || (kind == 1 && machine % 2 == 1);
+    }
+
+    /** No two nodes number alike by themselves. Where all machines propose tokens, this would matter little. */
+    boolean numbersByTime() {
+        return elects() || asksWhoIsCurrent() || (store.isQuorum() && !proposes(0));
     }
 
     /** What a store may be asked to keep. */

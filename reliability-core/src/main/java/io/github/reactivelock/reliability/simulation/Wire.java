@@ -44,7 +44,7 @@ final class Wire implements QuorumNode {
     private final Site site;
     private final Way way;
     private final Questions questions;
-    private final boolean takesProposals;
+    private final boolean proposes;
     private final Channel pushes = new Channel();
     private final Set<Watching> watched = new LinkedHashSet<>();
     private boolean listening = true;
@@ -54,9 +54,9 @@ final class Wire implements QuorumNode {
     private @Nullable FluxSink<Signal> signals;
     private boolean closed;
 
-    /** @param takesProposals whether the site may number votes as claims propose */
-    Wire(World world, Machine machine, Site site, Manner manner, boolean takesProposals, Witness witness) {
-        this.takesProposals = takesProposals;
+    /** @param proposes whether claims propose their tokens; those of an older version do not */
+    Wire(World world, Machine machine, Site site, Manner manner, boolean proposes, Witness witness) {
+        this.proposes = proposes;
         this.world = world;
         this.machine = machine;
         this.site = site;
@@ -164,7 +164,7 @@ final class Wire implements QuorumNode {
     public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
             site.mayGrant();
-            return node.vote(claim, ticket, takesProposals ? proposal : 0);
+            return node.vote(claim, ticket, proposes ? proposal : 0);
         });
     }
 

@@ -116,7 +116,8 @@ final class QuorumCourse {
                         .map(info -> info instanceof LockInfo.Held held
                                 ? "" + (held.fencingToken() >> LockBackend.PASS_BITS)
                                 : "0"))
-                + ", sent |-> " + tuple(askers.stream()
+                + ", sent |-> "
+                + tuple(askers.stream()
                         .map(asker -> tuple(asker.shown.stream().map(messages -> tuple(messages.stream())))))
                 + "]");
     }
@@ -144,6 +145,8 @@ final class QuorumCourse {
         /** Of what is being sent to one node after the other. */
         private String sending = "";
 
+        private int sentTo;
+
         private boolean released;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
         private boolean hasLost;
@@ -167,21 +170,23 @@ final class QuorumCourse {
             InMemoryLockBackend store = stores.get(node).connect();
             return (QuorumNode) Proxy.newProxyInstance(
                     QuorumNode.class.getClassLoader(), new Class<?>[] {QuorumNode.class}, (proxy, method, args) -> {
-                        Object answer = switch (method.getName()) {
+                        return switch (method.getName()) {
                             case "vote" -> {
                                 // A node may take a proposal for one that is too far ahead.
                                 long taken = random.nextInt(4) == 0 ? 0 : (Long) args[2];
                                 yield send(
-                                        node, "vote", (Long) args[2], store.vote((Claim) args[0], (Long) args[1], taken));
+                                        node,
+                                        "vote",
+                                        (Long) args[2],
+                                        store.vote((Claim) args[0], (Long) args[1], taken));
                             }
-                            case "raise" -> send(
-                                    node, "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
+                            case "raise" ->
+                                send(node, "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
                             case "release" -> send(node, "back", 0, store.release((Claim) args[0]));
                             case "hashCode" -> 10 * number + node;
                             case "equals" -> proxy == args[0];
                             default -> throw new UnsupportedOperationException(method.getName());
                         };
-                        return answer;
                     });
         }
 
@@ -252,7 +257,9 @@ final class QuorumCourse {
             if (!what.equals(sending)) {
                 sent();
                 sending = what;
+                sentTo = 0;
             }
+            sentTo++;
             shown.get(node).add(message);
         }
 
@@ -266,7 +273,7 @@ final class QuorumCourse {
                 phase = "asking";
                 hasLost = false;
                 note("asks", this, 0, 0);
-            } else if (what.equals("raise")) {
+            } else if (what.equals("raise") && sentTo == NODES) { // to fewer of them as the votes of the others agree
                 phase = "raising";
                 note("wins", this, 0, 0);
             } else if (what.equals("back")) {
