@@ -52,9 +52,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     private volatile boolean closed;
     private volatile boolean over;
-    private final AtomicBoolean closing = new AtomicBoolean();
+    final Sinks.Empty<Void> closing = Sinks.empty();
     private final Sinks.Empty<Void> quiet = Sinks.empty();
-    private final Sinks.Empty<Void> end = Sinks.empty();
+    final Sinks.Empty<Void> end = Sinks.empty();
 
     Engine(Settings settings, Cohorts cohorts) {
         this.cohorts = cohorts;
@@ -253,7 +253,8 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     Mono<Void> close() {
         return Mono.defer(() -> {
-            if (closing.compareAndSet(false, true)) {
+            closed = true;
+            if (closing.tryEmitEmpty() == Sinks.EmitResult.OK) {
                 beginClose();
             }
             return end.asMono().publishOn(services.userCallbacks.work());
@@ -261,7 +262,6 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     private void beginClose() {
-        closed = true;
         claims.values().forEach(Cohort::close);
         checkQuiet();
         Disposable unused = quiet.asMono()

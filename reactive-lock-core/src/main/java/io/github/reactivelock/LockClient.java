@@ -188,7 +188,8 @@ public final class LockClient extends WithLock {
      * Watches a lock, by the store's push. Begins with a snapshot, and has another after every interruption.
      *
      * @param key the lock's key
-     * @return events until cancelled; fails with {@link LockUnavailableException}
+     * @return events until cancelled; fails with {@link LockUnavailableException}, and with {@link LockClientClosedException}
+     *     when this client is closed
      */
     public Flux<LockEvent> events(String key) {
         return queries.events(Validation.key(key));
@@ -198,7 +199,8 @@ public final class LockClient extends WithLock {
      * Waits, without acquiring, until the store's grant that is in force at subscription has ended, by whatever.
      *
      * @param key the lock's key
-     * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}
+     * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}, and with {@link
+     *     LockClientClosedException} when this client is closed
      */
     public Mono<Void> awaitRelease(String key) {
         return queries.awaitRelease(Validation.key(key));

@@ -119,9 +119,11 @@ final class PermitLine implements Waiter.Line {
             settle();
         }
 
+        /** As many flows as the claims that are left are not for; who came last fails first. */
         @Override
         public void failAll(LockException failure) {
-            super.failAll(failure);
+            withdraw();
+            waiting.endLast(waiting.size() - trying.size(), waiter -> waiter.fail(failure));
             settle();
         }
     }

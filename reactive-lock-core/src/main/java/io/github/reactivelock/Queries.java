@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** What can be asked of a store about a lock without taking part in it. */
 final class Queries {
@@ -32,7 +33,12 @@ final class Queries {
         return Mono.defer(() -> engine.isClosed()
                         ? Mono.<LockInfo>error(new LockClientClosedException(READY))
                         : connected().then(timed(() -> services.backend.inspect(READY))))
-                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(READY, e))
+                .takeUntilOther(refusal(engine.end, READY))
+                .onErrorMap(
+                        e -> !(e instanceof LockException),
+                        e -> engine.isClosed()
+                                ? new LockClientClosedException(READY)
+                                : new LockUnavailableException(READY, e))
                 .publishOn(services.userCallbacks.work())
                 .then();
     }
@@ -88,7 +94,8 @@ final class Queries {
         return Flux.defer(() -> engine.isClosed()
                         ? Flux.<LockEvent>error(new LockClientClosedException(key))
                         : services.backend.events(key))
-                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, "watched", e))
+                .takeUntilOther(refusal(engine.closing, key))
+                .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))
                 .publishOn(services.userCallbacks.work());
     }
 
@@ -96,8 +103,20 @@ final class Queries {
         return Mono.defer(() -> engine.isClosed()
                         ? Mono.<T>error(new LockClientClosedException(key))
                         : connected().then(timed(question)))
-                .onErrorMap(e -> !(e instanceof LockException), e -> new LockUnavailableException(key, action, e))
+                .takeUntilOther(refusal(engine.end, key))
+                .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, action, e))
                 .publishOn(services.userCallbacks.work());
+    }
+
+    /** Ends what a store that is closed need not end: its streams have no end, and the timer has one. */
+    private static Mono<Void> refusal(Sinks.Empty<Void> closed, String key) {
+        return closed.asMono().then(Mono.error(() -> new LockClientClosedException(key)));
+    }
+
+    private LockException failure(String key, String action, Throwable cause) {
+        return engine.isClosed()
+                ? new LockClientClosedException(key)
+                : new LockUnavailableException(key, action, cause);
     }
 
     /** The first connection has a time of its own. */

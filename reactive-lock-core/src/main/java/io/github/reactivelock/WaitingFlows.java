@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -110,7 +111,12 @@ final class WaitingFlows {
 
     /** Ends the wait of all. */
     void end(Consumer<Waiter> each) {
-        for (Waiter waiter : all()) {
+        endLast(size, each);
+    }
+
+    /** Ends the wait of so many, of those who came last. */
+    void endLast(int count, Consumer<Waiter> each) {
+        for (Waiter waiter : last(count)) {
             if (remove(waiter)) {
                 each.accept(waiter);
                 key.depart();
@@ -129,10 +135,15 @@ final class WaitingFlows {
     }
 
     private List<Waiter> all() {
-        List<Waiter> all = new ArrayList<>();
-        for (Waiter each = first; each != null; each = each.behind) {
-            all.add(each);
+        return last(size);
+    }
+
+    private List<Waiter> last(int count) {
+        List<Waiter> found = new ArrayList<>(count);
+        for (Waiter each = last; each != null && found.size() < count; each = each.ahead) {
+            found.add(each);
         }
-        return all;
+        Collections.reverse(found);
+        return found;
     }
 }

@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
@@ -62,15 +63,73 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void whereOneClaimFailsNoneIsLeftOfThoseThatWaitedBesideIt() {
-        List<TestSubscriber<LockHandle>> flows = flows(2);
+    void aClaimThatFailsEndsTheWaitOfOneFlowAndThoseInTheQueueKeepTheirPlaces() {
+        List<TestSubscriber<LockHandle>> flows = flows(3);
+        Claim first = queue();
         store.claim(); // is never answered
-        queue();
+        Claim third = queue();
 
         bench.time.advance(Bench.LEASE.dividedBy(2));
 
-        assertThat(flows.get(1).expectTerminalError()).isInstanceOf(LockUnavailableException.class);
-        assertThat(store.log).contains("release .0", "release .1");
+        assertThat(flows.get(2).expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(store.log).contains("release .1").doesNotContain("release .0", "release .2");
+        store.push(first, 6);
+        store.push(third, 7);
+        assertThat(held(flows.get(0)).isHeld()).isTrue();
+        release(flows.subList(0, 2));
+    }
+
+    @Test
+    void theLastClaimThatFailsEndsTheWaitOfAllAndNoneIsLeft() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        grant(5, 6);
+        store.claim(); // is never answered
+        store.confirmsRenewals = true;
+
+        bench.time.advance(Bench.LEASE.dividedBy(2));
+
+        assertThat(flows.subList(2, 5))
+                .allSatisfy(
+                        flow -> assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class));
+        assertThat(store.log).contains("release .2").doesNotContain("release .0", "release .1");
+        release(flows.subList(0, 2));
+    }
+
+    @Test
+    void aFlowThatCancelsInTheMomentOfTheHandOverIsPassedOver() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        Claim first = grant(5);
+        grant(6, 7);
+
+        bench.engine.tell(first.id(), inTheMiddleOfAnEvent -> {
+            release(flows.get(0));
+            flows.get(3).cancel();
+        });
+
+        assertThat(flows.get(3).getReceivedOnNext()).isEmpty();
+        assertThat(held(flows.get(4)).fencingToken()).isEqualTo(token(5) + 1);
+        assertThat(store.count("release")).isZero();
+        release(flows.subList(1, 3));
+        release(flows.get(4));
+    }
+
+    @Test
+    void aLossThatComesInTheMomentOfTheHandOverIsThatOfWhoGotIt() {
+        List<TestSubscriber<LockHandle>> flows = flows(4);
+        Claim first = grant(5);
+        grant(6, 7);
+        store.push(new Signal.Suspect(first.id(), LossReason.FORCED));
+        ScriptedBackend.Asked<RenewalResult> renewal = store.renewal();
+
+        bench.engine.tell(first.id(), inTheMiddleOfAnEvent -> {
+            release(flows.get(0));
+            renewal.answer(ScriptedBackend.lost(renewal.claims(), LossReason.EXPIRED));
+        });
+
+        assertThat(held(flows.get(3)).isHeld()).as("it was passed on, and lost").isFalse();
+        assertThat(store.log).endsWith("release .0");
+        assertThat(store.count("claim")).isEqualTo(3);
+        release(flows.subList(1, 3));
     }
 
     @Test

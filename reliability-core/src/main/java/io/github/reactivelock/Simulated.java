@@ -35,16 +35,6 @@ public final class Simulated {
     }
 
     /**
-     * Whether others may have the lock at the same time.
-     *
-     * @param handle of a client made by {@link #builder}
-     * @return false if it is held as a whole
-     */
-    public static boolean isShared(LockHandle handle) {
-        return !((Handle) handle).hold.grant.claim.share().isWhole();
-    }
-
-    /**
      * Whether the store said only at the release of a lock that its hold was over.
      *
      * @param handle of a client made by {@link #builder}

@@ -66,17 +66,19 @@ final class Campaign<T> {
         return Flux.defer(this::turn).retryWhen(backoff.after(this::isTriedAgain));
     }
 
-    void begin() {
-        seek(null);
+    /** False if the candidate campaigns already. */
+    boolean begin() {
+        return state.leaveIdle(new Seeking(clock.get(), null));
     }
 
-    /** For good: what is still under way changes the state no more. False if it was over already. */
-    boolean end(@Nullable Throwable cause) {
-        if (!isOver.compareAndSet(false, true)) {
-            return false;
+    /**
+     * For good: what is still under way changes the state no more. Once, because operators pass a cancel on to a campaign
+     * that has ended, when another one may have begun: whoever hears of the end may begin it.
+     */
+    void end(@Nullable Throwable cause) {
+        if (isOver.compareAndSet(false, true)) {
+            state.move(now -> new Idle(clock.get(), cause));
         }
-        state.move(now -> new Idle(clock.get(), cause));
-        return true;
     }
 
     private Flux<T> turn() {

@@ -31,6 +31,20 @@ final class LatestState {
     /** Moves on to what the function makes of the present state. */
     void move(UnaryOperator<ElectionState> change) {
         ElectionState unused = state.updateAndGet(now -> merged(now, change.apply(now)));
+        tell();
+    }
+
+    /** Begins a campaign, unless another one has not ended. */
+    boolean leaveIdle(ElectionState first) {
+        ElectionState now = get();
+        boolean left = now instanceof ElectionState.Idle && state.compareAndSet(now, first);
+        if (left) {
+            tell();
+        }
+        return left;
+    }
+
+    private void tell() {
         if (untold.getAndIncrement() != 0) {
             return;
         }

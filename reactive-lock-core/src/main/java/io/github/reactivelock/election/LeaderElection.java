@@ -5,9 +5,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.election.ElectionState.Idle;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -37,7 +35,6 @@ public final class LeaderElection {
     private final Pauses pauses;
     private final Observer observer;
     private final LatestState state;
-    private final AtomicBoolean campaigns = new AtomicBoolean();
 
     LeaderElection(LockClient locks, String key, Pauses pauses) {
         this.locks = locks;
@@ -178,24 +175,16 @@ public final class LeaderElection {
     private <T> Flux<T> candidate(
             Function<? super Leadership, ? extends Publisher<T>> work, Function<Campaign<T>, Flux<T>> course) {
         return Flux.defer(() -> {
-            if (!campaigns.compareAndSet(false, true)) {
+            Campaign<T> campaign = new Campaign<>(locks, key, work, observer, new Backoff(pauses), state, pauses::now);
+            if (!campaign.begin()) {
                 return Flux.error(new IllegalStateException("the candidate for '" + key
                         + "' campaigns already; cancel that first, or make another LeaderElection"));
             }
-            Campaign<T> campaign = new Campaign<>(locks, key, work, observer, new Backoff(pauses), state, pauses::now);
-            campaign.begin();
             return course.apply(campaign)
-                    .doOnComplete(() -> end(campaign, null))
-                    .doOnError(e -> end(campaign, e))
-                    .doOnCancel(() -> end(campaign, null));
+                    .doOnComplete(() -> campaign.end(null))
+                    .doOnError(campaign::end)
+                    .doOnCancel(() -> campaign.end(null));
         });
-    }
-
-    /** Once: operators pass a cancel on to a campaign that has ended, when another one may have begun. */
-    private void end(Campaign<?> campaign, @Nullable Throwable cause) {
-        if (campaign.end(cause)) {
-            campaigns.set(false);
-        }
     }
 
     private static Duration checked(String name, Duration value, Duration shortest) {

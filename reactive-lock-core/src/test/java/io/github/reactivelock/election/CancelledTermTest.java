@@ -17,7 +17,7 @@ import reactor.test.subscriber.TestSubscriber;
 class CancelledTermTest {
 
     private static final String KEY = "cancels";
-    private static final int MOMENTS = 30;
+    private static final int MOMENTS = 60;
 
     private final List<Leadership> led = new ArrayList<>();
     private int left;

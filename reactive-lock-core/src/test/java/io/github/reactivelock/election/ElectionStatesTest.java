@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.test.subscriber.TestSubscriber;
 
 /** What observers and candidates hear. */
@@ -147,5 +148,18 @@ class ElectionStatesTest {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @Test
+    void whoHearsThatACampaignIsOverMayBeginTheNext() {
+        a.run();
+        Disposable again =
+                a.election.states().filter(Idle.class::isInstance).next().subscribe(idle -> a.run());
+
+        a.campaign.dispose();
+
+        assertThat(race.log).containsExactly("a leads", "a is cancelled", "a leads");
+        assertThat(a.election.state()).isInstanceOf(Leading.class);
+        again.dispose();
     }
 }

@@ -195,7 +195,9 @@ class RedisQuorumContractTest extends LockBackendContract {
         Claim one = reader("early-1");
         Claim writer = new Claim("shared", "early-2", "writer", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, one);
-        assertThat(node.vote(writer, -5_000_000_000_000_000L, 0).map(Vote::result).block(LIMIT))
+        assertThat(node.vote(writer, -5_000_000_000_000_000L, 0)
+                        .map(Vote::result)
+                        .block(LIMIT))
                 .isInstanceOf(ClaimResult.Queued.class);
 
         assertThat(node.vote(reader("early-3"), 7, 0).block(LIMIT))

@@ -18,6 +18,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Records what a client's locks do, as {@link LockObservation}s and {@link LockMeter}s. Give it to
@@ -34,6 +36,8 @@ public final class LockObservations implements LockListener {
 
     /** Where instrumented code keeps its observation in the Reactor Context: ObservationThreadLocalAccessor.KEY. */
     static final String PARENT = "micrometer.observation";
+
+    private static final Logger log = LoggerFactory.getLogger(LockObservations.class);
 
     private final MeterRegistry meters;
     private final ObservationRegistry observations;
@@ -258,15 +262,23 @@ public final class LockObservations implements LockListener {
     private @Nullable Watched stop(LockRequest request, String outcome, @Nullable Throwable failure) {
         Watched ended = watched.remove(request);
         if (ended != null) {
-            if (ended.observation.getContext() instanceof LockObservationContext context) {
-                context.outcome(outcome);
+            try {
+                end(ended.observation, outcome, failure);
+            } catch (Throwable thrown) { // of a handler of the application's; what is counted does not depend on it
+                log.warn("a handler of observations threw; it is ignored", thrown);
             }
-            if (failure != null) {
-                ended.observation.error(failure);
-            }
-            ended.observation.stop();
         }
         return ended;
+    }
+
+    private static void end(Observation observation, String outcome, @Nullable Throwable failure) {
+        if (observation.getContext() instanceof LockObservationContext context) {
+            context.outcome(outcome);
+        }
+        if (failure != null) {
+            observation.error(failure);
+        }
+        observation.stop();
     }
 
     private static @Nullable Observation parentOf(Observation observation) {

@@ -11,6 +11,9 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -48,6 +51,31 @@ class LockMetersTest {
 
         assertThat(counter(LockMeter.TIMEOUT).count()).isEqualTo(1);
         assertThat(counter(LockMeter.RELEASE_FAILED).count()).isEqualTo(1);
+        assertThat(lost(LossReason.FORCED).count()).isEqualTo(1);
+        assertThat(gauges()).containsExactly(0.0, 0.0);
+    }
+
+    @Test
+    void aHandlerOfObservationsThatThrowsSpoilsNoMeter() {
+        ObservationRegistry observations = ObservationRegistry.create();
+        observations.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+            @Override
+            public void onStop(Observation.Context context) {
+                throw new IllegalStateException("of the application");
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
+        try (Locks locks = new Locks(LockObservations.of(registry, observations))) {
+            LockHandle held = locks.acquire("order:1");
+            assertThat(gauges()).containsExactly(1.0, 0.0);
+            Locks.get(held.release());
+            locks.loseByForce("order:1");
+        }
+
         assertThat(lost(LossReason.FORCED).count()).isEqualTo(1);
         assertThat(gauges()).containsExactly(0.0, 0.0);
     }

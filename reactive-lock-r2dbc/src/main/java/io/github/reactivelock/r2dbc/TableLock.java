@@ -20,6 +20,7 @@ final class TableLock {
     private final SignalSink pushes;
     private final WaitingClaims waits;
     private final PerKeySequencer lanes;
+    private final QuickClaims quick;
     /** Claims with a question that stands in a line of ours, for its turn or for a connection. */
     private final Set<String> standing = ConcurrentHashMap.newKeySet();
 
@@ -28,6 +29,7 @@ final class TableLock {
         this.pushes = pushes;
         this.waits = waits;
         this.lanes = new PerKeySequencer(database.timeout);
+        this.quick = new QuickClaims(pushes, waits);
     }
 
     boolean holdsBack(Claim claim) {
@@ -39,10 +41,13 @@ final class TableLock {
             waits.begin(claim);
             standing.remove(claim.id());
             return claim.share().isWhole()
-                    ? quick(session, claim).switchIfEmpty(asked(session, claim))
+                    ? quick.answered(session, claim).switchIfEmpty(asked(session, claim))
                     : shared(session, claim);
         }));
-        Mono<ClaimResult> noted = answer.doOnNext(result -> waits.answered(claim, result));
+        Mono<ClaimResult> noted = answer.doOnNext(result -> {
+            waits.answered(claim, result);
+            quick.note(claim, result);
+        });
         return Mono.defer(() -> {
             standing.add(claim.id());
             Mono<ClaimResult> inTurn =
@@ -59,65 +64,6 @@ final class TableLock {
                         claim.key(),
                         (transfer, row) -> transfer.shares().claim(row, claim, waits.contains(claim)))
                 .flatMap(answer -> answer.map(Mono::just).orElseGet(() -> shared(session, claim)));
-    }
-
-    /** What statements without a transaction around them can answer. */
-    private Mono<ClaimResult> quick(Session session, Claim claim) {
-        if (waits.contains(claim)) {
-            return kept(session, claim).flatMap(seen -> seen.queued(claim));
-        }
-        return session.sql().knows("claim")
-                ? taken(session, claim).switchIfEmpty(Mono.defer(() -> joined(session, claim)))
-                : takenAndSeen(session, claim);
-    }
-
-    /** The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it. */
-    private Mono<ClaimResult> taken(Session session, Claim claim) {
-        boolean isTry = claim.mode() == Claim.Mode.TRY;
-        if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
-            return Mono.empty();
-        }
-        byte[] key = Keys.bytes(claim.key());
-        long lease = Keys.micros(claim.lease());
-        Mono<Seen> seen = isTry && session.sql().knows("try")
-                ? session.one(
-                        "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
-                : session.one("take", Seen.of(session), key, claim.id(), claim.owner(), pushes.client(), lease);
-        return session.alone(seen).flatMap(row -> row.taken(claim));
-    }
-
-    /** The same and joining the queue, in one statement. */
-    private Mono<ClaimResult> joined(Session session, Claim claim) {
-        long joins = claim.mode() == Claim.Mode.TRY ? 0 : 1;
-        Object[] question = {
-            Keys.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), joins
-        };
-        return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
-    }
-
-    /** A lock for which others of this backend wait is not free. */
-    private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
-        byte[] key = Keys.bytes(claim.key());
-        long lease = Keys.micros(claim.lease());
-        return waits.isWaitedFor(claim.key())
-                ? Mono.empty()
-                : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
-                        .then(session.alone(session.one("look", Seen::read, key)))
-                        .filter(seen -> claim.id().equals(seen.claimId()))
-                        .flatMap(seen -> seen.answer(claim));
-    }
-
-    /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */
-    private Mono<Seen> kept(Session session, Claim claim) {
-        return switch (session.sql().dialect) {
-            case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());
-            case MARIADB ->
-                session.alone(session.change("keep", claim.id()))
-                        .filter(rows -> rows > 0)
-                        .flatMap(rows ->
-                                session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
-            case H2 -> Mono.empty();
-        };
     }
 
     /** The full question: who owns the lock, who is next, and where this claim stands. */

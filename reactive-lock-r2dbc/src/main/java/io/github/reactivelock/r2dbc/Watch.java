@@ -136,15 +136,21 @@ final class Watch {
                 long now = System.nanoTime();
                 long age = now - markedAt;
                 if (age > TOO_LATE.toNanos()) {
-                    return Mono.error(new IllegalStateException("the watch was interrupted"));
+                    return Mono.error(interrupted());
                 }
                 if (age < REFRESH.toNanos()) {
                     return Mono.empty();
                 }
-                return database.run(session -> session.alone(session.change("watch", Keys.micros(MARK), name)))
+                return database.run(session -> session.alone(session.change("watch_on", Keys.micros(MARK), name)))
+                        .filter(marked -> marked > 0)
+                        .switchIfEmpty(Mono.error(Reading::interrupted)) // the mark ran out, or the row was removed
                         .doOnNext(done -> markedAt = now)
                         .then();
             });
+        }
+
+        private static IllegalStateException interrupted() {
+            return new IllegalStateException("the watch was interrupted");
         }
     }
 }

@@ -216,6 +216,13 @@ ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = exclu
 WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excluded.token
 RETURNING claim_id, token, lease_end - ${now} AS remaining
 
+-- name: retake postgresql
+-- The same where the row is known to exist: less than an INSERT that finds it.
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = greatest(token + 1, ${now}), lease_end = ${now} + ?
+WHERE lock_key = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
+    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+RETURNING token
+
 -- name: try postgresql
 -- The same, and without a lock on the row a look at one that is held.
 WITH busy AS MATERIALIZED (
@@ -569,6 +576,9 @@ INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES
 
 -- name: watch
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ?
+
+-- name: watch_on
+UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
 
 -- name: events
 SELECT number, owner, token, units FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number

@@ -2,7 +2,6 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -11,86 +10,35 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What may meet at the tables while a lock is shared. Nobody asks twice here, so who is forgotten waits for ever. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class SqlSharesTest {
+class SqlSharesTest extends SharesFixture {
 
-    private static final Duration LONG = Duration.ofMinutes(10);
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final int ROUNDS = 40;
 
     private final Set<String> told = ConcurrentHashMap.newKeySet();
-    private final List<LockBackend> backends = new ArrayList<>();
-    private List<Databases> databases;
-    private String key;
 
-    @BeforeAll
-    void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(Databases::createTables);
-    }
-
-    @AfterAll
-    void stop() {
-        databases.forEach(Databases::close);
-    }
-
-    @BeforeEach
-    void nameKey() {
-        key = UUID.randomUUID().toString();
-    }
-
-    @AfterEach
-    void close() {
-        backends.forEach(backend -> backend.close().block(Databases.LIMIT));
-        backends.clear();
-    }
-
-    List<Databases> databases() {
-        return databases;
-    }
-
-    /** A process, which hears what it is told. */
-    private R2dbcLockBackend process(Databases database) {
-        R2dbcLockBackend backend = database.backend();
-        backends.add(backend);
+    /** Hears what it is told. */
+    @Override
+    R2dbcLockBackend process(Databases database) {
+        R2dbcLockBackend backend = super.process(database);
         var unused =
                 backend.signals().ofType(Signal.Grant.class).subscribe(grant -> told.add(grant.claimId()), error -> {});
         return backend;
     }
 
-    private Claim claim(Share share, Duration lease) {
-        String id = UUID.randomUUID().toString();
-        return new Claim(key, id, "me", lease, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, share);
-    }
-
     private Claim claim(Share share) {
         return claim(share, LONG);
-    }
-
-    @CanIgnoreReturnValue
-    private static <T> T get(Mono<T> answer) {
-        return answer.block(Databases.LIMIT);
-    }
-
-    private void granted(LockBackend by, Claim claim) {
-        assertThat(get(by.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
     }
 
     private void queued(LockBackend by, Claim claim) {

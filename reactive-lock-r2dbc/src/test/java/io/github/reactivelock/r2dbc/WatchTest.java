@@ -8,6 +8,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -114,5 +116,29 @@ class WatchTest {
                 .flatMap(LockClient::close)
                 .then(watcher.close())
                 .block(Databases.LIMIT);
+    }
+
+    /** As an operator may remove it, or the cleaner after the database's clock had been ahead. */
+    @Test
+    void whoWatchesHearsOfTheNextOwnerAfterTheRowWasRemoved() {
+        Databases database = databases.get(1);
+        R2dbcLockBackend backend = database.backend();
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = backend.events("removed").subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
+        database.execute("DELETE FROM reactive_lock WHERE lock_key = 'removed'");
+
+        Claim claim =
+                new Claim("removed", UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
+        assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+
+        Databases.until(
+                "it is told who has it",
+                () -> seen.stream()
+                        .anyMatch(event -> event instanceof LockEvent.Snapshot now
+                                && now.info() instanceof LockInfo.Held held
+                                && held.owner().equals("me")));
+        watching.dispose();
+        Object unused = backend.close().block(Databases.LIMIT);
     }
 }

@@ -254,8 +254,9 @@ final class RedisFailure extends RuntimeException {
     }
 
     private static String said(Throwable error) {
-        // The message of an Error is a bare class name, or nothing.
-        String message = error instanceof Error ? error.toString() : error.getMessage();
+        // The message of an Error, and of what it came from, is a bare class name, or nothing.
+        boolean isBare = error instanceof Error || error instanceof ReflectiveOperationException;
+        String message = isBare ? error.toString() : error.getMessage();
         return message == null ? "" : message;
     }
 }

@@ -76,6 +76,15 @@ class RedisFailureTest {
     }
 
     @Test
+    void aClassThatIsMissingIsSaidToBe() {
+        Throwable error = new NoClassDefFoundError("io/netty/Channel");
+        error.initCause(new ClassNotFoundException("io.netty.Channel"));
+
+        assertThat(RedisFailure.explain(connection, "mine", new CompletionException(error)))
+                .hasMessageContaining("ClassNotFoundException: io.netty.Channel");
+    }
+
+    @Test
     void aRefusedConnectionSaysSo() {
         Throwable error = new RuntimeException("no way", new ConnectException("Connection refused"));
 

@@ -8,6 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -31,6 +32,8 @@ record LockedMethod(
         LockKey key,
         HandleParameter handle,
         CallersTransaction caller) {
+
+    private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
 
     /** What a method returns. */
     enum Kind {
@@ -81,7 +84,7 @@ record LockedMethod(
         return keys;
     }
 
-    /** Calls the method, once more at each call of this. */
+    /** Calls the method, once more at each call of this. Advice of AspectJ finds its invocation on its thread. */
     private Publisher<Object> proceed(
             ProxyMethodInvocation call, List<LockHandle> held, @Nullable Object continuation) {
         @Nullable Object[] arguments = call.getArguments().clone();
@@ -89,10 +92,12 @@ record LockedMethod(
         if (continuation != null) {
             arguments[arguments.length - 1] = continuation;
         }
+        var own = (ProxyMethodInvocation) call.invocableClone(arguments);
+        // Copies share the attributes, where AspectJ keeps the join point of the subscription before, with its hold.
+        own.setUserAttribute(JOIN_POINT, null);
         try {
             @SuppressWarnings("unchecked")
-            Publisher<Object> work =
-                    (Publisher<Object>) call.invocableClone(arguments).proceed();
+            Publisher<Object> work = (Publisher<Object>) ExposeInvocationInterceptor.INSTANCE.invoke(own);
             return Objects.requireNonNull(work, () -> name + " returned null; let it return an empty publisher");
         } catch (RuntimeException | Error e) {
             throw e;

@@ -172,6 +172,7 @@ abstract class CancellationCases extends Cases {
         backend.onSignal(signal -> false);
         CompletableFuture<LockHandle> cancelled = client(backend).acquire(key).toFuture();
         untilQueued(holding, key, 1);
+        backend.onClaim(answeredAfter(Mono.never())); // where nothing is pushed it asks again
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
         untilQueued(holding, key, 2);
         Await.run(held.release());

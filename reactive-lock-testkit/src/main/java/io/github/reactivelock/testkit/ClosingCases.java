@@ -8,11 +8,14 @@ import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -115,6 +118,23 @@ abstract class ClosingCases extends Cases {
                 closed.forceRelease(key))) {
             assertThat(Await.error(refused.toFuture())).isInstanceOf(LockClientClosedException.class);
         }
+    }
+
+    @Test
+    void closeEndsWhatWatches() {
+        LockClient closing = client();
+        LockHandle held = Await.get(client().acquire(key));
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        CompletableFuture<Void> watching =
+                closing.events(key).doOnNext(seen::add).then().toFuture();
+        CompletableFuture<Void> released = closing.awaitRelease(key).toFuture();
+        Await.until("the watch is in force", () -> !seen.isEmpty());
+
+        Await.run(closing.close());
+
+        assertThat(Await.error(watching)).isInstanceOf(LockClientClosedException.class);
+        assertThat(Await.error(released)).isInstanceOf(LockClientClosedException.class);
+        Await.run(held.release());
     }
 
     @Test

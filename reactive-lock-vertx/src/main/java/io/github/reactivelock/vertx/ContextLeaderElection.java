@@ -10,10 +10,11 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.streams.ReadStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
@@ -24,7 +25,8 @@ final class ContextLeaderElection implements VertxLeaderElection {
 
     private final VertxInternal vertx;
     private final LeaderElection election;
-    private final AtomicReference<Sinks.@Nullable Empty<Void>> campaign = new AtomicReference<>();
+    /** Each ends a campaign: the one that is under way, or that has just ended, or that the engine is about to refuse. */
+    private final Set<Sinks.Empty<Void>> campaigns = ConcurrentHashMap.newKeySet();
 
     ContextLeaderElection(VertxInternal vertx, LeaderElection election) {
         this.vertx = vertx;
@@ -37,19 +39,18 @@ final class ContextLeaderElection implements VertxLeaderElection {
         ContextInternal caller = vertx.getOrCreateContext();
         return ContextLockClient.future(caller, Mono.defer(() -> {
             Sinks.Empty<Void> stop = Sinks.empty();
-            Mono<Void> terms = election.lead(leadership -> term(caller, leadership, work))
+            campaigns.add(stop);
+            return election.lead(leadership -> term(caller, leadership, work))
                     .takeUntilOther(stop.asMono())
-                    .then();
-            // Without a place it is the second campaign, which the engine refuses.
-            return campaign.compareAndSet(null, stop) ? terms.doOnTerminate(() -> campaign.set(null)) : terms;
+                    .then()
+                    .doOnTerminate(() -> campaigns.remove(stop));
         }));
     }
 
     @Override
     public Future<Void> stop() {
         return ContextLockClient.future(vertx.getOrCreateContext(), Mono.fromRunnable(() -> {
-            Sinks.Empty<Void> running = campaign.get();
-            if (running != null) {
+            for (Sinks.Empty<Void> running : List.copyOf(campaigns)) { // and none that begins because of this
                 var unused = running.tryEmitEmpty(); // which may be told already
             }
         }));
@@ -86,8 +87,9 @@ final class ContextLeaderElection implements VertxLeaderElection {
             Function<VertxLeadership, Future<Void>> work,
             MonoSink<Void> sink) {
         HeldContext.below(caller, context).runOnContext(now -> {
-            // It may have been lost on the way here; the cancel shows it.
+            // It may have been lost on the way here. Then it is over, or ends now.
             if (!term.isLeader()) {
+                sink.success();
                 return;
             }
             Future<Void> result;

@@ -224,10 +224,13 @@ final class ContextLockClient implements VertxLockClient {
             Function<List<VertxLockHandle>, Future<T>> work,
             MonoSink<T> sink) {
         HeldContext.below(caller, context).runOnContext(now -> {
-            // A lock may have been lost on the way here; the completion shows it.
-            if (!held.stream().allMatch(LockHandle::isHeld)) {
-                sink.success();
-                return;
+            // It may have been lost on the way here. Then that is the outcome, unless a late answer kept it after all.
+            for (LockHandle each : held) {
+                if (!each.isHeld()) {
+                    sink.error(new IllegalStateException("the lease of lock '" + each.key()
+                            + "' was over before the work under it began; acquire it again"));
+                    return;
+                }
             }
             complete(() -> work.apply(held.stream().map(this::handle).toList()), sink);
         });

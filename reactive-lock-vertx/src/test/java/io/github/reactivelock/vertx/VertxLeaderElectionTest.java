@@ -143,4 +143,25 @@ class VertxLeaderElectionTest extends ClientFixture {
         get(election.stop());
         get(campaign);
     }
+
+    @Test
+    void whoHearsThatACampaignIsOverMayBeginTheNextAndStopThat() throws Exception {
+        VertxLeaderElection election = lock.election("leader");
+        Queue<Future<Void>> campaigns = new ConcurrentLinkedQueue<>();
+        var states = on(() -> Future.succeededFuture(election.states()));
+        states.handler(state -> {
+            if (state instanceof Idle && campaigns.size() < 2) {
+                campaigns.add(election.lead(this::leads));
+            }
+        });
+        assertThat(next().isLeader()).isTrue();
+        on(() -> election.stop());
+        assertThat(next().isLeader()).isTrue();
+
+        get(election.stop());
+
+        eventually("both are over", () -> campaigns.stream().allMatch(Future::succeeded));
+        assertThat(campaigns).hasSize(2);
+        states.handler(null);
+    }
 }

@@ -38,7 +38,7 @@ final class LeaderEvents {
     private static void tell(ApplicationEventPublisher events, ApplicationEvent event) {
         try {
             events.publishEvent(event);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) { // an Error too: others have heard of the beginning
             log.warn("a listener of {} failed", event, thrown);
         }
     }

@@ -28,7 +28,7 @@ final class LockListeners implements LockListener {
         for (LockListener listener : all) {
             try {
                 event.accept(listener);
-            } catch (RuntimeException thrown) {
+            } catch (Throwable thrown) { // an Error too, as of a class that is missing
                 log.warn("the lock listener {} failed; the others hear of the event", listener, thrown);
             }
         }

@@ -92,6 +92,25 @@ class ElectionTest {
         });
     }
 
+    /** Others may have heard of the beginning. */
+    @Test
+    void anErrorOfAListenerEndsNoTermAndNoCampaign() throws InterruptedException {
+        LockClient locks = LockClient.create(store);
+        ElectionLifecycle candidate = ElectionLifecycle.publishing(LeaderElection.of(locks, KEY), "billing", event -> {
+            told.add(event.getClass().getSimpleName());
+            throw new NoClassDefFoundError("of the application");
+        });
+        candidate.start();
+        assertThat(next()).isEqualTo("OnGrantedEvent");
+        assertThat(candidate.election().state()).isInstanceOf(ElectionState.Leading.class);
+
+        candidate.stop(() -> told.add("stopped"));
+
+        assertThat(next()).isEqualTo("OnRevokedEvent");
+        assertThat(next()).isEqualTo("stopped");
+        Contexts.get(locks.close());
+    }
+
     /** As Spring stops it: what comes after its end comes when beans and listeners may be gone. */
     @Test
     void aStopIsOverWhenTheEndOfTheTermHasBeenTold() throws InterruptedException {

@@ -9,18 +9,25 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Several listeners as one. */
 class LockListenersTest {
+
+    private static Stream<Throwable> failures() {
+        return Stream.of(
+                new IllegalStateException("of the application"), new NoClassDefFoundError("of the application"));
+    }
 
     private static LockListener listener(InvocationHandler events) {
         return (LockListener) Proxy.newProxyInstance(
                 LockListener.class.getClassLoader(), new Class<?>[] {LockListener.class}, events);
     }
 
-    @Test
-    void everyEventReachesEveryListenerAlsoThoseBehindOneThatThrows() throws Exception {
+    @ParameterizedTest
+    @MethodSource("failures")
+    void everyEventReachesEveryListenerAlsoThoseBehindOneThatThrows(Throwable failure) throws Exception {
         List<String> heard = new ArrayList<>();
         LockListeners all = new LockListeners(List.of(
                 listener((proxy, event, arguments) -> heard.add("first " + event.getName())),
@@ -28,7 +35,7 @@ class LockListenersTest {
                     if (event.getDeclaringClass() == Object.class) {
                         return "one that throws";
                     }
-                    throw new IllegalStateException("of the application");
+                    throw failure;
                 }),
                 listener((proxy, event, arguments) -> heard.add("last " + event.getName()))));
 

@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.election.Leadership;
 import io.github.reactivelock.election.SimulatedElection;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
@@ -83,14 +84,14 @@ final class Candidacy {
     private void waits() {
         if (!isOver && !waits) {
             waits = true;
-            oracle.waits(key);
+            oracle.waits(key, Share.WHOLE);
         }
     }
 
     private void waitsNoMore() {
         if (waits) {
             waits = false;
-            oracle.waitsNoMore(key);
+            oracle.waitsNoMore(key, Share.WHOLE);
         }
     }
 

@@ -67,6 +67,10 @@ record Fault(
         JUMP
     }
 
+    Fault atTheFirstSite() {
+        return new Fault(at, kind, machine, 0, length, aim, then == null ? null : then.atTheFirstSite());
+    }
+
     long atNanos() {
         return at.toNanos();
     }

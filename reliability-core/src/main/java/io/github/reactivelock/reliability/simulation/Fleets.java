@@ -25,6 +25,7 @@ final class Fleets {
     private static final int ELECTS = 37;
     private static final int SHARES = 17;
     private static final int FORCES_VOTES = 39;
+    private static final int PERMITS = 9;
 
     private final Plan usual;
     private final SplittableRandom random;
@@ -51,6 +52,21 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == FORCES_VOTES;
     }
 
+    static boolean permitsWith(long seed) {
+        return Math.floorMod(seed, KINDS) == PERMITS;
+    }
+
+    static boolean keepsPermitsWith(long seed) {
+        return Math.floorMod(seed, 2 * KINDS) == PERMITS + KINDS;
+    }
+
+    /** One, or in a third of the seeds two. */
+    static List<Integer> capacitiesWith(long seed) {
+        int number = (int) Math.floorMod(seed / KINDS, 15L);
+        int capacity = List.of(3, 1, 2, 5, 8).get(number % 5);
+        return number % 3 == 2 ? List.of(capacity, capacity + 2) : List.of(capacity);
+    }
+
     /** Most seeds have a {@link Swarm}, because its runs are short. */
     static Plan of(Plan usual) {
         Fleets fleets = new Fleets(usual);
@@ -62,11 +78,34 @@ final class Fleets {
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
+            case PERMITS -> withPermits(Math.floorMod(usual.seed(), 4 * KINDS) < 2 * KINDS ? usual : Swarm.of(usual));
             case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);
         };
+    }
+
+    /** One lock, at one store, because a quorum has no permits. */
+    private static Plan withPermits(Plan plan) {
+        Plan.Store store = plan.store().isRedis() ? Plan.Store.REDIS : Plan.Store.MEMORY;
+        List<Fault> faults = plan.faults().stream()
+                .filter(fault -> fault.length().compareTo(plan.busy()) < 0) // else all would be cut off for good
+                .map(Fault::atTheFirstSite)
+                .toList();
+        return new Plan(
+                plan.seed(),
+                store,
+                1,
+                plan.machines(),
+                plan.flows(),
+                1,
+                plan.lease(),
+                plan.manner(),
+                plan.work(),
+                plan.busy(),
+                plan.patience(),
+                faults);
     }
 
     /** Locks are wanted by the thousand, from a store that answers inside the call. */

@@ -125,6 +125,22 @@ final class Flows {
         return fits && world.chance(0.5) ? delayed.withMinHold(least) : delayed;
     }
 
+    /** Some flows are readers; of those that want permits most want one, of the capacity that most name. */
+    private LockClient sharing(LockClient client) {
+        if (plan.shares()) {
+            return world.chance(READERS) ? client.shared() : client;
+        }
+        if (!plan.hasPermits()) {
+            return client;
+        }
+        if (world.chance(0.15)) {
+            return world.chance(0.5) ? client.shared() : client;
+        }
+        List<Integer> capacities = plan.capacities();
+        int capacity = capacities.get(random.nextInt(capacities.size()));
+        return client.permits(world.chance(0.7) ? 1 : 1 + random.nextInt(capacity), capacity);
+    }
+
     /** One acquisition, from its first word to its last. */
     private final class Flow {
         private final Member member;
@@ -139,9 +155,9 @@ final class Flows {
         Flow(Member member) {
             this.member = member;
             this.machine = member.machine;
-            this.options = options();
-            LockClient chosen = member.client().with(options);
-            this.client = plan.shares() && world.chance(READERS) ? chosen.shared() : chosen;
+            LockOptions own = options();
+            this.client = sharing(member.client().with(own));
+            this.options = client.options();
         }
 
         Mono<Void> action() {
@@ -163,7 +179,7 @@ final class Flows {
                 return together(List.of("lock-0", "lock-1"));
             }
             waitsFor.add(key);
-            oracle.waits(key);
+            oracle.waits(key, options.share());
             if (kind < 6) {
                 return client.acquire(key).flatMap(this::workAndRelease);
             }
@@ -193,7 +209,7 @@ final class Flows {
             if (candidacy != null) {
                 candidacy.over();
             }
-            waitsFor.forEach(oracle::waitsNoMore);
+            waitsFor.forEach(key -> oracle.waitsNoMore(key, options.share()));
             waitsFor.clear();
             wantsTogether.forEach(key -> oracle.mayHaveOutside(key, -1));
             wantsTogether.clear();
@@ -227,7 +243,7 @@ final class Flows {
         private Mono<Void> inside(LockHandle held, Mono<Void> work) {
             return Mono.defer(() -> {
                 if (waitsFor.remove(held.key())) {
-                    oracle.waitsNoMore(held.key());
+                    oracle.waitsNoMore(held.key(), options.share());
                 }
                 oracle.acquired();
                 Holding hold = oracle.begins(machine, held, options);

@@ -4,6 +4,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
 import java.time.Duration;
@@ -18,7 +19,9 @@ final class Holding {
     final Machine machine;
     final String key;
     final LockHandle handle;
-    /** A reader's. */
+    /** What the flow asked for. */
+    final Share share;
+    /** Others may be in. */
     final boolean isShared;
     /** As the checker of histories reads it; empty if the lock was lost before the flow began. */
     final List<HistoryEvent> history = new ArrayList<>();
@@ -35,7 +38,8 @@ final class Holding {
         this.machine = machine;
         this.key = handle.key();
         this.handle = handle;
-        this.isShared = Simulated.isShared(handle);
+        this.share = options.share();
+        this.isShared = !share.isWhole();
         this.options = options;
         this.takenUntil = options.minHold().map(machine::worldTimeIn).orElse(0L);
     }
@@ -43,6 +47,10 @@ final class Holding {
     /** False while its machine is suspended: it does nothing then, and afterwards it sees for how long it did nothing. */
     boolean isHeld() {
         return !machine.isSuspended() && handle.isHeld();
+    }
+
+    boolean isReader() {
+        return share.equals(Share.ONE);
     }
 
     String claim() {
@@ -77,11 +85,6 @@ final class Holding {
             takenUntil = reliedUntil + (machine.worldTimeIn(delay) - now);
         }
         return outlasts;
-    }
-
-    /** Both may be inside. */
-    boolean fitsBeside(Holding other) {
-        return isShared && other.isShared;
     }
 
     /** Flows of a process that share a claim have passes of one token. */
@@ -132,6 +135,7 @@ final class Holding {
 
     @Override
     public String toString() {
-        return (isShared ? "a share of '" : "'") + key + "' on " + machine.name + ", token " + handle.fencingToken();
+        String what = isReader() ? "a share of '" : isShared ? share.text() + " of '" : "'";
+        return what + key + "' on " + machine.name + ", token " + handle.fencingToken();
     }
 }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.state.Share;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ final class KnownLock {
 
     private @Nullable Holding highestWhole;
 
-    int waiting;
+    private final List<Share> wanted = new ArrayList<>();
     /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
     int hadOutside;
 
@@ -43,16 +44,16 @@ final class KnownLock {
     }
 
     /** Time in which no flow waited does not count as standing still. */
-    void waits(long now) {
-        if (waiting == 0) {
+    void waits(long now, Share share) {
+        if (wanted.isEmpty()) {
             movedAt += Math.max(0, now - Math.max(movedAt, unwantedSince));
         }
-        waiting++;
+        wanted.add(share);
     }
 
-    void waitsNoMore(long now) {
-        waiting--;
-        if (waiting == 0) {
+    void waitsNoMore(long now, Share share) {
+        boolean unused = wanted.remove(share);
+        if (wanted.isEmpty()) {
             unwantedSince = now;
         }
     }
@@ -63,7 +64,19 @@ final class KnownLock {
 
     /** Somebody waits, or is inside, if only to leave. */
     boolean isWanted() {
-        return waiting > 0 || !inside.isEmpty();
+        return !wanted.isEmpty() || !inside.isEmpty();
+    }
+
+    int waiting() {
+        return wanted.size();
+    }
+
+    /** Whoever is the first in the store's queue has room, and its claim is granted. */
+    boolean hasRoom() {
+        long used = inside.stream().mapToLong(hold -> hold.share.units()).sum();
+        long most = wanted.stream().mapToLong(Share::units).max().orElse(0);
+        return !wanted.isEmpty()
+                && (inside.isEmpty() || wanted.stream().allMatch(share -> used + most <= share.capacity()));
     }
 
     /** Who is inside, if it is one and holds it. */

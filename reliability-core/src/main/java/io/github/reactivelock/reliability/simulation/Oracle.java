@@ -4,6 +4,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryReport;
@@ -56,9 +57,9 @@ final class Oracle {
         this.world = world;
         this.site = site;
         this.risks = new Risks(world, plan.lease(), this::wasCut, this::knowsItsEnd, what -> wrong(untold, what));
-        this.promises = new Promises(world, this::wasCut, what -> wrong(overlaps, what));
         this.truth = new Truth(world, plan, sites);
         this.standstill = World.MOST_BLOCKED * plan.standstill();
+        this.promises = new Promises(world, standstill, this::wasCut, what -> wrong(overlaps, what));
     }
 
     private KnownLock lock(String key) {
@@ -67,6 +68,10 @@ final class Oracle {
 
     private boolean isExcused(Holding hold) {
         return wasCut(hold) && !knowsItsEnd(hold);
+    }
+
+    private boolean counts(Holding hold) {
+        return hold.isHeld() && !isExcused(hold);
     }
 
     private boolean wasCut(Holding hold) {
@@ -132,12 +137,12 @@ final class Oracle {
         forced.add(token & Holding.MASK);
     }
 
-    void waits(String key) {
-        lock(key).waits(world.now());
+    void waits(String key, Share share) {
+        lock(key).waits(world.now(), share);
     }
 
-    void waitsNoMore(String key) {
-        lock(key).waitsNoMore(world.now());
+    void waitsNoMore(String key, Share share) {
+        lock(key).waitsNoMore(world.now(), share);
     }
 
     /** That many more flows may have the lock without being inside. */
@@ -169,17 +174,12 @@ final class Oracle {
             }
             compare(begun);
             for (Holding other : lock.inside) {
-                if (!other.isHeld() || isExcused(other) || isExcused(begun)) {
-                    continue;
-                }
-                if (!begun.fitsBeside(other)) {
-                    wrong(overlaps, begun + " begins while " + other + " is held");
-                } else if (begun.hasTokenOf(other)) {
+                if (counts(other) && counts(begun) && begun.hasTokenOf(other)) {
                     wrong(regressions, begun + " begins with the token of " + other);
                 }
             }
             lock.inside.forEach(promises::outlasts);
-            promises.begins(begun);
+            promises.begins(begun, lock.inside.stream().filter(this::counts).toList(), counts(begun));
             Holding before = lock.before(begun);
             if (before == null || before.handle.fencingToken() < handle.fencingToken()) {
                 lock.begins(begun);
@@ -231,11 +231,10 @@ final class Oracle {
                 look(hold);
                 compare(hold);
             });
-            if (lock.waiting > 0 && lock.inside.isEmpty() && lock.stoodStill(world.now(), longest)) {
-                wrong(
-                        lostWakeups,
-                        lock.waiting + " wait for '" + key + "' and none was inside for "
-                                + (world.now() - lock.movedAt) / 1_000_000 + " ms");
+            if (lock.hasRoom() && lock.stoodStill(world.now(), longest)) {
+                String inside = lock.inside.isEmpty() ? "none was inside" : "none came to " + lock.inside;
+                long millis = (world.now() - lock.movedAt) / 1_000_000;
+                wrong(lostWakeups, lock.waiting() + " wait for '" + key + "' and " + inside + " for " + millis + " ms");
                 lock.movedAt = world.now();
             }
         });

@@ -103,9 +103,9 @@ record Plan(
         return manner.standstills() == 0 ? 0 : Math.min(lease.toNanos() / 2, 300 * MILLI);
     }
 
-    /** Flows ask for minimum holds and lock delays, a seed in ten. */
+    /** Flows ask for minimum holds and lock delays, a seed in ten, and half of those with permits. */
     boolean keepsLocks() {
-        return Math.floorMod(seed, 10) == 3 && !manner.immediate();
+        return (Math.floorMod(seed, 10) == 3 || Fleets.keepsPermitsWith(seed)) && !manner.immediate();
     }
 
     /** Flows are candidates of elections, and their machines observe these. */
@@ -138,6 +138,16 @@ record Plan(
     /** No two nodes number alike by themselves, so that tokens that were not proposed are written back. */
     boolean numbersByTime() {
         return elects() || asksWhoIsCurrent() || (store.isQuorum() && proposals() % 2 == 0);
+    }
+
+    /** Flows want permits, and some share or want the whole. */
+    boolean hasPermits() {
+        return Fleets.permitsWith(seed);
+    }
+
+    /** Of the semaphore; where there are several, flows of one key name different ones. */
+    List<Integer> capacities() {
+        return Fleets.capacitiesWith(seed);
     }
 
     /** What a store may be asked to keep. */

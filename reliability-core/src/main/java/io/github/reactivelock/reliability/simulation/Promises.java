@@ -8,31 +8,39 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
-/** Judges that a lock stays taken for as long as was promised, although its hold is over. */
+/**
+ * Judges who is in together: the units that flows rely on, and those that stay in use for as long as was promised, although
+ * their hold is over.
+ */
 final class Promises {
 
     /** A client's clock tells milliseconds when it notices that it stood still. */
     private static final long SLACK = 5_000_000;
 
-    /** That nobody has the lock after a hold with this token before that moment of the world. */
-    private record Promise(long token, long until, String hold) {}
+    /** That what a hold had is in use before that moment of the world. */
+    private record Promise(Holding hold, long token, long until) {}
 
     private static final class Lock {
         private final List<Promise> open = new ArrayList<>();
-        /** When the first flow began under each token. */
-        private final TreeMap<Long, Long> begun = new TreeMap<>();
+        /** The first flow that began under each token. */
+        private final TreeMap<Long, Units> begun = new TreeMap<>();
         /** Of the whole, beside which no other is in. */
-        private final TreeMap<Long, Long> whole = new TreeMap<>();
+        private final TreeMap<Long, Units> whole = new TreeMap<>();
     }
 
     private final World world;
+    private final long slack;
     private final LongPredicate isExcused;
     private final Consumer<String> broken;
     private final Map<String, Lock> locks = new HashMap<>();
 
-    /** @param isExcused whether the grant with a token was ended by force, or by a store that lost or jumped */
-    Promises(World world, LongPredicate isExcused, Consumer<String> broken) {
+    /**
+     * @param standstill how much later than its client a flow may see its hold begin
+     * @param isExcused whether the grant with a token was ended by force, or by a store that lost or jumped
+     */
+    Promises(World world, long standstill, LongPredicate isExcused, Consumer<String> broken) {
         this.world = world;
+        this.slack = SLACK + standstill;
         this.isExcused = isExcused;
         this.broken = broken;
     }
@@ -41,15 +49,39 @@ final class Promises {
         return locks.computeIfAbsent(key, unused -> new Lock());
     }
 
-    void begins(Holding hold) {
-        Lock lock = lock(hold.key);
-        long token = hold.handle.fencingToken();
-        Long unused = lock.begun.putIfAbsent(token, world.now());
-        if (!hold.isShared) {
-            unused = lock.whole.putIfAbsent(token, world.now());
+    /**
+     * @param inside who is in, as far as it counts
+     * @param counts whether what begins does
+     */
+    void begins(Holding begun, List<Holding> inside, boolean counts) {
+        Lock lock = lock(begun.key);
+        long token = begun.handle.fencingToken();
+        Units units = new Units(begun, inside, world.now());
+        Units unused = lock.begun.putIfAbsent(token, units);
+        if (!begun.isShared) {
+            unused = lock.whole.putIfAbsent(token, units);
         }
-        lock.open.forEach(promise -> judge(lock, promise));
+        if (counts) {
+            judge(begun, inside, units);
+        }
+        lock.open.forEach(promise -> judge(promise, units));
         lock.open.removeIf(promise -> promise.until < world.now());
+    }
+
+    /** Those that were granted after it, and heard of that before, have room beside it too. */
+    private void judge(Holding begun, List<Holding> inside, Units units) {
+        if (units.areTooMany()) {
+            broken.accept(begun + " begins while " + units.others() + " is held");
+            return;
+        }
+        List<Holding> all = new ArrayList<>(inside);
+        all.add(begun);
+        for (Holding other : inside) {
+            if (other.granted() > begun.granted() && new Units(other, all, world.now()).areTooMany()) {
+                broken.accept(begun + " begins while " + other + " is held");
+                return;
+            }
+        }
     }
 
     /** The store has confirmed the release of a hold, so that it keeps the lock for the rest of the minimum. */
@@ -76,25 +108,28 @@ final class Promises {
             broken.accept(hold + " is held, and was told that it is not the one in force");
         }
         Lock lock = lock(hold.key);
-        Map.Entry<Long, Long> next = (hold.isShared ? lock.whole : lock.begun).higherEntry(granted | ~Holding.MASK);
-        if (isCurrent && next != null && next.getValue() < asked) {
+        Map.Entry<Long, Units> next = (hold.isShared ? lock.whole : lock.begun).higherEntry(granted | ~Holding.MASK);
+        if (isCurrent && next != null && next.getValue().since < asked) {
             broken.accept(hold + " was told that it is the one in force, after token " + next.getKey() + " began");
         }
     }
 
     /** May be heard of when the next one has begun. */
     private void make(Holding hold) {
-        Promise promise = new Promise(hold.handle.fencingToken(), hold.takenUntil(), hold.toString());
+        Promise promise = new Promise(hold, hold.handle.fencingToken(), hold.takenUntil());
         Lock lock = lock(hold.key);
         lock.open.add(promise);
-        judge(lock, promise);
+        lock.begun.tailMap(promise.token, false).values().forEach(units -> judge(promise, units));
     }
 
-    private void judge(Lock lock, Promise promise) {
-        Map.Entry<Long, Long> next = lock.begun.higherEntry(promise.token);
-        if (next != null && next.getValue() < promise.until - SLACK && !isExcused.test(promise.token)) {
-            broken.accept("after " + promise.hold + " the lock was to stay taken, and token " + next.getKey()
-                    + " began " + (promise.until - next.getValue()) / 1_000 + " us before the end");
+    private void judge(Promise promise, Units units) {
+        if (units.token > promise.token
+                && units.since < promise.until - slack
+                && !isExcused.test(promise.token)
+                && units.takeKept(promise.hold)
+                && units.areTooMany()) {
+            broken.accept("after " + promise.hold + " the lock was to stay taken, and token " + units.token + " began "
+                    + (promise.until - units.since) / 1_000 + " us before the end");
         }
     }
 }

@@ -41,6 +41,9 @@ public final class Simulate implements Callable<Integer> {
     @Option(names = "--seeds", description = "how many at most, whatever the time")
     private long seeds = Long.MAX_VALUE;
 
+    @Option(names = "--step", description = "how far it is from one seed to the next: 40 for those of one kind")
+    private long step = 1;
+
     @Option(names = "--store", description = "only seeds of this one: ${COMPLETION-CANDIDATES}")
     private Plan.@Nullable Store store;
 
@@ -132,9 +135,9 @@ public final class Simulate implements Callable<Integer> {
 
     /** The next seed's, of the kind that is looked at. */
     private Plan plan(AtomicLong next) {
-        Plan plan = Plan.of(next.getAndIncrement());
+        Plan plan = Plan.of(next.getAndAdd(step));
         while (store != null && plan.store() != store) {
-            plan = Plan.of(next.getAndIncrement());
+            plan = Plan.of(next.getAndAdd(step));
         }
         return plan;
     }

@@ -82,6 +82,9 @@ final class Truth {
     }
 
     private Optional<String> tooLong(Holding hold, LockInfo.Holder held) {
+        if (hold.isShared && held.units() != hold.share.units()) {
+            return Optional.of(hold + " is held, and at the store " + held.units() + " units");
+        }
         long until = world.now() + held.remaining().toNanos();
         return hold.until() - until <= Duration.ofMillis(1).toNanos()
                 ? Optional.empty()

@@ -1,0 +1,104 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.publisher.Mono;
+
+/** Claims of a whole lock by statements without a transaction around them: the shortest that most likely answers comes first. */
+final class QuickClaims {
+
+    private static final int MOST_KNOWN = 10_000;
+
+    private final SignalSink pushes;
+    private final WaitingClaims waits;
+    /** Locks that have a row, because this client had them. */
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+    QuickClaims(SignalSink pushes, WaitingClaims waits) {
+        this.pushes = pushes;
+        this.waits = waits;
+    }
+
+    /** To be called with each answer to a claim. To forget costs little, so all are forgotten when they are many. */
+    void note(Claim claim, ClaimResult answer) {
+        if (answer instanceof ClaimResult.Granted) {
+            if (known.size() >= MOST_KNOWN) {
+                known.clear();
+            }
+            known.add(claim.key());
+        }
+    }
+
+    /** Empty if more has to be known. */
+    Mono<ClaimResult> answered(Session session, Claim claim) {
+        if (waits.contains(claim)) {
+            return kept(session, claim).flatMap(seen -> seen.queued(claim));
+        }
+        return session.sql().knows("claim")
+                ? taken(session, claim).switchIfEmpty(Mono.defer(() -> joined(session, claim)))
+                : takenAndSeen(session, claim);
+    }
+
+    /** The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it. */
+    private Mono<ClaimResult> taken(Session session, Claim claim) {
+        boolean isTry = claim.mode() == Claim.Mode.TRY;
+        if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
+            return Mono.empty();
+        }
+        if (!isTry && session.sql().knows("retake") && known.contains(claim.key())) {
+            return retaken(session, claim);
+        }
+        byte[] key = Keys.bytes(claim.key());
+        long lease = Keys.micros(claim.lease());
+        Mono<Seen> seen = isTry && session.sql().knows("try")
+                ? session.one(
+                        "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
+                : session.one("take", Seen.of(session), key, claim.id(), claim.owner(), pushes.client(), lease);
+        return session.alone(seen).flatMap(row -> row.taken(claim));
+    }
+
+    /** The same for a lock that has a row. It was removed, or is held, if there is no answer. */
+    private Mono<ClaimResult> retaken(Session session, Claim claim) {
+        Object[] question = {
+            claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), Keys.bytes(claim.key())
+        };
+        return session.alone(session.one("retake", row -> LockRow.number(row, "token"), question))
+                .map(token -> TableLock.granted(token, claim));
+    }
+
+    /** The same and joining the queue, in one statement. */
+    private Mono<ClaimResult> joined(Session session, Claim claim) {
+        long joins = claim.mode() == Claim.Mode.TRY ? 0 : 1;
+        Object[] question = {
+            Keys.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), joins
+        };
+        return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
+    }
+
+    /** A lock for which others of this backend wait is not free. */
+    private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
+        byte[] key = Keys.bytes(claim.key());
+        long lease = Keys.micros(claim.lease());
+        return waits.isWaitedFor(claim.key())
+                ? Mono.empty()
+                : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
+                        .then(session.alone(session.one("look", Seen::read, key)))
+                        .filter(seen -> claim.id().equals(seen.claimId()))
+                        .flatMap(seen -> seen.answer(claim));
+    }
+
+    /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */
+    private Mono<Seen> kept(Session session, Claim claim) {
+        return switch (session.sql().dialect) {
+            case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());
+            case MARIADB ->
+                session.alone(session.change("keep", claim.id()))
+                        .filter(rows -> rows > 0)
+                        .flatMap(rows ->
+                                session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
+            case H2 -> Mono.empty();
+        };
+    }
+}
