@@ -3,6 +3,8 @@
 
    Three nodes each have an owner (their vote) and those who wait. A claim asks all nodes in a round, counts the votes of
    that round, and has the lock when a majority gave it theirs; else it gives votes back, or keeps them, and asks again.
+   It proposes a token with its question, which a node takes for its vote or does not. When a majority of the votes has the
+   same token, that one is on a majority already; else the highest is written back.
    Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost.
    A node may start anew with an empty memory.
 
@@ -10,10 +12,12 @@
 
    Left out: time. A lease at a node ends only when the claim does not rely on it (which Grant shows of the counting of
    leases), and a node that started anew is "young" until all that relied on what it forgot are done, which is what waiting
-   for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone. *)
+   for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone. How far
+   ahead of its clock a node takes a proposal: any node may take any, or none. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
           Size,         \* how many nodes there are, those included that are dead for good
+          Proposals,    \* tokens that claims propose
           MostRestarts, MostExpired, MostLost, MostForced, MostFruitless, MostRounds, MostSent, MostToken, \* how many
           Off           \* rules that are switched off
 VARIABLES owner,        \* of each node: the claim that has its vote, or 0
@@ -22,18 +26,19 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           shown,        \* of each node: the token of its owner
           young,        \* of each node: it started so short a time ago that it may have forgotten a vote
           force,        \* the token that an operator ends by force, and the nodes that have yet to hear of it
-          sent,         \* for each claim and node: what is on its way, in order
+          sent,         \* for each claim and node: what is on its way, in order, each with the token that it names
           phase,        \* of each claim: what it is doing
           votes,        \* of each claim: nodes whose vote counts in its round
           refused,      \* of each claim: nodes that gave it to another
           owed,         \* of each claim: nodes where an older claim waits for its vote
-          best,         \* of each claim: the highest token of those votes
+          told,         \* of each claim: the tokens of those votes, until it has one
+          best,         \* of each claim: its token
           awaited,      \* of each claim: nodes that have yet to confirm a token or a vote given back
           confirmed,    \* of each claim: nodes that showed the token
           newest,       \* the token of the last grant, and whether it was above all before
           restarts, expired, lost, fruitless, rounds
 node == <<owner, waiting, counter, shown, young, force>>
-claim == <<phase, votes, refused, owed, best, awaited, confirmed>>
+claim == <<phase, votes, refused, owed, told, best, awaited, confirmed>>
 count == <<restarts, expired, lost, fruitless, rounds>>
 vars == <<node, sent, claim, newest, count>>
 
@@ -43,8 +48,10 @@ Min(set) == CHOOSE m \in set : \A other \in set : m <= other
 Largest(f) == CHOOSE m \in {f[n] : n \in Nodes} : \A n \in Nodes : f[n] <= m
 Max(a, b) == IF a > b THEN a ELSE b
 
+Untold == [n \in Nodes |-> 0]
+
 (* The nodes that have carried out the question of the round that is under way. *)
-CarriedOut(c, what) == {n \in Nodes : what \notin {sent[c][n][i] : i \in 1..Len(sent[c][n])}}
+CarriedOut(c, what) == {n \in Nodes : what \notin {sent[c][n][i][1] : i \in 1..Len(sent[c][n])}}
 Answered(c) == CarriedOut(c, "vote")
 
 Init ==
@@ -53,59 +60,78 @@ Init ==
   /\ sent = [c \in Claims |-> [n \in Nodes |-> <<>>]]
   /\ phase = [c \in Claims |-> "resting"]
   /\ votes = [c \in Claims |-> {}] /\ refused = [c \in Claims |-> {}] /\ owed = [c \in Claims |-> {}]
-  /\ best = [c \in Claims |-> 0] /\ awaited = [c \in Claims |-> {}] /\ confirmed = [c \in Claims |-> {}]
+  /\ told = [c \in Claims |-> Untold] /\ best = [c \in Claims |-> 0]
+  /\ awaited = [c \in Claims |-> {}] /\ confirmed = [c \in Claims |-> {}]
   /\ newest = [token |-> 0, rose |-> TRUE]
   /\ restarts = 0 /\ expired = 0 /\ lost = 0 /\ fruitless = 0 /\ rounds = [c \in Claims |-> 0]
 
 -----------------------------------------------------------------------------
-(* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. *)
-Elect(n, wanting) ==
+(* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. Its token
+   is the next one, or the one that was proposed with the question, if that is higher. *)
+Numbers(n, token) == counter' = [counter EXCEPT ![n] = token] /\ shown' = [shown EXCEPT ![n] = token]
+Proposed(n, token) == IF token > counter[n] THEN {token} ELSE {}
+
+Elect(n, wanting, asking, proposal) ==
   IF wanting = {}
   THEN owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ UNCHANGED <<counter, shown>>
   ELSE /\ owner' = [owner EXCEPT ![n] = Min(wanting)]
        /\ waiting' = [waiting EXCEPT ![n] = wanting \ {Min(wanting)}]
-       /\ LET token == IF counter[n] < MostToken THEN counter[n] + 1 ELSE counter[n]
-          IN counter' = [counter EXCEPT ![n] = token] /\ shown' = [shown EXCEPT ![n] = token]
+       /\ LET next == IF counter[n] < MostToken THEN counter[n] + 1 ELSE counter[n]
+          IN \E token \in {next} \cup (IF asking = Min(wanting) THEN Proposed(n, proposal) ELSE {}) : Numbers(n, token)
+Serve(n, wanting) == Elect(n, wanting, 0, 0)
+
+(* Asked again, the owner may get a higher token, if it proposes one. *)
+Renumber(n, proposal) ==
+  /\ UNCHANGED <<owner, waiting>>
+  /\ \/ UNCHANGED <<counter, shown>>
+     \/ \E token \in Proposed(n, proposal) : Numbers(n, token)
 
 Counts(n) == n \notin young \/ ~On("YoungNodesDoNotCount")
 
 (* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. *)
-Vote(c, n) ==
-  /\ IF owner[n] = 0 THEN Elect(n, waiting[n] \cup {c})
-     ELSE IF owner[n] = c THEN UNCHANGED <<owner, waiting, counter, shown>>
+Vote(c, n, proposal) ==
+  /\ IF owner[n] = 0 THEN Elect(n, waiting[n] \cup {c}, c, proposal)
+     ELSE IF owner[n] = c THEN Renumber(n, proposal)
      ELSE waiting' = [waiting EXCEPT ![n] = @ \cup {c}] /\ UNCHANGED <<owner, counter, shown>>
-  /\ \/ phase[c] = "asking" /\ lost < MostLost /\ lost' = lost + 1 /\ UNCHANGED <<votes, refused, owed, best>>
-     \/ phase[c] # "asking" /\ UNCHANGED <<votes, refused, owed, best, lost>>
+  /\ \/ phase[c] = "asking" /\ lost < MostLost /\ lost' = lost + 1 /\ UNCHANGED <<votes, refused, owed, told>>
+     \/ phase[c] # "asking" /\ UNCHANGED <<votes, refused, owed, told, lost>>
      \/ /\ phase[c] = "asking" /\ UNCHANGED lost
         /\ IF owner'[n] = c
            THEN /\ votes' = IF Counts(n) THEN [votes EXCEPT ![c] = @ \cup {n}] ELSE votes
-                /\ best' = IF Counts(n) THEN [best EXCEPT ![c] = Max(@, shown'[n])] ELSE best
+                /\ told' = IF Counts(n) THEN [told EXCEPT ![c][n] = shown'[n]] ELSE told
                 /\ owed' = IF \E o \in waiting'[n] : o < c THEN [owed EXCEPT ![c] = @ \cup {n}] ELSE owed
                 /\ UNCHANGED refused
-           ELSE refused' = [refused EXCEPT ![c] = @ \cup {n}] /\ UNCHANGED <<votes, owed, best>>
-  /\ UNCHANGED <<awaited, confirmed>>
+           ELSE refused' = [refused EXCEPT ![c] = @ \cup {n}] /\ UNCHANGED <<votes, owed, told>>
+  /\ UNCHANGED <<best, awaited, confirmed>>
 
 (* The claim gives its vote back, or its place among those that wait. *)
 Back(c, n) ==
-  /\ IF owner[n] = c THEN Elect(n, waiting[n])
+  /\ IF owner[n] = c THEN Serve(n, waiting[n])
      ELSE waiting' = [waiting EXCEPT ![n] = @ \ {c}] /\ UNCHANGED <<owner, counter, shown>>
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
-  /\ UNCHANGED <<votes, refused, owed, best, confirmed, lost>>
+  /\ UNCHANGED <<votes, refused, owed, told, best, confirmed, lost>>
 
 (* No later token of this node is lower, and its owner shows it, unless the claim was granted anew here since, with a higher
    one. It confirms a vote of this round, if the claim still has it. *)
-Raise(c, n) ==
-  /\ counter' = [counter EXCEPT ![n] = Max(@, best[c])]
-  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, best[c])] ELSE shown
-  /\ confirmed' = IF (owner[n] = c /\ shown[n] <= best[c] /\ n \in votes[c]) \/ ~On("OwnersConfirm")
+Raise(c, n, token) ==
+  /\ counter' = [counter EXCEPT ![n] = Max(@, token)]
+  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, token)] ELSE shown
+  /\ confirmed' = IF phase[c] = "raising" /\ ((owner[n] = c /\ shown[n] <= token /\ n \in votes[c]) \/ ~On("OwnersConfirm"))
                   THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
-  /\ UNCHANGED <<owner, waiting, votes, refused, owed, best, awaited, lost>>
+  /\ UNCHANGED <<owner, waiting, votes, refused, owed, told, best, awaited, lost>>
+
+(* A vote that comes after the grant, under a lower token, has the grant's written to it. *)
+IsBehind(c, n, what) == what = "vote" /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
 
 Work(c, n) ==
-  /\ sent[c][n] # <<>> /\ sent' = [sent EXCEPT ![c][n] = Tail(@)]
-  /\ CASE Head(sent[c][n]) = "vote" -> Vote(c, n)
-       [] Head(sent[c][n]) = "back" -> Back(c, n)
-       [] OTHER -> Raise(c, n)
+  /\ sent[c][n] # <<>>
+  /\ LET what == Head(sent[c][n])[1]
+         token == Head(sent[c][n])[2]
+     IN /\ CASE what = "vote" -> Vote(c, n, token)
+             [] what = "back" -> Back(c, n)
+             [] OTHER -> Raise(c, n, token)
+        /\ sent' = [sent EXCEPT ![c][n] =
+                      IF IsBehind(c, n, what) THEN Append(Tail(@), <<"raise", best[c]>>) ELSE Tail(@)]
   /\ UNCHANGED <<young, force, phase, newest, restarts, expired, fruitless, rounds>>
 
 (* A vote that a claim counted at a node which has forgotten it. *)
@@ -127,58 +153,80 @@ Mature(n) ==
 Expire(n) ==
   /\ expired < MostExpired /\ owner[n] # 0
   /\ phase[owner[n]] = "resting" \/ (phase[owner[n]] = "asking" /\ n \notin Answered(owner[n]))
-  /\ expired' = expired + 1 /\ Elect(n, waiting[n])
+  /\ expired' = expired + 1 /\ Serve(n, waiting[n])
   /\ UNCHANGED <<young, force, sent, claim, newest, restarts, lost, fruitless, rounds>>
 
-(* An operator ends a grant by its token. Each node, when it hears of it, takes the vote of the claim that shows it there. *)
-Force(c) ==
-  /\ MostForced > 0 /\ force.token = 0 /\ phase[c] = "held"
-  /\ force' = [token |-> best[c], at |-> Nodes]
+(* An operator ends a grant by its token, or what looks like one, before its claim has heard of it. Each node, when it hears
+   of that, takes the vote of the claim that shows it there. *)
+Looks(c, token) == (phase[c] = "held" /\ token = best[c]) \/ Majority({n \in Nodes : owner[n] = c /\ shown[n] = token})
+Force(c, token) ==
+  /\ MostForced > 0 /\ force.token = 0 /\ Looks(c, token)
+  /\ force' = [token |-> token, at |-> Nodes]
   /\ UNCHANGED <<owner, waiting, counter, shown, young, sent, claim, newest, count>>
 
 ForceAt(n) ==
   /\ n \in force.at /\ force' = [force EXCEPT !.at = @ \ {n}]
-  /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Elect(n, waiting[n]) ELSE UNCHANGED <<owner, waiting, counter, shown>>
+  /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Serve(n, waiting[n]) ELSE UNCHANGED <<owner, waiting, counter, shown>>
   /\ UNCHANGED <<young, sent, claim, newest, count>>
 
 -----------------------------------------------------------------------------
 ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
 ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in some THEN @[n] \o what ELSE @[n]]]
 
-(* A round begins. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. *)
+\* What nobody asks about any more is not kept, so that states come together.
+Forgets(c) == refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+ForgetsVotes(c) == votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
+
+(* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. *)
 Forever == MostRounds = 0
-Ask(c) ==
+Ask(c, proposal) ==
   /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
   /\ \A n \in Nodes : Len(sent[c][n]) <= MostSent
-  /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<"vote">>)
-  /\ votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
-  /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
-  /\ best' = IF On("VotesOfThisRound") THEN [best EXCEPT ![c] = 0] ELSE best
+  /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<<<"vote", proposal>>>>)
+  /\ ForgetsVotes(c) /\ Forgets(c)
+  /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ rounds' = IF Forever THEN rounds ELSE [rounds EXCEPT ![c] = @ + 1]
-  /\ UNCHANGED <<node, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
+  /\ UNCHANGED <<node, best, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
 
-Grant(c) ==
+\* One that was ended by force before is none: it is as if the claim had heard of the grant first, and then of its end.
+Grant(c, token) ==
   /\ phase' = [phase EXCEPT ![c] = "held"]
-  /\ newest' = [token |-> Max(best[c], newest.token), rose |-> newest.rose /\ best[c] > newest.token]
+  /\ newest' = IF token # 0 /\ token = force.token THEN newest
+               ELSE [token |-> Max(token, newest.token), rose |-> newest.rose /\ token > newest.token]
 
 (* A majority: its highest token is written back before the grant counts. *)
 Win(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
-  /\ IF On("WriteBack")
-     THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<"raise">>) /\ UNCHANGED newest
-     ELSE Grant(c) /\ UNCHANGED sent
-  /\ confirmed' = [confirmed EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, votes, refused, owed, best, awaited, count>>
+  /\ LET highest == Largest(told[c])
+     IN /\ best' = [best EXCEPT ![c] = highest]
+        /\ IF On("WriteBack")
+           THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
+           ELSE Grant(c, highest) /\ UNCHANGED sent
+  /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
+  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
+
+(* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
+   those that showed a lower one, or did not answer. *)
+Agree(c) ==
+  /\ phase[c] = "asking" /\ Majority(votes[c])
+  /\ \E token \in {told[c][n] : n \in votes[c]} :
+       /\ Majority({n \in votes[c] : told[c][n] = token}) \/ ~On("TokensAgree")
+       /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
+       /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] < token}, <<<<"raise", token>>>>)
+  /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
+  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
 
 Hold(c) ==
-  /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c)
-  /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, count>>
+  /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c, best[c])
+  /\ confirmed' = [confirmed EXCEPT ![c] = {}]
+  /\ UNCHANGED <<node, sent, votes, refused, owed, told, best, awaited, count>>
 
 (* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
 Doubt(c) ==
   /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
-  /\ phase' = [phase EXCEPT ![c] = "resting"]
-  /\ UNCHANGED <<node, sent, votes, refused, owed, best, awaited, confirmed, newest, count>>
+  /\ phase' = [phase EXCEPT ![c] = "resting"] /\ ForgetsVotes(c)
+  /\ confirmed' = [confirmed EXCEPT ![c] = {}] /\ best' = [best EXCEPT ![c] = 0]
+  /\ UNCHANGED <<node, sent, refused, owed, told, awaited, newest, count>>
 
 \* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
 \* patience only; where that is left out, a round waits for all nodes.
@@ -188,49 +236,55 @@ Fail(c) ==
   /\ IF owed[c] # {} /\ On("OwedToOlder")
      THEN \* votes that an older claim waits for go back at once
           /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = owed[c]]
-          /\ ToSome(c, owed[c], <<"back">>) /\ UNCHANGED fruitless
+          /\ ToSome(c, owed[c], <<<<"back", 0>>>>) /\ UNCHANGED fruitless
      ELSE \/ \* out of patience: all of them go back, at silent nodes as well
              /\ fruitless < MostFruitless /\ votes[c] # {} /\ fruitless' = fruitless + 1
              /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = votes[c]]
-             /\ ToSome(c, Nodes \ refused[c], <<"back">>)
+             /\ ToSome(c, Nodes \ refused[c], <<<<"back", 0>>>>)
           \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, awaited, fruitless>>
-  /\ UNCHANGED <<node, votes, refused, owed, best, confirmed, newest, restarts, expired, lost, rounds>>
+  /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
+  /\ ForgetsVotes(c) /\ Forgets(c)
+  /\ UNCHANGED <<node, best, confirmed, newest, restarts, expired, lost, rounds>>
 
 (* The round ends when all that it gave back is known to be back. *)
 GaveBack(c) ==
   /\ phase[c] = "giving back" /\ awaited[c] = {}
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ votes' = [votes EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, sent, refused, owed, best, awaited, confirmed, newest, count>>
+  /\ UNCHANGED <<node, sent, refused, owed, told, best, awaited, confirmed, newest, count>>
 
 (* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given back. *)
 Overlap(c) ==
   /\ ~On("OneRoundAtATime") /\ fruitless < MostFruitless
   /\ phase[c] = "asking" /\ votes[c] # {} /\ ~Majority(votes[c]) /\ Answered(c) = Nodes
-  /\ fruitless' = fruitless + 1 /\ ToAll(c, <<"vote", "back">>)
+  /\ fruitless' = fruitless + 1 /\ ToAll(c, <<<<"vote", 0>>, <<"back", 0>>>>)
   /\ votes' = [votes EXCEPT ![c] = {}] /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+  /\ told' = [told EXCEPT ![c] = Untold]
   /\ UNCHANGED <<node, phase, best, awaited, confirmed, newest, restarts, expired, lost, rounds>>
 
 (* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back what it
    found, although the engine relies on it. *)
 LateRound(c) ==
   /\ ~On("MayGiveBack") /\ phase[c] = "held" /\ fruitless < MostFruitless
-  /\ fruitless' = fruitless + 1 /\ ToSome(c, votes[c], <<"vote", "back">>)
+  /\ fruitless' = fruitless + 1 /\ ToSome(c, votes[c], <<<<"vote", 0>>, <<"back", 0>>>>)
   /\ UNCHANGED <<node, claim, newest, restarts, expired, lost, rounds>>
 
 Release(c) ==
   /\ phase[c] = "held" /\ phase' = [phase EXCEPT ![c] = "over"]
-  /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<"back">>)
-  /\ UNCHANGED <<node, refused, owed, best, awaited, confirmed, newest, count>>
+  /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<<<"back", 0>>>>)
+  /\ best' = [best EXCEPT ![c] = 0]
+  /\ UNCHANGED <<node, refused, owed, told, awaited, confirmed, newest, count>>
 
 Next ==
-  \/ \E c \in Claims : \/ Ask(c) \/ Win(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
-                       \/ Force(c) \/ Doubt(c)
+  \/ \E c \in Claims : \/ \E token \in Proposals : Ask(c, token)
+                       \/ Win(c) \/ Agree(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
+                       \/ Doubt(c) \/ \E token \in {shown[n] : n \in Nodes} \cup {best[c]} : Force(c, token)
                        \/ \E n \in Nodes : Work(c, n)
   \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n) \/ ForceAt(n)
 Spec == Init /\ [][Next]_vars
 
 \* Nothing that can be done is put off for ever, but for what is a fault.
-Fair == \A c \in Claims : /\ WF_vars(Ask(c)) /\ WF_vars(Win(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c))
+Fair == \A c \in Claims : /\ WF_vars(\E token \in Proposals : Ask(c, token))
+                          /\ WF_vars(Win(c) \/ Agree(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c))
                           /\ WF_vars(GaveBack(c)) /\ WF_vars(Release(c))
                           /\ \A n \in Nodes : WF_vars(Work(c, n)) /\ WF_vars(Mature(n))
 FairSpec == Spec /\ Fair

@@ -5,8 +5,9 @@ EXTENDS Quorum, Recorded
 VARIABLES course, at
 
 Now == Courses[course][at]
+Asked(messages) == messages[Len(messages)][2]
 Did(e) ==
-  CASE e.step = "asks" -> Ask(e.claim)
+  CASE e.step = "asks" -> Ask(e.claim, Asked(e.sent[e.claim][1]))
     [] e.step = "works" -> Work(e.claim, e.node) /\ lost' = lost + e.lost
     [] e.step = "wins" -> Win(e.claim)
     [] e.step = "holds" -> Hold(e.claim) /\ best[e.claim] = e.token
@@ -14,7 +15,8 @@ Did(e) ==
     [] e.step = "gave back" -> GaveBack(e.claim)
     [] e.step = "doubts" -> Doubt(e.claim)
     [] e.step = "releases" -> Release(e.claim)
-    [] e.step = "force" -> Force(e.claim)
+    [] e.step = "agrees" -> Agree(e.claim) /\ best'[e.claim] = e.token
+    [] e.step = "force" -> Force(e.claim, e.token)
     [] e.step = "forced" -> ForceAt(e.node)
 Seen(e) ==
   /\ sent' = e.sent /\ owner' = e.owner

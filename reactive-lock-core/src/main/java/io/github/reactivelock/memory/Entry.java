@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +35,7 @@ final class Entry {
     /** Of claims that are served in the order in which they come. */
     static final long NO_TICKET = -1;
 
-    private final LongSupplier tokens;
+    private final Tokens tokens;
     /** Most keys never have one. */
     private Map<String, Place> queue = Collections.emptyMap();
 
@@ -44,7 +43,7 @@ final class Entry {
     private @Nullable Place newest;
     private long lastToken;
 
-    Entry(LongSupplier tokens) {
+    Entry(Tokens tokens) {
         this.tokens = tokens;
     }
 
@@ -52,7 +51,8 @@ final class Entry {
         return holders.isEmpty() && queue.isEmpty();
     }
 
-    ClaimResult claim(Claim claim, long ticket, InMemoryLockBackend from, long now, Teller teller) {
+    /** @param proposal a token that the claim would like to have, or zero */
+    ClaimResult claim(Claim claim, long ticket, long proposal, InMemoryLockBackend from, long now, Teller teller) {
         Place waiting = queue.get(claim.id());
         if (waiting != null) {
             waiting.from = from;
@@ -62,8 +62,11 @@ final class Entry {
         Place held = holders.find(claim.id());
         if (held == null) {
             Place asking = waiting == null ? new Place(claim, ticket, from, now) : waiting;
-            serve(asking, now, teller);
+            serve(asking, proposal, now, teller);
             held = holders.find(claim.id());
+        } else if (tokens.follow(proposal)) {
+            number(held, proposal);
+            teller.acquired(held.claim, held.token);
         }
         if (held != null) {
             held.from = from;
@@ -142,8 +145,7 @@ final class Entry {
         if (held == null || held.isOver(now) || held.token > token || holders.isOthers(token, held)) {
             return false;
         }
-        held.token = token;
-        lastToken = Math.max(lastToken, token);
+        number(held, token);
         teller.acquired(held.claim, token);
         return true;
     }
@@ -175,7 +177,7 @@ final class Entry {
     /** Forgets what has run out, and gives what is free to whoever waits for it. */
     private void settle(long now, Teller teller) {
         holders.expire(now);
-        serve(null, now, teller);
+        serve(null, 0, now, teller);
     }
 
     private void end(Place held, long now, Teller teller) {
@@ -222,7 +224,7 @@ final class Entry {
      * Grants whatever is first for as long as it fits, so that those who share go in together and nobody is overtaken,
      * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is answered and needs no push.
      */
-    private void serve(@Nullable Place asking, long now, Teller teller) {
+    private void serve(@Nullable Place asking, long proposal, long now, Teller teller) {
         Place asks = asking;
         while (true) {
             Place first = firstAlive(now);
@@ -231,7 +233,7 @@ final class Entry {
                 return;
             }
             queue.remove(next.claim.id());
-            own(next, now, teller);
+            own(next, next == asking ? tokens.next(proposal) : tokens.next(), now, teller);
             if (next == asks) {
                 asks = null;
             } else {
@@ -240,12 +242,16 @@ final class Entry {
         }
     }
 
-    private void own(Place next, long now, Teller teller) {
-        next.token = tokens.getAsLong();
-        lastToken = next.token;
+    private void own(Place next, long token, long now, Teller teller) {
+        number(next, token);
         next.extend(now);
         next.since = now;
         holders.add(next);
         teller.acquired(next.claim, next.token);
+    }
+
+    private void number(Place held, long token) {
+        held.token = token;
+        lastToken = Math.max(lastToken, token);
     }
 }

@@ -91,8 +91,8 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket) {
-        return Mono.fromCallable(() -> open().vote(this, claim, ticket));
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
+        return Mono.fromCallable(() -> open().vote(this, claim, ticket, proposal));
     }
 
     @Override

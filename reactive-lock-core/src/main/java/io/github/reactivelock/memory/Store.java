@@ -2,7 +2,6 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
@@ -21,7 +20,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -37,8 +35,7 @@ final class Store {
     private static final int PAGE = 500;
 
     private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
-    private final AtomicLong counter = new AtomicLong();
-    private final LongSupplier tokens = this::nextToken;
+    private final Tokens tokens = new Tokens();
     private final Notices notices = new Notices();
     private final LongSupplier clock;
     private final long startedAt;
@@ -58,7 +55,7 @@ final class Store {
     }
 
     boolean raise(Claim claim, long token) {
-        long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
+        tokens.raise(token);
         return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong(), notices));
     }
 
@@ -83,13 +80,13 @@ final class Store {
     }
 
     ClaimResult claim(InMemoryLockBackend from, Claim claim) {
-        return step(claim.key(), entry -> entry.claim(claim, Entry.NO_TICKET, from, clock.getAsLong(), notices));
+        return step(claim.key(), entry -> entry.claim(claim, Entry.NO_TICKET, 0, from, clock.getAsLong(), notices));
     }
 
-    Vote vote(InMemoryLockBackend from, Claim claim, long ticket) {
+    Vote vote(InMemoryLockBackend from, Claim claim, long ticket, long proposal) {
         return step(claim.key(), entry -> {
             long now = clock.getAsLong();
-            ClaimResult result = entry.claim(claim, ticket, from, now, notices);
+            ClaimResult result = entry.claim(claim, ticket, proposal, from, now, notices);
             return new Vote(result, incarnation(), uptime(), entry.firstWaiting(now));
         });
     }
@@ -142,10 +139,6 @@ final class Store {
         notices.tell();
     }
 
-    private long nextToken() {
-        return counter.incrementAndGet() << LockBackend.PASS_BITS;
-    }
-
     private <T> T step(String key, Function<Entry, T> command) {
         Step<T> step = new Step<>(command, tokens);
         if (!entries.containsKey(key)) { // for compute() would make a node of its own for this
@@ -160,10 +153,10 @@ final class Store {
     private static final class Step<T> implements BiFunction<String, @Nullable Entry, @Nullable Entry> {
 
         private final Function<Entry, T> command;
-        private final LongSupplier tokens;
+        private final Tokens tokens;
         private @Nullable T answer;
 
-        Step(Function<Entry, T> command, LongSupplier tokens) {
+        Step(Function<Entry, T> command, Tokens tokens) {
             this.command = command;
             this.tokens = tokens;
         }

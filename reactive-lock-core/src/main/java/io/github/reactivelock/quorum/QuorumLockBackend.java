@@ -32,8 +32,9 @@ import reactor.core.publisher.Mono;
  *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
  *       asks anew. Nodes pass a vote on to the oldest claim they know. A claim has one round at a time, giving back
  *       included, or votes could win that are being given back.
- *   <li><b>Token.</b> The highest of the majority's tokens, written back before the grant counts to a majority of those whose
- *       lock it still is. The next such majority shares a node with this one, which has counted on, so its token is higher.
+ *   <li><b>Token.</b> A claim proposes one. When a majority has the same, the grant counts after one round trip. Otherwise
+ *       the highest of them is written back before it counts, to a majority of those whose lock it still is. The next such
+ *       majority shares a node with this one, which has counted on, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
@@ -75,6 +76,7 @@ public final class QuorumLockBackend implements LockBackend {
     private final Surroundings surroundings;
     private final Observer observer;
     private final QuorumClaims claims;
+    private final Proposals proposals;
 
     private QuorumLockBackend(Voters nodes, Duration longestLease, Surroundings surroundings) {
         this.surroundings = surroundings;
@@ -82,6 +84,7 @@ public final class QuorumLockBackend implements LockBackend {
         this.longestLease = longestLease;
         this.observer = new Observer(nodes, surroundings.timer());
         this.claims = new QuorumClaims(surroundings);
+        this.proposals = new Proposals(surroundings);
     }
 
     /**
@@ -163,7 +166,7 @@ public final class QuorumLockBackend implements LockBackend {
         return Mono.defer(() -> {
             checkLease("a lease", claim.lease());
             QuorumClaim asking = claims.asking(claim);
-            return asking.inTurn(new Voting(nodes, longestLease, claim, asking)
+            return asking.inTurn(new Voting(nodes, longestLease, claim, asking, proposals)
                     .result()
                     .doOnTerminate(() -> claims.forgetIfWithdrawn(claim, asking)));
         });

@@ -5,8 +5,10 @@ import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -25,9 +27,13 @@ final class Round {
     private final long ticket;
     private final long known;
     private final Set<Integer> unheard;
-    private final Set<Integer> unchanged = new HashSet<>();
     private final Set<Integer> olderWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
+    /** Of those votes, and how many have each. */
+    private final Map<Long, Integer> tokens = new HashMap<>();
+    /** Of all votes, those that do not count too. */
+    private final Map<Integer, Long> shown = new HashMap<>();
+
     private final Set<Integer> grantedTooYoung = new HashSet<>();
     private final Set<Integer> withoutUs = new HashSet<>();
     private final Set<String> incarnations = new HashSet<>();
@@ -35,6 +41,7 @@ final class Round {
     private final List<Duration> waits = new ArrayList<>();
     private int tooYoung;
     private long highestToken;
+    private long agreedToken;
     private @Nullable String sameServer;
 
     /**
@@ -61,13 +68,14 @@ final class Round {
         }
         if (vote.result() instanceof ClaimResult.Granted grant) {
             (counts ? granted : grantedTooYoung).add(node);
+            shown.put(node, grant.fencingToken());
             if (vote.firstWaiting() < ticket) {
                 olderWait.add(node);
             }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
-                if (grant.fencingToken() == known) {
-                    unchanged.add(node);
+                if (tokens.merge(grant.fencingToken(), 1, Integer::sum) == majority()) {
+                    agreedToken = grant.fencingToken();
                 }
             }
         } else {
@@ -119,11 +127,22 @@ final class Round {
      * and have left a higher number there. A node that failed may show it as well, so it is not known to be over then.
      */
     boolean isTokenCertain() {
-        return known == 0 || isUnchanged() || unchanged.size() + silent() + failures.size() < majority();
+        return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
+    }
+
+    /** The nodes that are known to show the claim with a lower token, and those of which nothing is known because they failed. */
+    Set<Integer> below(long token) {
+        Set<Integer> below = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
+        shown.forEach((node, its) -> {
+            if (its < token) {
+                below.add(node);
+            }
+        });
+        return below;
     }
 
     private boolean isUnchanged() {
-        return known != 0 && unchanged.size() >= majority();
+        return known != 0 && agreedToken == known;
     }
 
     boolean isGranted() {
@@ -182,6 +201,11 @@ final class Round {
         Set<Integer> all = IntStream.range(0, nodes).boxed().collect(Collectors.toSet());
         all.removeAll(withoutUs);
         return all;
+    }
+
+    /** The token that a majority of those votes has, or zero, {@code models/Quorum.tla: TokensAgree}. */
+    long agreedToken() {
+        return agreedToken;
     }
 
     /** That of the grant before if it is in force, and else the highest number of those votes. */

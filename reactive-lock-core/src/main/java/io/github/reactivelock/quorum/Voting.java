@@ -2,10 +2,13 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** A round of questions for one claim, and what its answers come to: a grant, a place in the queue, or a failure. */
@@ -17,8 +20,10 @@ final class Voting {
     private final Duration longestLease;
     private final Claim claim;
     private final QuorumClaim candidacy;
+    private final Proposals proposals;
 
-    Voting(Voters nodes, Duration longestLease, Claim claim, QuorumClaim candidacy) {
+    Voting(Voters nodes, Duration longestLease, Claim claim, QuorumClaim candidacy, Proposals proposals) {
+        this.proposals = proposals;
         this.nodes = nodes;
         this.longestLease = longestLease;
         this.claim = claim;
@@ -26,21 +31,25 @@ final class Voting {
     }
 
     Mono<ClaimResult> result() {
-        return Mono.defer(() -> candidacy.isWithdrawn()
-                ? Mono.error(new IllegalStateException("the claim was withdrawn before it was made"))
-                : round().flatMap(this::decide));
+        return Mono.defer(() -> {
+            if (candidacy.isWithdrawn()) {
+                return Mono.error(new IllegalStateException("the claim was withdrawn before it was made"));
+            }
+            long asked = proposals.now();
+            return round(asked).flatMap(round -> decide(round, asked));
+        });
     }
 
     /**
-     * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A vote that comes after the
-     * claim was withdrawn is given back, because the release may have overtaken it.
+     * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A token is proposed for a grant
+     * that is to come, not for one that may be in force.
      */
-    private Mono<Round> round() {
-        Round round = new Round(
-                nodes.size(), longestLease, candidacy.ticket(), candidacy.tokenInForce(), candidacy.unheard());
+    private Mono<Round> round(long asked) {
+        long inForce = candidacy.tokenInForce();
+        long proposal = inForce == 0 && mayAgree() ? proposals.at(asked) : 0;
+        Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), inForce, candidacy.unheard());
         return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.vote(claim, candidacy.ticket())
-                        .delayUntil(vote -> candidacy.isWithdrawn() ? node.release(claim) : Mono.empty()))
+                .askAll(node -> node.vote(claim, candidacy.ticket(), proposal).delayUntil(vote -> ifLate(node, vote)))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -52,9 +61,40 @@ final class Voting {
                 .then(Mono.just(round));
     }
 
-    private Mono<ClaimResult> decide(Round round) {
+    /**
+     * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
+     * after the grant with a lower token is told of the grant's, so that no node shows less.
+     */
+    private Mono<Boolean> ifLate(QuorumNode node, Vote vote) {
+        if (candidacy.isWithdrawn()) {
+            return node.release(claim);
+        }
+        long token = candidacy.tokenInForce();
+        return vote.result() instanceof ClaimResult.Granted grant && grant.fencingToken() < token
+                ? node.raise(claim, token)
+                : Mono.empty();
+    }
+
+    /** Readers have a rule of their own, that no two have the same token; a node sees to it when one is written back. */
+    private boolean mayAgree() {
+        return claim.share().isWhole();
+    }
+
+    private Mono<ClaimResult> decide(Round round, long asked) {
         if (round.isGranted()) {
-            return round.isTokenCertain() ? confirm(round) : unconfirmed();
+            long token = round.agreedToken();
+            if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
+                Disposable unused = nodes.ask(round.below(token), node -> node.raise(claim, token))
+                        .subscribe(); // so that no node shows less; the grant does not depend on it
+                return Mono.just(granted(token));
+            }
+            if (!round.isTokenCertain()) {
+                return unconfirmed();
+            }
+            if (mayAgree()) {
+                proposals.differed(asked, round.token());
+            }
+            return confirm(round);
         }
         boolean trying = claim.mode() == Claim.Mode.TRY;
         if (round.isUnanswered() || (trying && round.isTooEarly())) {
@@ -105,7 +145,7 @@ final class Voting {
     }
 
     /**
-     * The token is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
+     * Where the votes' tokens differ the highest is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
      * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
      * nothing: a vote may have been taken by force since it was given, under the number that its node had given it. A node
      * says no too if it shows the token of another claim that shares the lock, for majorities of readers need not have
@@ -131,10 +171,14 @@ final class Voting {
         });
     }
 
+    private ClaimResult granted(long token) {
+        candidacy.win(token, claim.lease());
+        return new ClaimResult.Granted(token, claim.lease());
+    }
+
     private Mono<ClaimResult> confirmed(Round round, long token, List<Boolean> answers) {
         if (round.isConfirmed(answers)) {
-            candidacy.win(token, claim.lease());
-            return Mono.just(new ClaimResult.Granted(token, claim.lease()));
+            return Mono.just(granted(token));
         }
         return unconfirmed();
     }

@@ -9,12 +9,18 @@ public interface QuorumNode extends LockBackend {
      * As {@link #claim}, and says in the same atomic step for how long the store has been up, because one that lost
      * its memory would vote twice.
      *
+     * <p>The claim proposes a token, so that nodes which know nothing of each other may give the same. A node that grants
+     * the lock gives the proposed one if it is higher than any that it would give by itself, and not so high that tokens
+     * would leave it behind: a node that numbers by its clock takes what is a tenth of a second ahead of it at most. If
+     * the claim owns the lock here already, its token becomes the proposed one on the same conditions.
+     *
      * @param claim who asks for what
      * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
      *     orders serve the same one; a wish, from 1 to 2<sup>52</sup>
+     * @param proposal a token, whose last {@link #PASS_BITS} bits are zero; zero proposes none
      * @return the answer and who gave it; never empty
      */
-    Mono<Vote> vote(Claim claim, long ticket);
+    Mono<Vote> vote(Claim claim, long ticket, long proposal);
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the

@@ -114,16 +114,65 @@ class InMemoryVoteTest {
         watching.dispose();
     }
 
+    @Test
+    void aProposedTokenIsGivenIfItIsHigherAndNotByFar() {
+        long high = 1_000L << LockBackend.PASS_BITS;
+
+        assertThat(grantedTo(claim("one"), high)).isEqualTo(high);
+        assertThat(node.release(claim("one")).block()).isTrue();
+        assertThat(grantedTo(claim("low"), high)).isEqualTo(1_001L << LockBackend.PASS_BITS);
+        assertThat(node.release(claim("low")).block()).isTrue();
+        assertThat(grantedTo(claim("years ahead"), 200_000L << LockBackend.PASS_BITS))
+                .isEqualTo(1_002L << LockBackend.PASS_BITS);
+    }
+
+    @Test
+    void anOwnerThatAsksAgainGetsTheTokenThatItProposes() {
+        List<LockEvent> events = new ArrayList<>();
+        Disposable watching = node.events("k").subscribe(events::add);
+        Claim owner = claim("owner");
+        long first = grantedTo(owner);
+        long higher = first + (9L << LockBackend.PASS_BITS);
+
+        assertThat(grantedTo(owner, first)).as("not a new one").isEqualTo(first);
+        assertThat(grantedTo(owner, higher)).isEqualTo(higher);
+        assertThat(grantedTo(owner)).isEqualTo(higher);
+
+        assertThat(events).endsWith(new LockEvent.Acquired("k", "somebody", higher));
+        assertThat(node.release(owner).block()).isTrue();
+        assertThat(grantedTo(claim("next"))).isGreaterThan(higher);
+        watching.dispose();
+    }
+
+    @Test
+    void whatAWaitingClaimProposedOnceIsForgotten() {
+        long high = 1_000L << LockBackend.PASS_BITS;
+        long owners = grantedTo(claim("owner"));
+        assertThat(vote(claim("waits"), 2, high).result()).isInstanceOf(ClaimResult.Queued.class);
+
+        assertThat(node.release(claim("owner")).block()).isTrue();
+
+        assertThat(grantedTo(claim("waits"))).isEqualTo(owners + (1L << LockBackend.PASS_BITS));
+    }
+
     private static Claim reader(String id) {
         return new Claim("k", id, "somebody", LEASE, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
     }
 
     private long grantedTo(Claim claim) {
-        return ((ClaimResult.Granted) vote(claim, 1).result()).fencingToken();
+        return grantedTo(claim, 0);
+    }
+
+    private long grantedTo(Claim claim, long proposal) {
+        return ((ClaimResult.Granted) vote(claim, 1, proposal).result()).fencingToken();
     }
 
     private Vote vote(Claim claim, long ticket) {
-        Vote vote = node.vote(claim, ticket).block();
+        return vote(claim, ticket, 0);
+    }
+
+    private Vote vote(Claim claim, long ticket, long proposal) {
+        Vote vote = node.vote(claim, ticket, proposal).block();
         assertThat(vote).isNotNull();
         return vote;
     }

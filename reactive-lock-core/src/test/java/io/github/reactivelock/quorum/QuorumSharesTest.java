@@ -58,6 +58,7 @@ class QuorumSharesTest {
     @Test
     void aWriterTakesNoOtherToken() {
         nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(7), LEASE)));
+        nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(6), LEASE));
         nodes.forEach(node -> node.raise = Mono.just(false));
 
         assertThat(quorum.claim(claim("one", Share.WHOLE)).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
@@ -81,8 +82,10 @@ class QuorumSharesTest {
             Claim two = claim("two-" + i, Share.ONE);
             InMemoryLockBackend here = stores.get(0);
             InMemoryLockBackend there = stores.get(1);
-            assertThat(here.vote(one, 1).then(here.vote(two, 2)).block(LIMIT)).isNotNull();
-            assertThat(there.vote(two, 2).then(there.vote(one, 1)).block(LIMIT)).isNotNull();
+            assertThat(here.vote(one, 1, 0).then(here.vote(two, 2, 0)).block(LIMIT))
+                    .isNotNull();
+            assertThat(there.vote(two, 2, 0).then(there.vote(one, 1, 0)).block(LIMIT))
+                    .isNotNull();
             for (Claim each : List.of(one, two)) {
                 assertThat(real.claim(each).block(LIMIT))
                         .isInstanceOfSatisfying(

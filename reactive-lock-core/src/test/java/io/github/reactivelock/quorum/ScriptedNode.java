@@ -26,6 +26,8 @@ final class ScriptedNode implements QuorumNode {
     final Sinks.Many<Signal> signals = Sinks.many().unicast().onBackpressureBuffer();
     final Sinks.Many<LockEvent> events = Sinks.many().unicast().onBackpressureBuffer();
     final List<Long> raised = new ArrayList<>();
+    final List<Long> proposed = new ArrayList<>();
+    Duration uptime = Duration.ofDays(1);
     Mono<ClaimResult> vote = Mono.never();
     boolean olderWaits;
     boolean shares = true;
@@ -46,11 +48,11 @@ final class ScriptedNode implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket) {
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         return Mono.defer(() -> {
             log.add(number + " votes");
-            return vote.map(
-                    result -> new Vote(result, "server-" + number, Duration.ofDays(1), olderWaits ? 0 : Vote.NOBODY));
+            proposed.add(proposal);
+            return vote.map(result -> new Vote(result, "server-" + number, uptime, olderWaits ? 0 : Vote.NOBODY));
         });
     }
 

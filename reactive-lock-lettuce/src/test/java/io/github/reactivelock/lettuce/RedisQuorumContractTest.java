@@ -75,8 +75,8 @@ class RedisQuorumContractTest extends LockBackendContract {
         Claim owner = new Claim("raised", "raise-1", "owner", LEASE, Claim.Mode.QUEUE);
         Claim other = new Claim("raised", "raise-2", "other", LEASE, Claim.Mode.QUEUE);
         long above = Long.MAX_VALUE >> 2 & -(1L << LockBackend.PASS_BITS);
-        assertThat(node.vote(owner, 1).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
-        assertThat(node.vote(other, 2).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(node.vote(owner, 1, 0).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(node.vote(other, 2, 0).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
 
         assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
         assertThat(node.raise(other, above).block(LIMIT)).isFalse();
@@ -155,6 +155,39 @@ class RedisQuorumContractTest extends LockBackendContract {
         node.close().block(LIMIT);
     }
 
+    /** The clock may pass a proposal while it is on its way, so it takes as many as it takes. */
+    @Test
+    void aProposedTokenIsGivenIfItIsHigherAndNotByFar() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("proposed", "proposed-1", "owner", LEASE, Claim.Mode.QUEUE);
+        long day = micros(Duration.ofDays(1).toMillis() * 1_000);
+        long first = grantedTo(node, owner);
+        assertThat(grantedTo(node, owner, first + day)).as("too far ahead").isEqualTo(first);
+
+        RedisFixture.eventually("a proposal is followed by the owner", () -> {
+            long wanted = grantedAnew(node, owner) + micros(90_000);
+            return grantedTo(node, owner, wanted) == wanted && grantedTo(node, owner) == wanted;
+        });
+        RedisFixture.eventually("a proposal is followed by a claim", () -> {
+            long before = grantedAnew(node, owner);
+            assertThat(node.release(owner).block(LIMIT)).isTrue();
+            return grantedTo(node, owner, before + micros(90_000)) == before + micros(90_000);
+        });
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        assertThat(grantedTo(node, owner, first + day)).as("too far ahead").isBetween(first + 1, first + day - 1);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    private static long grantedAnew(QuorumNode node, Claim claim) {
+        assertThat(node.release(claim).block(LIMIT)).isNotNull();
+        return grantedTo(node, claim);
+    }
+
+    private static long micros(long number) {
+        return number << LockBackend.PASS_BITS;
+    }
+
     /** As of a client whose clock was never set; the queue's line has the ends of readers' leases below zero. */
     @Test
     void aPlaceBelowTheFirstIsThePlaceOfAClaimThatWaits() {
@@ -162,10 +195,12 @@ class RedisQuorumContractTest extends LockBackendContract {
         Claim one = reader("early-1");
         Claim writer = new Claim("shared", "early-2", "writer", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, one);
-        assertThat(node.vote(writer, -5_000_000_000_000_000L).map(Vote::result).block(LIMIT))
+        assertThat(node.vote(writer, -5_000_000_000_000_000L, 0)
+                        .map(Vote::result)
+                        .block(LIMIT))
                 .isInstanceOf(ClaimResult.Queued.class);
 
-        assertThat(node.vote(reader("early-3"), 7).block(LIMIT))
+        assertThat(node.vote(reader("early-3"), 7, 0).block(LIMIT))
                 .isNotNull()
                 .satisfies(vote -> assertThat(vote.result()).isInstanceOf(ClaimResult.Queued.class))
                 .satisfies(vote -> assertThat(vote.firstWaiting()).isEqualTo(1));
@@ -181,7 +216,11 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     private static long grantedTo(QuorumNode node, Claim claim) {
-        Vote vote = Objects.requireNonNull(node.vote(claim, 1).block(LIMIT));
+        return grantedTo(node, claim, 0);
+    }
+
+    private static long grantedTo(QuorumNode node, Claim claim, long proposal) {
+        Vote vote = Objects.requireNonNull(node.vote(claim, 1, proposal).block(LIMIT));
         return ((ClaimResult.Granted) vote.result()).fencingToken();
     }
 
@@ -196,8 +235,8 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
-        public Mono<Vote> vote(Claim claim, long ticket) {
-            return node.vote(claim, ticket)
+        public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
+            return node.vote(claim, ticket, proposal)
                     .map(vote -> new Vote(
                             vote.result(), vote.incarnation(), vote.uptime().plus(LONGEST_LEASE), vote.firstWaiting()));
         }

@@ -38,7 +38,8 @@ import reactor.core.publisher.Mono;
  *       else. Those that share stand in {@code :queue} with the end of their lease as a negative score. The first that waits
  *       is granted as soon as it fits, and those behind it, up to a hundred a call.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
- *       the last one was lost.
+ *       the last one was lost. In a quorum a claim proposes one, which is given if it is higher, and at most a tenth of a
+ *       second ahead of the server's clock; an owner that asks again gets it instead of its own.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease, and can be told, becomes the owner with its own lease and the next token, and the grant is
  *       published on the channel of its client. A claim that is not the owner leaves the queue.
@@ -149,7 +150,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
-    public final Mono<Vote> vote(Claim claim, long ticket) {
+    public final Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         String mode = claim.mode().name();
         String place = Long.toString(ticket);
         Share share = claim.share();
@@ -161,7 +162,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                         mode,
                         place,
                         units(share),
-                        capacity(share))
+                        capacity(share),
+                        counted(proposal))
                 .map(reply -> RedisReplies.vote(claim, reply));
     }
 

@@ -28,6 +28,14 @@ local function kept(token, now)
   return string.format('%.0f', math.min(math.max(token - now, 0) / 1000, 3e12) + KEPT_MS) -- a century at most
 end
 
+-- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, and who waits longest.
+-- Uptime is a difference of whole seconds of the wall clock, so it may be one too many.
+local function voted(answer, value, first)
+  local server = call('INFO', 'server')
+  local up = tonumber(string.match(server, 'uptime_in_seconds:(%d+)'))
+  return { answer, value, string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0), first }
+end
+
 if ARGV[1] == 'renew' then
   local RENEWED, MISSING, OTHER = 1, 2, 3
   local answers = {}
@@ -155,26 +163,29 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST = 43, 48, 61, 60000000, 100
+  local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST, AHEAD = 43, 48, 61, 60000000, 100, 100000
   local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
   local now, owner
   local sharing = verb == 'share' and '\31' .. ARGV[at + 4] .. ' ' .. ARGV[at + 5] or ''
+  local proposal = verb == 'vote' and tonumber(ARGV[at + 7] or 0) or 0 -- a token that a claim would like to have
 
   -- Most claims find no other before them and most releases none behind them: they end here.
-  if verb == 'await' or verb == 'claim' or verb == 'try' or verb == 'share' then
+  local is_vote = verb == 'vote' and tonumber(ARGV[at + 5]) == WHOLE
+  if verb == 'await' or verb == 'claim' or verb == 'try' or verb == 'share' or is_vote then
     local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
-    local text = string.format('%d', now) -- Lua's tostring keeps only 14 digits
+    local number = proposal > now and proposal <= now + AHEAD and proposal or now
+    local text = string.format('%d', number) -- Lua's tostring keeps only 14 digits
     local taken = redis.pcall('SET', OWNER, me .. sharing .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
-      local last = redis.pcall('SET', TOKEN, text, 'PX', KEPT_MS, 'GET')
+      local last = redis.pcall('SET', TOKEN, text, 'PX', number > now and kept(number, now) or KEPT_MS, 'GET')
       if last and last.err then
         call('DEL', OWNER)
         return last
       end
       local known = tonumber(last) or 0
-      if known > 0 and known < now and string.byte(last) ~= PLUS then
-        return now
+      if known > 0 and known < number and string.byte(last) ~= PLUS then
+        return verb == 'vote' and voted(1, number, -1) or number
       end
       -- It has to be looked at more closely, as if nothing had been done.
       call('DEL', OWNER)
@@ -318,12 +329,16 @@ local function answer(verb, k, at)
     known = math.max(known, token)
   end
 
+  local function takes_proposal()
+    return proposal > math.max(known, now) and proposal <= now + AHEAD
+  end
+
   -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
-  local function grant(to, who, lease, plus, wanted)
+  local function grant(to, who, lease, plus, wanted, asked)
     if foreign then
       call('GET', TOKEN) -- fails, where SET would not
     end
-    known = math.max(known + 1, now)
+    known = asked and takes_proposal() and proposal or math.max(known + 1, now)
     local text = string.format('%.0f', known)
     call('SET', TOKEN, plus .. text .. mark_of_watcher, 'PX', kept(known, now))
     if not wanted then
@@ -461,6 +476,15 @@ local function answer(verb, k, at)
     local my_id, who = string.match(me, '^(%S+) (.*)$')
     if id == my_id then
       call('PEXPIRE', OWNER, lease)
+      if takes_proposal() then
+        known, token = proposal, string.format('%.0f', proposal)
+        local plus = counter and string.byte(counter) == PLUS and '+' or sign
+        call('SET', TOKEN, plus .. token .. mark_of_watcher, 'PX', kept(known, now))
+        call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. token .. sign, 'KEEPTTL')
+        if watched then
+          publish(watched, 'acquired ' .. token .. ' ' .. label)
+        end
+      end
       return tonumber(token)
     end
     local held = used and call('HGET', WAITERS, my_id)
@@ -499,7 +523,7 @@ local function answer(verb, k, at)
       end
       if mine then
         local wanted = units < WHOLE and units or nil
-        local text = grant(my_id, who, lease, (heeded or wanted) and '+' or '', wanted)
+        local text = grant(my_id, who, lease, (heeded or wanted) and '+' or '', wanted, true)
         granted = known
         if watched then
           publish(watched, 'acquired ' .. text .. (wanted and '/' .. wanted or '') .. string.match(who, ' .*$'))
@@ -557,23 +581,15 @@ local function answer(verb, k, at)
     return granted or { 0, left, known > 0 and known or now - 1, before } -- whatever is granted from now on is above that
   end
 
-  -- For a quorum, with a place in the queue that is given, so that all servers agree on the order: the answer, how long this
-  -- server has had its memory, and who waits longest. Uptime is a difference of whole seconds of the wall clock, so it
-  -- may be one too many.
+  -- For a quorum, with a place in the queue that is given, so that all servers agree on the order.
   if verb == 'vote' then
     local waits = ARGV[at + 3] == 'QUEUE'
     local granted, left = claim(waits, tonumber(ARGV[at + 4]) > 0 and ARGV[at + 4] or '1') -- not as one that shares
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
-    local server = call('INFO', 'server')
-    return {
-      granted and 1 or waits and 2 or 3,
-      granted or left,
-      string.match(server, 'run_id:(%x+)'),
-      math.max(tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) - 1, 0),
-      tonumber(call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2] or -1),
-    }
+    local first = call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    return voted(granted and 1 or waits and 2 or 3, granted or left, tonumber(first or -1))
   end
 
   if verb == 'raise' then

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.function.IntBinaryOperator;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.NullMarked;
 import reactor.core.scheduler.Scheduler;
 
@@ -30,8 +31,26 @@ public final class SimulatedQuorum {
      */
     public static QuorumLockBackend of(
             Scheduler timer, LongSupplier nanoClock, IntBinaryOperator chance, List<QuorumNode> nodes) {
+        return of(timer, nanoClock, () -> MIDDLE.plusNanos(nanoClock.getAsLong() % MOST), chance, nodes);
+    }
+
+    /**
+     * Makes one with a wall clock of its own.
+     *
+     * @param timer where its timers run
+     * @param nanoClock the clock that belongs to it
+     * @param wallClock orders claims
+     * @param chance a number between the first, included, and the second, excluded
+     * @param nodes an odd number, at least three
+     * @return the quorum
+     */
+    public static QuorumLockBackend of(
+            Scheduler timer,
+            LongSupplier nanoClock,
+            Supplier<Instant> wallClock,
+            IntBinaryOperator chance,
+            List<QuorumNode> nodes) {
         return QuorumLockBackend.of(
-                new Surroundings(timer, nanoClock, () -> MIDDLE.plusNanos(nanoClock.getAsLong() % MOST), chance),
-                nodes.toArray(QuorumNode[]::new));
+                new Surroundings(timer, nanoClock, wallClock, chance), nodes.toArray(QuorumNode[]::new));
     }
 }

@@ -24,6 +24,7 @@ final class Fleets {
     private static final int ASKS = 19;
     private static final int ELECTS = 37;
     private static final int SHARES = 17;
+    private static final int FORCES_VOTES = 39;
     private static final int PERMITS = 9;
 
     private final Plan usual;
@@ -45,6 +46,10 @@ final class Fleets {
 
     static boolean sharesWith(long seed) {
         return Math.floorMod(seed, KINDS) == SHARES;
+    }
+
+    static boolean forcesVotesWith(long seed) {
+        return Math.floorMod(seed, KINDS) == FORCES_VOTES;
     }
 
     static boolean permitsWith(long seed) {
@@ -72,6 +77,7 @@ final class Fleets {
             case 11 -> fleets.withoutOrder();
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
+            case FORCES_VOTES -> fleets.withVotesForced();
             case PERMITS -> withPermits(Math.floorMod(usual.seed(), 4 * KINDS) < 2 * KINDS ? usual : Swarm.of(usual));
             case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
@@ -163,6 +169,34 @@ final class Fleets {
                 List.copyOf(faults));
     }
 
+    /** An operator ends one grant after the other, and what claims ask a quorum for is late for as long as others are served. */
+    private Plan withVotesForced() {
+        Duration lease = Duration.ofMillis(600);
+        List<Fault> faults = new ArrayList<>();
+        for (int i = 100 << random.nextInt(3); i > 0; i--) {
+            Duration at = Duration.ofNanos(random.nextLong(SHORT.toNanos()));
+            Kind kind = random.nextInt(4) == 0 ? Kind.CUT_BOTH : Kind.FORCE;
+            Moment aim = random.nextBoolean() ? Moment.ANY : Moment.GRANT;
+            faults.add(new Fault(at, kind, random.nextInt(3), random.nextInt(3), share(lease, 0, 0.3), aim, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        long latency = lease.toNanos() / (40L << random.nextInt(5));
+        return new Plan(
+                usual.seed(),
+                Plan.Store.QUORUM,
+                3,
+                3,
+                1 + random.nextInt(3),
+                1,
+                lease,
+                Manner.steady(latency, random.nextBoolean(), random.nextBoolean() ? Order.KEPT : Order.OF_QUESTIONS)
+                        .dawdling(0.1 + 0.2 * random.nextInt(3), lease.toNanos() / 4),
+                20 * MILLI,
+                SHORT,
+                Plan.patience(lease).multipliedBy(5),
+                List.copyOf(faults));
+    }
+
     /** Who has the lock is cut off for longer than its lease, time and again, and others may have it after the delay only. */
     private Plan withHoldsCutOff() {
         Duration lease = Duration.ofSeconds(2);
@@ -187,7 +221,8 @@ final class Fleets {
 
     /**
      * One candidate a machine, whose terms are long enough for all observers to hear of them, and connections that break for
-     * a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too.
+     * a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too. A quorum's token may be
+     * written back later than those who watch look again.
      */
     private Plan withElections() {
         Plan.Store store = random.nextBoolean() ? Plan.Store.QUORUM : Plan.Store.MEMORY;
@@ -209,7 +244,8 @@ final class Fleets {
                 1,
                 1 + random.nextInt(2),
                 lease,
-                Manner.steady(latency(), random.nextBoolean(), Order.KEPT).late(0.1, 60 * MILLI),
+                Manner.steady(latency(), random.nextBoolean(), Order.KEPT)
+                        .late(store.isQuorum() ? 0.3 : 0.1, (store.isQuorum() ? 250 : 60) * MILLI),
                 15_000 * MILLI,
                 usual.busy(),
                 longCuts || kinds.contains(Kind.CLOSE) ? Plan.patience(lease) : Duration.ofSeconds(4),

@@ -25,13 +25,15 @@ final class Member {
     private final Plan plan;
     private final Manner manner;
     private final List<Site> sites;
+    private final boolean proposes;
     private final Oracle oracle;
     private BiConsumer<Moment, Integer> onMoment = (moment, site) -> {};
     private List<Wire> wires = List.of();
     private LockClient client;
     private int incarnation;
 
-    Member(World world, Machine machine, Plan plan, Manner manner, List<Site> sites, Oracle oracle) {
+    Member(World world, Machine machine, Plan plan, Manner manner, List<Site> sites, boolean proposes, Oracle oracle) {
+        this.proposes = proposes;
         this.world = world;
         this.machine = machine;
         this.plan = plan;
@@ -68,7 +70,7 @@ final class Member {
                 }
             }
         };
-        return new Wire(world, machine, sites.get(site), manner, witness);
+        return new Wire(world, machine, sites.get(site), manner, proposes, witness);
     }
 
     /** Takes what leaves a site for this one, and the number of the site. */

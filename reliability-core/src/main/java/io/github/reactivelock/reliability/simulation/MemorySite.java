@@ -2,6 +2,7 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
@@ -27,22 +28,28 @@ final class MemorySite implements Site {
     MemorySite(World world, boolean numbersByTime) {
         this.world = world;
         this.numbersByTime = numbersByTime;
-        this.store = begin();
+        this.store = begin(tokenOfNow());
     }
 
     private long clock() {
         return world.now() + ahead;
     }
 
-    private InMemoryLockBackend begin() {
+    private InMemoryLockBackend begin(long above) {
         InMemoryLockBackend begun = InMemoryLockBackend.create(this::clock);
-        raise(begun, tokenOfNow());
+        raise(begun, above);
         return begun;
     }
 
     private static void raise(InMemoryLockBackend raised, long above) {
         Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
         var unused = raised.raise(any, above).block();
+    }
+
+    /** What was proposed may be ahead of the time. A server needs longer to start than it takes a proposal ahead of its clock. */
+    private long lastToken() {
+        Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
+        return ((ClaimResult.Granted) Objects.requireNonNull(store.claim(any).block())).fencingToken();
     }
 
     /** Above every token so far: there are far fewer grants than microseconds. */
@@ -69,7 +76,7 @@ final class MemorySite implements Site {
 
     @Override
     public void lose(Duration late) {
-        store = begin();
+        store = begin(Math.max(tokenOfNow(), lastToken()));
         generation++;
         since = world.now();
         excusedBelow = tokenOfNow();

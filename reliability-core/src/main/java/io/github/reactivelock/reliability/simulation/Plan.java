@@ -123,6 +123,23 @@ record Plan(
         return Fleets.sharesWith(seed);
     }
 
+    /**
+     * Whether a machine proposes tokens to the nodes of a quorum. In a seed of four all do, and in another one every second, but
+     * for elections. None does where votes are forced, which takes numbers that nodes have in common by chance.
+     */
+    boolean proposes(int machine) {
+        return proposals() == 3 || (proposals() == 0 && machine % 2 == 1 && !elects());
+    }
+
+    private int proposals() {
+        return Fleets.forcesVotesWith(seed) ? 1 : Math.floorMod(seed / 40, 4);
+    }
+
+    /** No two nodes number alike by themselves, so that tokens that were not proposed are written back. */
+    boolean numbersByTime() {
+        return elects() || asksWhoIsCurrent() || (store.isQuorum() && proposals() % 2 == 0);
+    }
+
     /** Flows want permits, and some share or want the whole. */
     boolean hasPermits() {
         return Fleets.permitsWith(seed);

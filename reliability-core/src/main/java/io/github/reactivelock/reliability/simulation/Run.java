@@ -37,21 +37,21 @@ final class Run {
         this.sites = IntStream.range(0, plan.sites())
                 .<Site>mapToObj(i -> plan.store().isRedis()
                         ? new LuaSite(world, i, !plan.store().isQuorum())
-                        : new MemorySite(world, plan.elects() || plan.asksWhoIsCurrent()))
+                        : new MemorySite(world, plan.numbersByTime()))
                 .toList();
         Site excusing = plan.store().isQuorum() ? new MemorySite(world, false) : sites.get(0);
         this.oracle = new Oracle(world, plan, excusing, sites);
         this.flows = new Flows(world, plan, oracle);
         this.observers = new Observers(world, plan, oracle);
         for (int i = 0; i < plan.machines(); i++) {
-            members.add(member("machine-" + i));
+            members.add(member("machine-" + i, plan.proposes(i)));
         }
-        this.operator = member(OPERATOR);
+        this.operator = member(OPERATOR, true);
         this.faults = new Faults(world, plan, oracle, sites, members, operator);
     }
 
     /** An operator sits beside the store. */
-    private Member member(String name) {
+    private Member member(String name, boolean proposes) {
         Manner manner = name.equals(OPERATOR) ? Manner.steady(NEAR, true, Order.KEPT) : plan.manner();
         double speed = 1 + SPEEDS * (2 * world.random().nextDouble() - 1);
         return new Member(
@@ -60,6 +60,7 @@ final class Run {
                 plan,
                 manner,
                 sites,
+                proposes,
                 oracle);
     }
 

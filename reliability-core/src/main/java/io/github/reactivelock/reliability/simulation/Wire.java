@@ -44,6 +44,7 @@ final class Wire implements QuorumNode {
     private final Site site;
     private final Way way;
     private final Questions questions;
+    private final boolean proposes;
     private final Channel pushes = new Channel();
     private final Set<Watching> watched = new LinkedHashSet<>();
     private boolean listening = true;
@@ -53,7 +54,9 @@ final class Wire implements QuorumNode {
     private @Nullable FluxSink<Signal> signals;
     private boolean closed;
 
-    Wire(World world, Machine machine, Site site, Manner manner, Witness witness) {
+    /** @param proposes whether claims propose their tokens; those of an older version do not */
+    Wire(World world, Machine machine, Site site, Manner manner, boolean proposes, Witness witness) {
+        this.proposes = proposes;
         this.world = world;
         this.machine = machine;
         this.site = site;
@@ -158,10 +161,10 @@ final class Wire implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket) {
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
             site.mayGrant();
-            return node.vote(claim, ticket);
+            return node.vote(claim, ticket, proposes ? proposal : 0);
         });
     }
 

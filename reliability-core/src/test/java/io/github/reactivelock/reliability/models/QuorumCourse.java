@@ -10,9 +10,9 @@ import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockInfo;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -37,6 +37,8 @@ final class QuorumCourse {
     private static final int NODES = 3;
     private static final int STEPS = 120;
     private static final Duration LEASE = Duration.ofSeconds(30);
+    /** Tokens and places in the queue are times since then; TLC knows no large numbers. */
+    private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
 
     /** What a claim told a node. */
     private record Message(String what, Runnable carriedOut, Runnable lost) {}
@@ -93,8 +95,8 @@ final class QuorumCourse {
         }
     }
 
-    private static boolean hasTwoVotes(String messages) {
-        return messages.indexOf("vote") != messages.lastIndexOf("vote");
+    private static boolean hasTwoVotes(List<String> messages) {
+        return messages.stream().filter(message -> message.contains("vote")).count() > 1;
     }
 
     private void note(String step, Asker by, int node, int lost) {
@@ -114,7 +116,10 @@ final class QuorumCourse {
                         .map(info -> info instanceof LockInfo.Held held
                                 ? "" + (held.fencingToken() >> LockBackend.PASS_BITS)
                                 : "0"))
-                + ", sent |-> " + tuple(askers.stream().map(asker -> tuple(Arrays.stream(asker.shown)))) + "]");
+                + ", sent |-> "
+                + tuple(askers.stream()
+                        .map(asker -> tuple(asker.shown.stream().map(messages -> tuple(messages.stream())))))
+                + "]");
     }
 
     private static String tuple(Stream<String> parts) {
@@ -130,13 +135,17 @@ final class QuorumCourse {
                 .<Deque<Message>>mapToObj(node -> new ArrayDeque<>())
                 .toList();
         /** As the model writes down what was sent. */
-        private final String[] shown = new String[NODES];
+        private final List<List<String>> shown = IntStream.range(0, NODES)
+                .<List<String>>mapToObj(node -> new ArrayList<>())
+                .toList();
 
         private final Deque<Runnable> seen = new ArrayDeque<>();
         private String phase = "resting";
         private long token;
         /** Of what is being sent to one node after the other. */
         private String sending = "";
+
+        private int sentTo;
 
         private boolean released;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
@@ -147,9 +156,12 @@ final class QuorumCourse {
             this.claim = new Claim("k", "claim-" + number, "" + number, LEASE, Claim.Mode.QUEUE);
             List<QuorumNode> nodes =
                     IntStream.range(0, NODES).mapToObj(this::wireTo).toList();
-            Arrays.fill(shown, "<<>>");
             this.quorum = SimulatedQuorum.of(
-                            VirtualTimeScheduler.create(), () -> 1_000L * number, (from, to) -> from, nodes)
+                            VirtualTimeScheduler.create(),
+                            () -> number,
+                            () -> EPOCH.plusNanos(1_000_000L * number + 1_000L * steps.size()),
+                            (from, to) -> from,
+                            nodes)
                     .withLongestLease(LEASE);
         }
 
@@ -158,26 +170,39 @@ final class QuorumCourse {
             InMemoryLockBackend store = stores.get(node).connect();
             return (QuorumNode) Proxy.newProxyInstance(
                     QuorumNode.class.getClassLoader(), new Class<?>[] {QuorumNode.class}, (proxy, method, args) -> {
-                        Object answer = switch (method.getName()) {
-                            case "vote" -> send(node, "vote", store.vote((Claim) args[0], (Long) args[1]));
-                            case "raise" -> send(node, "raise", store.raise((Claim) args[0], (Long) args[1]));
-                            case "release" -> send(node, "back", store.release((Claim) args[0]));
+                        return switch (method.getName()) {
+                            case "vote" -> {
+                                // A node may take a proposal for one that is too far ahead.
+                                long taken = random.nextInt(4) == 0 ? 0 : (Long) args[2];
+                                yield send(
+                                        node,
+                                        "vote",
+                                        (Long) args[2],
+                                        store.vote((Claim) args[0], (Long) args[1], taken));
+                            }
+                            case "raise" ->
+                                send(node, "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
+                            case "release" -> send(node, "back", 0, store.release((Claim) args[0]));
                             case "hashCode" -> 10 * number + node;
                             case "equals" -> proxy == args[0];
                             default -> throw new UnsupportedOperationException(method.getName());
                         };
-                        return answer;
                     });
         }
 
-        private <T> Mono<T> send(int node, String what, Mono<T> question) {
+        private <T> Mono<T> send(int node, String what, long token, Mono<T> question) {
+            String message = "<<\"" + what + "\", " + (token >> LockBackend.PASS_BITS) + ">>";
             return Mono.create((MonoSink<T> sink) -> {
                 sent.get(node)
                         .add(new Message(
                                 what,
                                 () -> carryOut(question, sink::success),
                                 () -> carryOut(question, unheard -> sink.error(new IllegalStateException("lost")))));
-                seen.add(() -> sends(node, what));
+                if (what.equals("raise") && phase.equals("held")) {
+                    shown.get(node).add(message); // to one node, whose vote came late
+                } else {
+                    seen.add(() -> sends(node, what, message));
+                }
             });
         }
 
@@ -214,10 +239,7 @@ final class QuorumCourse {
             boolean isLost = next.what().equals("vote") && phase.equals("asking") && !hasLost && random.nextInt(8) == 0;
             hasLost |= isLost;
             (isLost ? next.lost() : next.carriedOut()).run();
-            List<String> left =
-                    new ArrayList<>(List.of(shown[node].replaceAll("[<> ]", "").split(",", -1)));
-            left.remove(0);
-            shown[node] = "<<" + String.join(", ", left) + ">>";
+            String unused = shown.get(node).remove(0);
             note("works", this, node + 1, isLost ? 1 : 0);
             look();
         }
@@ -231,13 +253,14 @@ final class QuorumCourse {
             sent();
         }
 
-        private void sends(int node, String what) {
+        private void sends(int node, String what, String message) {
             if (!what.equals(sending)) {
                 sent();
                 sending = what;
+                sentTo = 0;
             }
-            String before = shown[node].equals("<<>>") ? "" : shown[node].substring(2, shown[node].length() - 2) + ", ";
-            shown[node] = "<<" + before + "\"" + what + "\">>";
+            sentTo++;
+            shown.get(node).add(message);
         }
 
         /** All nodes, or some of them, have been told the same. */
@@ -246,11 +269,11 @@ final class QuorumCourse {
             sending = "";
             if (what.equals("vote")) {
                 // A question that had to wait for its turn asks for what is held, or beside one that is under way.
-                leftTheModel |= phase.equals("held") || Arrays.stream(shown).anyMatch(QuorumCourse::hasTwoVotes);
+                leftTheModel |= phase.equals("held") || shown.stream().anyMatch(QuorumCourse::hasTwoVotes);
                 phase = "asking";
                 hasLost = false;
                 note("asks", this, 0, 0);
-            } else if (what.equals("raise")) {
+            } else if (what.equals("raise") && sentTo == NODES) { // to fewer of them as the votes of the others agree
                 phase = "raising";
                 note("wins", this, 0, 0);
             } else if (what.equals("back")) {
@@ -269,8 +292,9 @@ final class QuorumCourse {
             }
             if (answer instanceof ClaimResult.Granted granted) {
                 token = granted.fencingToken();
+                String step = phase.equals("raising") ? "holds" : "agrees";
                 phase = "held";
-                note("holds", this, 0, 0);
+                note(step, this, 0, 0);
             } else {
                 String step = phase.equals("giving back") ? "gave back" : phase.equals("raising") ? "doubts" : "fails";
                 phase = "resting";

@@ -142,6 +142,9 @@ class LuaRedisTest {
         vote.add(random.nextBoolean() ? "QUEUE" : "TRY");
         vote.add("" + random.nextInt(1_000));
         vote.addAll(share);
+        if (random.nextInt(4) > 0) { // older clients propose nothing
+            vote.add("" + (micros - 1_577_836_800_000_000L + random.nextInt(150_000)));
+        }
         return vote;
     }
 

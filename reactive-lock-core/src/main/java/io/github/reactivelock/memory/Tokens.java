@@ -1,0 +1,40 @@
+package io.github.reactivelock.memory;
+
+import io.github.reactivelock.spi.LockBackend;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The one counter of a store. As a node of a quorum it takes the number that a claim proposes, if that is a little ahead. */
+final class Tokens {
+
+    /** Where a number is a time in microseconds, a tenth of a second. */
+    private static final long MOST_AHEAD = 100_000;
+
+    private final AtomicLong counter = new AtomicLong();
+
+    long next() {
+        return counter.incrementAndGet() << LockBackend.PASS_BITS;
+    }
+
+    /** The proposed token, or the next one. */
+    long next(long proposal) {
+        return follow(proposal) ? proposal : next();
+    }
+
+    /** Counts on from the proposed token, if that is higher than the last one, and not by far. */
+    boolean follow(long proposal) {
+        long wanted = proposal >> LockBackend.PASS_BITS;
+        long last = counter.get();
+        while (wanted > last && wanted - last <= MOST_AHEAD) {
+            if (counter.compareAndSet(last, wanted)) {
+                return true;
+            }
+            last = counter.get();
+        }
+        return false;
+    }
+
+    /** No later token is lower than this one, or the same. */
+    void raise(long token) {
+        long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.LockBackend;
+
+/**
+ * The tokens that claims propose to the nodes, in the hope that a majority takes one and the same: the time by this client's clock,
+ * with a lead that brings it above what each node would give by itself. The lead is what the nodes' numbers were ahead of that
+ * clock when they differed last. It may be below zero. Nothing but the number of round trips depends on it.
+ */
+final class Proposals {
+
+    /** For what arrives later than usual. Nodes take what is a tenth of a second ahead of them. */
+    private static final long MARGIN_MICROS = 5_000;
+
+    private static final long MOST = Long.MAX_VALUE >> LockBackend.PASS_BITS;
+
+    private final Surroundings surroundings;
+    private volatile long lead;
+
+    Proposals(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
+    /** The moment of a question, by this client's clock. */
+    long now() {
+        return QuorumClaim.ticket(surroundings);
+    }
+
+    /** The token to propose with a question of that moment. */
+    long at(long asked) {
+        return Math.max(0, Math.min(MOST, asked + lead + MARGIN_MICROS)) << LockBackend.PASS_BITS;
+    }
+
+    /** The votes of a majority differed, and this was the highest of their tokens. */
+    void differed(long asked, long highest) {
+        lead = (highest >> LockBackend.PASS_BITS) - asked;
+    }
+}
