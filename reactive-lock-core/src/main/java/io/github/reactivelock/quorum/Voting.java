@@ -145,11 +145,12 @@ final class Voting {
     }
 
     /**
-     * Where the votes' tokens differ the highest is written back before the grant counts, {@code models/Quorum.tla: WriteBack}, to a majority of nodes that
-     * voted in this round and whose lock is still this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show
-     * nothing: a vote may have been taken by force since it was given, under the number that its node had given it. A node
-     * says no too if it shows the token of another claim that shares the lock, for majorities of readers need not have
-     * numbered theirs at the same node; then a higher one is as good.
+     * Where the votes' tokens differ the highest is written back before the grant counts,
+     * {@code models/Quorum.tla: WriteBack}, to a majority of nodes that voted in this round and whose lock is still this
+     * claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show nothing: a vote may have been taken by force since it
+     * was given, under the number that its node had given it. A node says no too if it shows the token of another claim that
+     * shares the lock, for majorities of readers need not have numbered theirs at the same node; then a higher one is as
+     * good.
      */
     private Mono<ClaimResult> confirm(Round round) {
         return confirm(round, Math.max(round.token(), candidacy.fencingToken()), 0);
