@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
 
-    static final Pace FULL = new Pace(Duration.ofMillis(2_200), Duration.ofMillis(500), 5, Duration.ofSeconds(20));
+    static final Pace FULL = new Pace(Duration.ofMillis(2_000), Duration.ofMillis(500), 5, Duration.ofSeconds(20));
     static final Pace QUICK = new Pace(Duration.ofMillis(1_000), Duration.ofMillis(200), 5, Duration.ofSeconds(20));
 
     /** Several processes share the processors, and each has to warm up for itself. */
