@@ -140,8 +140,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                         who(claim),
                         ScriptCalls.millis(claim),
                         verb,
-                        units(share),
-                        capacity(share));
+                        ScriptCalls.units(share),
+                        ScriptCalls.capacity(share));
         Mono<ClaimResult> answer = reply.map(said -> RedisReplies.claim(claim, said));
         if (shards != null) {
             return shards.asked(claim, answer);
@@ -161,8 +161,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                         ScriptCalls.millis(claim),
                         mode,
                         place,
-                        units(share),
-                        capacity(share),
+                        ScriptCalls.units(share),
+                        ScriptCalls.capacity(share),
                         counted(proposal))
                 .map(reply -> RedisReplies.vote(claim, reply));
     }
@@ -285,14 +285,6 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private static LockEvent snapshot(String key, List<Object> reply) {
         return new LockEvent.Snapshot(RedisReplies.info(key, reply));
-    }
-
-    private static String units(Share share) {
-        return Integer.toString(share.units());
-    }
-
-    private static String capacity(Share share) {
-        return Integer.toString(share.capacity());
     }
 
     /** A token as the script counts them. */

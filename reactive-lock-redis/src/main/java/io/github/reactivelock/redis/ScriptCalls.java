@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -86,6 +87,14 @@ final class ScriptCalls {
     /** Rounded up: the store must not forget before the engine does. */
     static String millis(Claim claim) {
         return Long.toString(claim.lease().plusNanos(999_999).toMillis());
+    }
+
+    static String units(Share share) {
+        return Integer.toString(share.units());
+    }
+
+    static String capacity(Share share) {
+        return Integer.toString(share.capacity());
     }
 
     private static List<String> arguments(String verb, String... args) {

@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -183,16 +182,13 @@ final class CohortCourse {
     /** Flows in {@code yetToAsk} do so in a step that follows. */
     private void write(String step, int flow, List<Message> waits, List<Integer> yetToAsk) {
         steps.add("[step |-> \"" + step + "\", flow |-> " + flow + ", owner |-> " + store.owner()
-                + ", queue |-> " + tuple(store.queue(), claim -> "" + claim)
+                + ", queue |-> " + Tlc.tuple(store.queue(), claim -> "" + claim)
                 + ", pushes |-> "
                 + store.pushes().stream().map(claim -> "" + claim).collect(Collectors.joining(", ", "{", "}"))
                 + ", sent |-> "
-                + tuple(waits, m -> "[verb |-> \"" + m.verb() + "\", claim |-> " + m.claim() + "]")
-                + ", state |-> " + tuple(flows, f -> "\"" + (yetToAsk.contains(f.number) ? "wants" : f.state) + "\"")
-                + ", under |-> " + tuple(flows, f -> "" + f.under) + "]");
-    }
-
-    private static <T> String tuple(List<T> parts, Function<T, String> text) {
-        return parts.stream().map(text).collect(Collectors.joining(", ", "<<", ">>"));
+                + Tlc.tuple(waits, m -> "[verb |-> \"" + m.verb() + "\", claim |-> " + m.claim() + "]")
+                + ", state |-> "
+                + Tlc.tuple(flows, f -> "\"" + (yetToAsk.contains(f.number) ? "wants" : f.state) + "\"")
+                + ", under |-> " + Tlc.tuple(flows, f -> "" + f.under) + "]");
     }
 }

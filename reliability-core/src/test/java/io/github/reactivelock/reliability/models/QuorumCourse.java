@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import reactor.core.Disposable;
@@ -107,23 +106,19 @@ final class QuorumCourse {
                 .map(store -> Objects.requireNonNull(store.inspect("k").block()))
                 .toList();
         steps.add("[step |-> \"" + step + "\", claim |-> " + (by == null ? 0 : by.number) + ", node |-> " + node
-                + ", lost |-> " + lost + ", token |-> " + (by == null ? 0 : by.token >> LockBackend.PASS_BITS)
+                + ", lost |-> " + lost + ", token |-> " + (by == null ? "0" : number(by.token))
                 + ", phase |-> \"" + (by == null ? "" : by.phase) + "\""
-                + ", owner |-> "
-                + tuple(seen.stream().map(info -> info instanceof LockInfo.Held held ? held.owner() : "0"))
+                + ", owner |-> " + Tlc.tuple(seen, info -> info instanceof LockInfo.Held held ? held.owner() : "0")
                 + ", shown |-> "
-                + tuple(seen.stream()
-                        .map(info -> info instanceof LockInfo.Held held
-                                ? "" + (held.fencingToken() >> LockBackend.PASS_BITS)
-                                : "0"))
+                + Tlc.tuple(seen, info -> info instanceof LockInfo.Held held ? number(held.fencingToken()) : "0")
                 + ", sent |-> "
-                + tuple(askers.stream()
-                        .map(asker -> tuple(asker.shown.stream().map(messages -> tuple(messages.stream())))))
+                + Tlc.tuple(askers, asker -> Tlc.tuple(asker.shown, messages -> Tlc.tuple(messages, text -> text)))
                 + "]");
     }
 
-    private static String tuple(Stream<String> parts) {
-        return parts.collect(Collectors.joining(", ", "<<", ">>"));
+    /** As the stores count tokens. */
+    private static String number(long token) {
+        return "" + (token >> LockBackend.PASS_BITS);
     }
 
     /** A claim, and the client that makes it. */
@@ -191,7 +186,7 @@ final class QuorumCourse {
         }
 
         private <T> Mono<T> send(int node, String what, long token, Mono<T> question) {
-            String message = "<<\"" + what + "\", " + (token >> LockBackend.PASS_BITS) + ">>";
+            String message = "<<\"" + what + "\", " + number(token) + ">>";
             return Mono.create((MonoSink<T> sink) -> {
                 sent.get(node)
                         .add(new Message(

@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tlc2.TLC;
 
@@ -29,6 +31,11 @@ final class Tlc {
     private static final Pattern PROPERTY = Pattern.compile("(?m)^PROPERTIES (\\w+)$");
 
     private Tlc() {}
+
+    /** A sequence in its language. */
+    static <T> String tuple(List<T> parts, Function<T, String> text) {
+        return parts.stream().map(text).collect(Collectors.joining(", ", "<<", ">>"));
+    }
 
     static Finding check(Configuration configuration) {
         return check(configuration, List.of(Configuration.directory().resolve(configuration.model() + ".tla")), "");
