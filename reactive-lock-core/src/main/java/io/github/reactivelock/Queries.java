@@ -137,6 +137,8 @@ final class Queries {
                     FirstGrant first = new FirstGrant();
                     return events(key).switchMap(event -> follow(first, event)).filter(first::isOver);
                 })
+                // The timer is gone where a snapshot comes while the client is being closed.
+                .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))
                 .next()
                 .then();
     }
