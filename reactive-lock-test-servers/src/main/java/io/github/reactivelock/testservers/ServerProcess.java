@@ -168,7 +168,7 @@ final class ServerProcess implements Running {
         process.descendants().forEach(child -> command.add(Long.toString(child.pid())));
         try {
             int status = new ProcessBuilder(command).start().waitFor();
-            if (status != 0) {
+            if (status != 0 && !process.isAlive()) { // else a child had ended since it was listed
                 throw new IllegalStateException(name + " could not be sent SIG" + signal);
             }
         } catch (IOException e) {
