@@ -73,7 +73,7 @@ final class Campaign<T> {
 
     /**
      * For good: what is still under way changes the state no more. Once, because operators pass a cancel on to a campaign
-     * that has ended, when another one may have begun: whoever hears of the end may begin it.
+     * that has ended, when another one may have begun, by a listener that heard of the end.
      */
     void end(@Nullable Throwable cause) {
         if (isOver.compareAndSet(false, true)) {

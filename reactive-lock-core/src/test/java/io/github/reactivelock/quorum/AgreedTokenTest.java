@@ -91,7 +91,7 @@ class AgreedTokenTest {
         }
     }
 
-    /** Whoever looks takes the lowest number for the holder's token where no majority shows the same. */
+    /** An observer takes the lowest number for the holder's token where no majority shows the same. */
     @Test
     void aNodeWhoseVoteDidNotCountIsToldOfTheGrantsTokenUnlessItsOwnIsHigher() {
         ScriptedNode first = nodes.get(0);

@@ -75,12 +75,15 @@ class RetakeTest {
         postgres.execute("CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no''; END'");
         postgres.execute(
                 "CREATE TRIGGER refused BEFORE INSERT ON reactive_lock FOR EACH ROW EXECUTE FUNCTION refused()");
-        Claim held = claim(key);
-        long token = token(ours, held);
-        assertThat(token).isGreaterThan(before);
-        assertThat(postgres.select("SELECT token FROM reactive_lock WHERE claim_id = '" + held.id() + "'"))
-                .isEqualTo(token);
-        postgres.execute("DROP TRIGGER refused ON reactive_lock");
+        try {
+            Claim held = claim(key);
+            long token = token(ours, held);
+            assertThat(token).isGreaterThan(before);
+            assertThat(postgres.select("SELECT token FROM reactive_lock WHERE claim_id = '" + held.id() + "'"))
+                    .isEqualTo(token);
+        } finally {
+            postgres.execute("DROP TRIGGER refused ON reactive_lock");
+        }
         close(ours);
     }
 

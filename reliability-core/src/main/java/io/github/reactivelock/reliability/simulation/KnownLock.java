@@ -71,7 +71,7 @@ final class KnownLock {
         return wanted.size();
     }
 
-    /** Whoever is the first in the store's queue has room, and its claim is granted. */
+    /** The first in the store's queue has room, and its claim is granted. */
     boolean hasRoom() {
         long used = inside.stream().mapToLong(hold -> hold.share.units()).sum();
         long most = wanted.stream().mapToLong(Share::units).max().orElse(0);
