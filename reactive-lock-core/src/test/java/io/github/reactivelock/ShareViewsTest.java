@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
@@ -121,5 +123,20 @@ class ShareViewsTest {
         assertThat(over.isTerminatedComplete()).isTrue();
         subscribe(second.release());
         assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void theEndOfASharesLeaseIsNoticedThoughAnotherWasGivenBackMeanwhile() {
+        LockHandle other = Bench.held(subscribe(client.shared().acquire("k")));
+        Claim silent =
+                new Claim("k", "c", "s", Duration.ofSeconds(5), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
+        assertThat(store.claim(silent).block()).isInstanceOf(ClaimResult.Granted.class);
+        TestSubscriber<Void> over = subscribe(client.awaitRelease("k"));
+        subscribe(other.release());
+        assertThat(over.isTerminated()).isFalse();
+
+        bench.time.advance(Duration.ofSeconds(5).plusMillis(10));
+
+        assertThat(over.isTerminatedComplete()).isTrue();
     }
 }
