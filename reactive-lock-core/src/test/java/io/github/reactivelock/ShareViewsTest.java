@@ -13,6 +13,8 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -95,6 +97,33 @@ class ShareViewsTest {
         assertThat(bench.heard.lost)
                 .singleElement()
                 .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.HELD_TOO_LONG));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void ofTwoHoldsOfOneOwnerTheOneThatIsLeftIsJoined(int left) {
+        LockHandle whole =
+                Bench.held(subscribe(bench.over(store.connect()).build().acquire("k")));
+        List<TestSubscriber<LockHandle>> both = List.of(read(), read());
+        subscribe(whole.release());
+        LockHandle held = Bench.held(both.get(left));
+
+        subscribe(Bench.held(both.get(1 - left)).release());
+        LockHandle below = Bench.held(read());
+        TestSubscriber<LockHandle> wholeBelow = subscribe(client.acquire("k").contextWrite(LockContext.owner("me")));
+
+        assertThat(below.fencingToken()).isEqualTo(held.fencingToken());
+        assertThat(wholeBelow.expectTerminalError()).isInstanceOf(IllegalStateException.class);
+        subscribe(below.release());
+        subscribe(held.release());
+        assertThat(Bench.held(subscribe(client.acquire("k").contextWrite(LockContext.owner("me"))))
+                        .fencingToken())
+                .as("all are over")
+                .isGreaterThan(held.fencingToken());
+    }
+
+    private TestSubscriber<LockHandle> read() {
+        return subscribe(client.shared().acquire("k").contextWrite(LockContext.owner("me")));
     }
 
     @Test
