@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.support.RandomId;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -169,6 +170,15 @@ public final class LockClientBuilder {
     public LockClientBuilder listener(LockListener listener) {
         this.listener = Objects.requireNonNull(listener, "listener");
         return this;
+    }
+
+    /**
+     * Who hears what the client's locks do, for one who adds a listener to that.
+     *
+     * @return empty if none was set
+     */
+    public Optional<LockListener> listener() {
+        return Optional.ofNullable(listener);
     }
 
     /**

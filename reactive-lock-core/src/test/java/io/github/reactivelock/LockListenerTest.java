@@ -34,6 +34,12 @@ class LockListenerTest {
     }
 
     @Test
+    void aBuilderSaysWhichListenerIsSet() {
+        assertThat(LockClient.builder(store).listener()).isEmpty();
+        assertThat(bench.over(store).listener()).containsSame(bench.heard);
+    }
+
+    @Test
     void aFlowWaitsGetsItsLockAndReleasesItAndItsContextIsThere() {
         subscribe(bench.client
                 .withLock("k", Mono.delay(Duration.ofSeconds(3), bench.time))

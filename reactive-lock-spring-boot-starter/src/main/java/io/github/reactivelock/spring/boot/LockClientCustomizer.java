@@ -10,7 +10,8 @@ import io.github.reactivelock.LockClientBuilder;
 public interface LockClientCustomizer {
 
     /**
-     * Called once, after the properties were applied. A listener set here replaces the {@code LockListener} beans.
+     * Called once, after the properties were applied. A listener set here hears of all that the {@code LockListener} beans do,
+     * behind them.
      *
      * @param builder of the client
      */

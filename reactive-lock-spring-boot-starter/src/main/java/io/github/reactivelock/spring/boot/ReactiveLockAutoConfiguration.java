@@ -6,6 +6,7 @@ import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.LockBackend;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -73,10 +74,11 @@ public final class ReactiveLockAutoConfiguration {
         String name = properties.name();
         LockClientBuilder plain = LockClient.builder(backend).options(options);
         LockClientBuilder named = name == null ? plain : ReactiveLockProperties.checked("name", () -> plain.name(name));
-        List<LockListener> all = listeners.orderedStream().toList();
-        LockClientBuilder heard = all.isEmpty() ? named : named.listener(new LockListeners(all));
-        customizers.orderedStream().forEach(customizer -> customizer.customize(heard));
-        return heard.build();
+        customizers.orderedStream().forEach(customizer -> customizer.customize(named));
+        List<LockListener> all = Stream.concat(listeners.orderedStream(), named.listener().stream())
+                .distinct() // one that a customizer takes from the beans hears once
+                .toList();
+        return (all.isEmpty() ? named : named.listener(new LockListeners(all))).build();
     }
 
     @Bean

@@ -138,6 +138,24 @@ class ClientSettingsTest {
                 });
     }
 
+    @Test
+    void aListenerOfACustomizerTakesTheEventsFromNoneOfTheBeans() {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        application
+                .withBean(LockListener.class, () -> new Hearing("the bean", heard))
+                .withBean(LockClientCustomizer.class, () -> builder -> {
+                    var unused = builder.listener(new Hearing("the customizer's", heard));
+                })
+                .run(context -> {
+                    Contexts.get(Contexts.locks(context).acquire("k"));
+
+                    assertThat(heard).containsExactly("the bean waits for k", "the customizer's waits for k");
+                    assertThat(context.getBean(LocalLocks.class).held())
+                            .extracting(LocalLocks.Local::key)
+                            .containsExactly("k");
+                });
+    }
+
     private record Hearing(String name, List<String> heard) implements LockListener {
         @Override
         public void waiting(LockRequest request) {
