@@ -27,3 +27,20 @@ public fun LockOptions.withWaitTimeout(waitTimeout: Duration): LockOptions = wit
  * @return a changed copy
  */
 public fun LockOptions.withMaxHold(maxHold: Duration): LockOptions = withMaxHold(maxHold.toJavaDuration())
+
+/**
+ * Keeps a lock whose hold ends sooner for the rest of this time.
+ *
+ * @param minHold between 1 millisecond and 365 days, or [IllegalArgumentException] is thrown; not more than the longest hold,
+ *     nor than the lease of a hold that is not renewed
+ * @return a changed copy
+ */
+public fun LockOptions.withMinHold(minHold: Duration): LockOptions = withMinHold(minHold.toJavaDuration())
+
+/**
+ * Keeps a lock that was lost taken for this long after its lease.
+ *
+ * @param lockDelay between 1 millisecond and 365 days, or [IllegalArgumentException] is thrown
+ * @return a changed copy
+ */
+public fun LockOptions.withLockDelay(lockDelay: Duration): LockOptions = withLockDelay(lockDelay.toJavaDuration())

@@ -53,6 +53,8 @@ class ArchitectureTest {
                 .withLease(5.seconds)
                 .withWaitTimeout(250.milliseconds)
                 .withMaxHold(9.seconds)
+                .withMinHold(3.seconds)
+                .withLockDelay(700.milliseconds)
 
         assertThat(options).hasToString(
             LockOptions
@@ -60,6 +62,8 @@ class ArchitectureTest {
                 .withLease(java.time.Duration.ofSeconds(5))
                 .withWaitTimeout(java.time.Duration.ofMillis(250))
                 .withMaxHold(java.time.Duration.ofSeconds(9))
+                .withMinHold(java.time.Duration.ofSeconds(3))
+                .withLockDelay(java.time.Duration.ofMillis(700))
                 .toString(),
         )
         assertThatThrownBy { LockOptions.defaults().withLease(Duration.INFINITE) }

@@ -107,7 +107,9 @@ internal abstract class Snippets(
 
     fun options() {
         val patient = lock.with(LockOptions.defaults().withWaitTimeout(2.seconds).withMaxHold(5.minutes))
-        println(patient)
+        val jobs = lock.with(LockOptions.defaults().withMinHold(20.seconds))
+        val careful = lock.with(LockOptions.defaults().withLockDelay(15.seconds))
+        println(listOf(patient, jobs, careful))
     }
 
     suspend fun look() {
