@@ -141,12 +141,26 @@ final class Watch {
                 if (age < REFRESH.toNanos()) {
                     return Mono.empty();
                 }
-                return database.run(session -> session.alone(session.change("watch_on", Keys.micros(MARK), name)))
-                        .filter(marked -> marked > 0)
-                        .switchIfEmpty(Mono.error(Reading::interrupted)) // the mark ran out, or the row was removed
+                return database.run(this::markedOn)
+                        .filter(isUnbroken -> isUnbroken)
+                        .switchIfEmpty(Mono.error(Reading::interrupted))
                         .doOnNext(done -> markedAt = now)
                         .then();
             });
+        }
+
+        /** The mark ran out or the row was removed if there is none, or if another watcher's came after something had happened. */
+        private Mono<Boolean> markedOn(Session session) {
+            return session.alone(session.change("watch_on", Keys.micros(MARK), name))
+                    .filter(marked -> marked > 0)
+                    .flatMap(marked -> session.alone(session.one("watch_told", this::isTold, name)));
+        }
+
+        /** Whether the last change of hands is one that was seen or left a record. */
+        private boolean isTold(Row row) {
+            long newest = Math.max(last, LockRow.number(row, "newest"));
+            boolean isFree = row.get("claim_id", String.class) == null;
+            return LockRow.number(row, "token") == newest / 2 && (!isFree || newest % 2 == 1);
         }
 
         private static IllegalStateException interrupted() {

@@ -580,6 +580,10 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 -- name: watch_on
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
 
+-- name: watch_told
+SELECT token, claim_id, (SELECT coalesce(max(e.number), 0) FROM ${event} e WHERE e.lock_key = l.lock_key) AS newest
+FROM ${lock} l WHERE lock_key = ?
+
 -- name: events
 SELECT number, owner, token, units FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
 

@@ -13,16 +13,12 @@ import io.r2dbc.spi.Statement;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
@@ -32,27 +28,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /** What becomes of a key of {@code Once} when its work has ended. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class OnceEndTest {
+class OnceEndTest extends EachDatabase {
 
     private static final Duration LONG = Duration.ofHours(1);
-
-    private List<Databases> databases;
-
-    @BeforeAll
-    void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(Databases::createTables);
-    }
-
-    @AfterAll
-    void stop() {
-        databases.forEach(Databases::close);
-    }
-
-    List<Databases> databases() {
-        return databases;
-    }
 
     private record Changed(ConnectionFactory real, Mono<? extends Connection> connections)
             implements ConnectionFactory {

@@ -7,35 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
-import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client takes a lock again that it had before. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RetakeTest {
-
-    private List<Databases> databases;
-
-    @BeforeAll
-    void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"));
-        databases.forEach(Databases::createTables);
-    }
-
-    @AfterAll
-    void stop() {
-        databases.forEach(Databases::close);
-    }
-
-    List<Databases> databases() {
-        return databases;
-    }
+class RetakeTest extends EachDatabase {
 
     private static long token(R2dbcLockBackend backend, Claim claim) {
         ClaimResult answer = backend.claim(claim).block(LIMIT);
@@ -68,7 +46,7 @@ class RetakeTest {
 
     @Test
     void aLockThatThisClientHadIsTakenAgainWithoutAnInsertOnPostgres() {
-        Databases postgres = databases.get(0);
+        Databases postgres = databases().get(0);
         R2dbcLockBackend ours = postgres.backend();
         String key = used(ours);
         long before = once(ours, key);

@@ -11,33 +11,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 
 /** Claims on one key in each database, said to the backends of processes that are closed after each test. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class SharesFixture {
+abstract class SharesFixture extends EachDatabase {
 
     static final Duration LONG = Duration.ofMinutes(10);
 
     private final List<LockBackend> backends = new ArrayList<>();
-    private List<Databases> databases = List.of();
     String key = "";
-
-    @BeforeAll
-    void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(Databases::createTables);
-    }
-
-    @AfterAll
-    void stop() {
-        databases.forEach(Databases::close);
-    }
 
     @BeforeEach
     void nameKey() {
@@ -48,10 +32,6 @@ abstract class SharesFixture {
     void close() {
         backends.forEach(backend -> backend.close().block(Databases.LIMIT));
         backends.clear();
-    }
-
-    List<Databases> databases() {
-        return databases;
     }
 
     R2dbcLockBackend process(Databases database) {

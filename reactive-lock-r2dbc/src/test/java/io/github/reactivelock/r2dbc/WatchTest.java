@@ -16,10 +16,7 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
@@ -27,28 +24,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A watcher of a lock sees each grant and each release, however quickly they follow one another. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class WatchTest {
+class WatchTest extends EachDatabase {
 
     private static final int PAIRS = 40;
     private static final int FLOWS = 40;
-
-    private List<Databases> databases;
-
-    @BeforeAll
-    void start() {
-        databases = List.of(Databases.postgres(), Databases.mariaDb("mariadb"), Databases.h2());
-        databases.forEach(Databases::createTables);
-    }
-
-    @AfterAll
-    void stop() {
-        databases.forEach(Databases::close);
-    }
-
-    List<Databases> databases() {
-        return databases;
-    }
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
@@ -121,7 +100,7 @@ class WatchTest {
     /** As an operator may remove it, or the cleaner after the database's clock had been ahead. */
     @Test
     void whoWatchesHearsOfTheNextOwnerAfterTheRowWasRemoved() {
-        Databases database = databases.get(1);
+        Databases database = databases().get(1);
         R2dbcLockBackend backend = database.backend();
         Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
         Disposable watching = backend.events("removed").subscribe(seen::add);
@@ -140,5 +119,30 @@ class WatchTest {
                                 && held.owner().equals("me")));
         watching.dispose();
         Object unused = backend.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void whoWatchesHearsOfAnEndThatAnotherWatchersMarkOnTheNewRowHides(Databases database) {
+        R2dbcLockBackend backend = database.backend();
+        R2dbcLockBackend later = database.backend();
+        String key = UUID.randomUUID().toString();
+        Claim claim = new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
+        assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watching = backend.events(key).subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
+        database.execute("DELETE FROM reactive_lock");
+
+        Queue<LockEvent> seenLater = new ConcurrentLinkedQueue<>();
+        Disposable watchingLater = later.events(key).subscribe(seenLater::add);
+        Databases.until("the new row is marked", () -> !seenLater.isEmpty());
+
+        LockEvent free = new LockEvent.Snapshot(new LockInfo.Free(key));
+        assertThat(seenLater).containsExactly(free);
+        Databases.until("it is told that the lock is free", () -> seen.contains(free));
+        watching.dispose();
+        watchingLater.dispose();
+        backend.close().then(later.close()).block(Databases.LIMIT);
     }
 }
