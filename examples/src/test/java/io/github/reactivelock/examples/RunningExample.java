@@ -1,10 +1,13 @@
 package io.github.reactivelock.examples;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** What an example printed and how it ended, run as a process of its own as a user would. */
 public record RunningExample(int exit, List<String> output) {
@@ -26,10 +29,17 @@ public record RunningExample(int exit, List<String> output) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
-                System.getProperty("java.class.path"),
+                withoutTests(System.getProperty("java.class.path")),
                 main.getName()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command).redirectErrorStream(true);
+    }
+
+    /** Tests write their log in another way, and more of it. */
+    private static String withoutTests(String classPath) {
+        return Arrays.stream(classPath.split(File.pathSeparator))
+                .filter(entry -> !Path.of(entry).endsWith("test-classes"))
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     private static RunningExample end(Process process) throws IOException, InterruptedException {
