@@ -157,7 +157,7 @@ Expire(n) ==
   /\ UNCHANGED <<young, force, sent, claim, newest, restarts, lost, fruitless, rounds>>
 
 (* An operator ends a grant by its token, or what looks like one, before its claim has heard of it. Each node, when it hears
-   of that, takes the vote of the claim that shows it there. *)
+   of that, takes the vote of the claim that shows it there. If none does, no vote that comes later gets that token. *)
 Looks(c, token) == (phase[c] = "held" /\ token = best[c]) \/ Majority({n \in Nodes : owner[n] = c /\ shown[n] = token})
 Force(c, token) ==
   /\ MostForced > 0 /\ force.token = 0 /\ Looks(c, token)
@@ -166,7 +166,8 @@ Force(c, token) ==
 
 ForceAt(n) ==
   /\ n \in force.at /\ force' = [force EXCEPT !.at = @ \ {n}]
-  /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Serve(n, waiting[n]) ELSE UNCHANGED <<owner, waiting, counter, shown>>
+  /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Serve(n, waiting[n])
+     ELSE /\ counter' = [counter EXCEPT ![n] = Max(@, force.token)] /\ UNCHANGED <<owner, waiting, shown>>
   /\ UNCHANGED <<young, sent, claim, newest, count>>
 
 -----------------------------------------------------------------------------

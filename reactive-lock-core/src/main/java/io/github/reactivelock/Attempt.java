@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -169,6 +168,14 @@ final class Attempt implements Phase, Gate.Question {
         }
     }
 
+    /** Pushes have a connection of their own, so a grant may be over before its answer is heard. */
+    @Override
+    public void suspected(Signal.Suspect suspect) {
+        if (claim.id().equals(suspect.claimId())) {
+            evidence.suspected(suspect);
+        }
+    }
+
     @Override
     public void tick(long now) {
         Throwable failure = asking
@@ -225,24 +232,17 @@ final class Attempt implements Phase, Gate.Question {
             services.claims.withdraw(claim);
         }
         if (!owner.isIn(this)) {
+            Signal.Suspect suspicion = evidence.suspicionOf(question);
+            if (suspicion != null) {
+                owner.tell(phase -> phase.suspected(suspicion));
+            }
             return;
         }
         if (isOldNews || ++fruitless < MOST_FRUITLESS) {
             recheck();
         } else {
-            owner.failThoseOf(this, tooLate(answer.lease().toNanos(), services.timing.now() - sentAt));
+            owner.failThoseOf(this, services.timing.tooLate(fruitless, answer.lease(), delay, sentAt));
         }
-    }
-
-    /** Why grant after grant was over, or nearly so, before a flow could have it. */
-    private IllegalStateException tooLate(long granted, long answeredAfter) {
-        return new IllegalStateException(
-                "the store granted it " + fruitless + " times in a row, but the last answer took "
-                        + TimeUnit.NANOSECONDS.toMillis(answeredAfter) + " ms, which with a clock margin of "
-                        + TimeUnit.NANOSECONDS.toMillis(services.timing.margin(granted)) + " ms"
-                        + (delay.isZero() ? "" : " and a lock delay of " + delay.toMillis() + " ms")
-                        + " leaves less than a third of the lease of " + TimeUnit.NANOSECONDS.toMillis(granted)
-                        + " ms; use a longer lease" + (delay.isZero() ? "" : " or a shorter lock delay"));
     }
 
     /** Nobody tries to get the claim granted any more, and the store has said that it was queued. */

@@ -98,25 +98,28 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             if (phase instanceof Hold held) {
                 lose(held, held.lossFor(LossReason.CLIENT_CLOSED));
             }
-            failClosed();
+            failAll(new LockClientClosedException(keyContext.key));
         });
     }
 
     // ---- getting the lock
 
     void claim() {
-        Waiter first = waiting.first();
-        if (first == null) {
+        claim(waiting.first());
+    }
+
+    final void claim(@Nullable Waiter flow) {
+        if (flow == null) {
             return;
         }
-        lease = first.options.lease().toNanos();
-        Attempt started = new Attempt(this, engine.services, engine.claimOf(first), first.options.values.lockDelay);
+        lease = flow.options.lease().toNanos();
+        Attempt started = new Attempt(this, engine.services, engine.claimOf(flow), flow.options.values.lockDelay);
         if (engine.register(started.claim, this)) {
             enter(started);
             stir();
             begin(started);
         } else {
-            failClosed();
+            failAll(new LockClientClosedException(keyContext.key));
         }
     }
 
@@ -171,10 +174,6 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         waiting.end(waiter -> waiter.fail(failure));
     }
 
-    private void failClosed() {
-        failAll(new LockClientClosedException(keyContext.key));
-    }
-
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
     @Override
     public void failThoseOf(Attempt asked, IllegalStateException why) {
@@ -213,7 +212,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         boolean open = engine.register(given.claim, this);
         if (!open) {
             drop(given);
-            failClosed();
+            failAll(new LockClientClosedException(keyContext.key));
         }
         waited.giveUp();
         if (open) {

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Signal;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the answers and pushes that were heard about one claim prove of its grants. They may come in another order than
  * they were sent in, and none but an answer says of when it is. Touched only inside the claim's key's events.
@@ -21,6 +24,10 @@ final class Evidence {
     private int questionsThen;
     /** Of the last grant that was pushed and believed. */
     private long pushedToken;
+    /** That the claim was probably lost, and how many questions had been asked by then. */
+    private Signal.@Nullable Suspect suspicion;
+
+    private int questionsBefore;
 
     Evidence(long now) {
         this.ungrantedAt = now;
@@ -85,6 +92,17 @@ final class Evidence {
         if (sentAt - ungrantedAt > 0) {
             ungrantedAt = sentAt;
         }
+    }
+
+    /** A loss was pushed. It says nothing of grants that the store gives from then on. */
+    void suspected(Signal.Suspect suspect) {
+        suspicion = suspect;
+        questionsBefore = questions;
+    }
+
+    /** What may have ended the grant that is the answer to this question, before it was heard. */
+    Signal.@Nullable Suspect suspicionOf(int question) {
+        return question <= questionsBefore ? suspicion : null;
     }
 
     /** Whether an answer "queued" speaks of a place that there may still be; else that one was served before it was heard. */

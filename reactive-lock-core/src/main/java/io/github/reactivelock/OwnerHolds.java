@@ -1,16 +1,23 @@
 package io.github.reactivelock;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
-/** The holds of a client that are reentrant under an owner named in the Context. Safe for use from any thread. */
+/**
+ * The holds of a client that are reentrant under an owner named in the Context. Of a lock that is shared one owner may have
+ * several, if it asked for them before it had any; who comes then joins the newest that is left. Safe for use from any
+ * thread.
+ */
 final class OwnerHolds {
 
     private record OwnedKey(String owner, String key) {}
 
-    private final Map<OwnedKey, Hold> holds = new ConcurrentHashMap<>();
+    /** The oldest first; never empty, and none of these lists is ever changed. */
+    private final Map<OwnedKey, List<Hold>> holds = new ConcurrentHashMap<>();
 
     @Nullable
     Hold find(ContextView context, String key) {
@@ -18,20 +25,40 @@ final class OwnerHolds {
                 ? null
                 : LockContext.owner(context)
                         .map(owner -> holds.get(new OwnedKey(owner, key)))
+                        .map(OwnerHolds::newest)
                         .orElse(null);
+    }
+
+    /** One that is over by the clock may be among them still. */
+    private static Hold newest(List<Hold> several) {
+        for (int i = several.size() - 1; i > 0; i--) {
+            if (several.get(i).isHeld()) {
+                return several.get(i);
+            }
+        }
+        return several.get(0);
     }
 
     void adopt(Hold hold, ContextView context) {
         LockContext.owner(context).ifPresent(owner -> {
             hold.contextOwner = owner;
-            holds.put(new OwnedKey(owner, hold.key()), hold);
+            holds.merge(new OwnedKey(owner, hold.key()), List.of(hold), OwnerHolds::both);
         });
     }
 
     void disown(Hold hold) {
         if (hold.contextOwner != null) {
-            holds.remove(new OwnedKey(hold.contextOwner, hold.key()), hold);
+            holds.computeIfPresent(new OwnedKey(hold.contextOwner, hold.key()), (key, all) -> without(all, hold));
         }
+    }
+
+    private static List<Hold> both(List<Hold> before, List<Hold> then) {
+        return Stream.concat(before.stream(), then.stream()).toList();
+    }
+
+    private static @Nullable List<Hold> without(List<Hold> all, Hold gone) {
+        List<Hold> left = all.stream().filter(hold -> hold != gone).toList();
+        return left.isEmpty() ? null : left;
     }
 
     boolean isEmpty() {

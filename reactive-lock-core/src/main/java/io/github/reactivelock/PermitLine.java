@@ -92,8 +92,9 @@ final class PermitLine implements Waiter.Line {
             super(PermitLine.this.engine, PermitLine.this.keyContext, PermitLine.this.waiting);
         }
 
+        /** Its claim has the name of the flow that no other lane tries for. */
         void start() {
-            super.claim();
+            claim(waiting.at(trying.size()));
         }
 
         @Override

@@ -135,7 +135,11 @@ final class Queries {
     Mono<Void> awaitRelease(String key) {
         return Flux.defer(() -> {
                     FirstGrant first = new FirstGrant();
-                    return events(key).switchMap(event -> follow(first, event)).filter(first::isOver);
+                    return events(key)
+                            // What ends nothing must not end the look at the snapshot's lease either.
+                            .filter(event -> event instanceof LockEvent.Snapshot || first.isOver(event))
+                            .switchMap(event -> follow(first, event))
+                            .filter(first::isOver);
                 })
                 // The timer is gone where a snapshot comes while the client is being closed.
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))

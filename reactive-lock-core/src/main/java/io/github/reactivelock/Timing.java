@@ -192,6 +192,16 @@ final class Timing {
                 + " ms; look whether it is up and reachable");
     }
 
+    /** Why grant after grant was over, or nearly so, before a flow could have it. */
+    IllegalStateException tooLate(int times, Duration granted, Duration delay, long askedAt) {
+        return new IllegalStateException("the store granted it " + times + " times in a row, but the last answer took "
+                + TimeUnit.NANOSECONDS.toMillis(now() - askedAt) + " ms, which with a clock margin of "
+                + TimeUnit.NANOSECONDS.toMillis(margin(granted.toNanos())) + " ms"
+                + (delay.isZero() ? "" : " and a lock delay of " + delay.toMillis() + " ms")
+                + " leaves less than a third of the lease of " + granted.toMillis()
+                + " ms; use a longer lease" + (delay.isZero() ? "" : " or a shorter lock delay"));
+    }
+
     void dispose() {
         ticker.dispose();
         if (ownTimer) {

@@ -38,6 +38,17 @@ final class WaitingFlows {
         return size;
     }
 
+    /** The one that so many stand ahead of, found from the nearer end; none if there are not as many. */
+    @Nullable
+    Waiter at(int place) {
+        boolean isNearFirst = place < size / 2;
+        @Nullable Waiter found = isNearFirst ? first : last;
+        for (int steps = isNearFirst ? place : size - 1 - place; found != null && steps != 0; steps--) {
+            found = isNearFirst ? found.behind : found.ahead;
+        }
+        return found;
+    }
+
     /** What the first of them wants. */
     @Nullable
     LockOptions wanted() {

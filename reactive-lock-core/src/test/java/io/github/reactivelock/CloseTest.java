@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -185,6 +189,28 @@ class CloseTest {
 
         assertThat(flow.getReceivedOnNext()).isEmpty();
         assertNothingHappensAnyMore();
+    }
+
+    /** When the timer takes nothing any more, on which it would be looked at again. */
+    @Test
+    void aSnapshotThatIsHeardAfterTheEndEndsWhatWatches() {
+        LockInfo held = new LockInfo.Held("k", "another", ScriptedBackend.token(1), LEASE, 0);
+        store.events = Flux.concat(Flux.just(new LockEvent.Snapshot(held)), Flux.never());
+        bench.work.shut();
+        TestSubscriber<LockEvent> events = TestSubscriber.create();
+        bench.client.events("k").subscribe(events);
+        TestSubscriber<Void> released = subscribe(bench.client.awaitRelease("k"));
+        subscribe(bench.client.close());
+        assertThat(store.isClosed).isTrue();
+        bench.time.whileArming = () -> {
+            throw new RejectedExecutionException("the timer is disposed");
+        };
+
+        bench.work.open();
+
+        assertThat(released.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
+        assertThat(events.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
+        assertThat(events.getReceivedOnNext()).hasSize(1);
     }
 
     private void assertNothingHappensAnyMore() {

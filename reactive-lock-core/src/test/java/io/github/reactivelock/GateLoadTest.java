@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import static io.github.reactivelock.Bench.LEASE;
-import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
@@ -15,27 +14,7 @@ import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
 
 /** What leaves for the store when there is very much to ask, or when it has fallen silent. */
-class GateLoadTest {
-
-    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration TICK = Duration.ofMillis(250);
-
-    private final Bench bench = new Bench();
-    private final ScriptedBackend store = bench.store;
-    private final LockClient fifo = bench.with(options -> options.withFairness(Fairness.FIFO));
-
-    @CanIgnoreReturnValue
-    private List<TestSubscriber<LockHandle>> flows(int count) {
-        List<TestSubscriber<LockHandle>> flows = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            flows.add(subscribe(fifo.acquire("k")));
-        }
-        return flows;
-    }
-
-    private static long failed(List<TestSubscriber<LockHandle>> flows) {
-        return flows.stream().filter(flow -> flow.isTerminatedError()).count();
-    }
+class GateLoadTest extends GateFlows {
 
     @Test
     void onlySoManyClaimsAreUnansweredAndTheOthersLeaveInTheirOrder() {

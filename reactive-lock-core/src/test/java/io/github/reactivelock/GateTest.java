@@ -10,7 +10,6 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
@@ -22,28 +21,9 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
 /** What leaves for the store while there is no connection, and while one is opened. */
-class GateTest {
+class GateTest extends GateFlows {
 
-    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration TICK = Duration.ofMillis(250);
     private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    private final Bench bench = new Bench();
-    private final ScriptedBackend store = bench.store;
-    private final LockClient fifo = bench.with(options -> options.withFairness(Fairness.FIFO));
-
-    @CanIgnoreReturnValue
-    private List<TestSubscriber<LockHandle>> flows(int count) {
-        List<TestSubscriber<LockHandle>> flows = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            flows.add(subscribe(fifo.acquire("k")));
-        }
-        return flows;
-    }
-
-    private static long failed(List<TestSubscriber<LockHandle>> flows) {
-        return flows.stream().filter(flow -> flow.isTerminatedError()).count();
-    }
 
     @Test
     void claimsThatAreGivenUpWithoutAConnectionNeverLeave() {

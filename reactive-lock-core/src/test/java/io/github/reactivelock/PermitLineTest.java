@@ -12,6 +12,7 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -191,5 +192,18 @@ class PermitLineTest extends PermitFlows {
         assertThat(writer.getReceivedOnNext()).isEmpty();
         store.push(waits, 9);
         release(writer);
+    }
+
+    @Test
+    void eachClaimHasTheNameOfAFlowOfItsOwn() {
+        List<TestSubscriber<LockHandle>> flows = Stream.of("a", "b", "c")
+                .map(owner -> subscribe(one.with(one.options().withOwner(owner)).acquire("k")))
+                .toList();
+
+        assertThat(List.of(grant(5), grant(6), grant(7)))
+                .extracting(Claim::owner)
+                .containsExactly("a", "b", "c");
+        assertThat(served(flows)).containsOnly(1);
+        release(flows);
     }
 }

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -122,6 +123,17 @@ class QueriesTest {
         assertThat(awaited.isTerminatedComplete()).isTrue();
     }
 
+    @Test
+    void theEndOfALeaseIsNoticedThoughSomethingOlderWasHeardMeanwhile() {
+        TestSubscriber<Void> awaited = subscribe(clientThatIsTold().awaitRelease("k"));
+        tell(new LockEvent.Snapshot(held(2)));
+        tell(new LockEvent.Released("k", 1 << 12));
+
+        bench.time.advance(Duration.ofSeconds(9));
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
+    }
+
     /** A node of a quorum may show that of its vote. */
     @Test
     void aLowerNumberOfTheSameGrantIsNoRelease() {
@@ -181,6 +193,7 @@ class QueriesTest {
                 new Class<?>[] {LockBackend.class},
                 (proxy, method, args) -> switch (method.getName()) {
                     case "events" -> told.asFlux();
+                    case "inspect" -> Mono.just(new LockInfo.Free("k"));
                     case "signals" -> Flux.never();
                     case "isReady" -> true;
                     default -> throw new UnsupportedOperationException(method.getName());

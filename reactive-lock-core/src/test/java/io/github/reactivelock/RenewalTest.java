@@ -6,6 +6,8 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
@@ -180,6 +182,35 @@ class RenewalTest {
         later.answer(ScriptedBackend.lost(later.claims(), LossReason.EXPIRED));
 
         assertThat(bench.heard.lost).extracting(LockLostException::reason).containsExactly(LossReason.EXPIRED);
+    }
+
+    /** Pushes have a connection of their own. Not asked, the store would say so at the first renewal, or never. */
+    @Test
+    void aSuspicionThatOvertookTheAnswerToTheClaimIsCheckedToo() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        Asked<ClaimResult> asked = store.claim();
+
+        store.push(new Signal.Suspect(bench.claimId(0), LossReason.FORCED));
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        Asked<RenewalResult> check = store.renewal();
+        check.answer(ScriptedBackend.lost(check.claims(), LossReason.TAKEN_OVER));
+
+        assertThat(Bench.held(flow).isHeld()).isFalse();
+        assertThat(bench.heard.lost).extracting(LockLostException::reason).containsExactly(LossReason.FORCED);
+    }
+
+    @Test
+    void aSuspicionOfAGrantThatIsOverCostsTheNextOneNothing() {
+        TestSubscriber<LockHandle> flow = TestSubscriber.create();
+        Claim claim = bench.queue(flow, "k");
+        store.push(new Signal.Suspect(claim.id(), LossReason.FORCED));
+
+        store.push(new Signal.Recheck("k"));
+        store.claim().answer(ScriptedBackend.granted(claim, 2));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        assertThat(store.count("renew")).isZero();
     }
 
     @Test

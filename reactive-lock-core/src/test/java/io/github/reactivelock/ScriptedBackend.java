@@ -78,6 +78,7 @@ final class ScriptedBackend implements LockBackend {
     boolean confirmsRenewals;
 
     Mono<Void> closes = Mono.empty();
+    Flux<LockEvent> events = Flux.never();
 
     /** Thrown by whoever is to ask, as where a class cannot be loaded. */
     @Nullable
@@ -282,7 +283,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Flux<LockEvent> events(String key) {
-        return Flux.never();
+        return events;
     }
 
     @Override

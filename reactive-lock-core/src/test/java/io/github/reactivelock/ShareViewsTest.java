@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -95,6 +99,33 @@ class ShareViewsTest {
                 .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.HELD_TOO_LONG));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void ofTwoHoldsOfOneOwnerTheOneThatIsLeftIsJoined(int left) {
+        LockHandle whole =
+                Bench.held(subscribe(bench.over(store.connect()).build().acquire("k")));
+        List<TestSubscriber<LockHandle>> both = List.of(read(), read());
+        subscribe(whole.release());
+        LockHandle held = Bench.held(both.get(left));
+
+        subscribe(Bench.held(both.get(1 - left)).release());
+        LockHandle below = Bench.held(read());
+        TestSubscriber<LockHandle> wholeBelow = subscribe(client.acquire("k").contextWrite(LockContext.owner("me")));
+
+        assertThat(below.fencingToken()).isEqualTo(held.fencingToken());
+        assertThat(wholeBelow.expectTerminalError()).isInstanceOf(IllegalStateException.class);
+        subscribe(below.release());
+        subscribe(held.release());
+        assertThat(Bench.held(subscribe(client.acquire("k").contextWrite(LockContext.owner("me"))))
+                        .fencingToken())
+                .as("all are over")
+                .isGreaterThan(held.fencingToken());
+    }
+
+    private TestSubscriber<LockHandle> read() {
+        return subscribe(client.shared().acquire("k").contextWrite(LockContext.owner("me")));
+    }
+
     @Test
     void aWholeBelowASharedKeyOfSeveralIsRefusedAndNothingStaysHeld() {
         TestSubscriber<String> flow =
@@ -121,5 +152,20 @@ class ShareViewsTest {
         assertThat(over.isTerminatedComplete()).isTrue();
         subscribe(second.release());
         assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void theEndOfASharesLeaseIsNoticedThoughAnotherWasGivenBackMeanwhile() {
+        LockHandle other = Bench.held(subscribe(client.shared().acquire("k")));
+        Claim silent =
+                new Claim("k", "c", "s", Duration.ofSeconds(5), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
+        assertThat(store.claim(silent).block()).isInstanceOf(ClaimResult.Granted.class);
+        TestSubscriber<Void> over = subscribe(client.awaitRelease("k"));
+        subscribe(other.release());
+        assertThat(over.isTerminated()).isFalse();
+
+        bench.time.advance(Duration.ofSeconds(5).plusMillis(10));
+
+        assertThat(over.isTerminatedComplete()).isTrue();
     }
 }

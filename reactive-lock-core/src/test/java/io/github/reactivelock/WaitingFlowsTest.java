@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -54,6 +55,15 @@ class WaitingFlowsTest {
         assertThat(departed).hasSize(4);
         assertThat(line.first()).isNull();
         assertThat(line.wanted()).isNull();
+    }
+
+    @Test
+    void eachIsFoundAtItsPlace() {
+        List.of(a, b, c, d).forEach(line::add);
+
+        assertThat(IntStream.range(0, 4).mapToObj(line::at)).containsExactly(a, b, c, d);
+        assertThat(line.leave(b)).isTrue();
+        assertThat(IntStream.range(0, 3).mapToObj(line::at)).containsExactly(a, c, d);
     }
 
     @Test

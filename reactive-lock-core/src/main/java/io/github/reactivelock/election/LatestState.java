@@ -6,8 +6,12 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
+import reactor.util.context.Context;
 
 /**
  * The state of a candidate, and its way to those who watch it. Any thread may move it; one thread at a time tells, always the
@@ -56,7 +60,10 @@ final class LatestState {
     }
 
     Flux<ElectionState> changes() {
-        return told.asFlux().distinctUntilChanged().onBackpressureLatest();
+        return told.asFlux()
+                .distinctUntilChanged()
+                .onBackpressureLatest()
+                .transform(Operators.<ElectionState, ElectionState>lift((unused, actual) -> new Watcher(actual)));
     }
 
     /** The new state, with the time of the old one where both say the same of it. */
@@ -72,5 +79,38 @@ final class LatestState {
 
     private static String text(Seeking seeking) {
         return String.valueOf(seeking.cause());
+    }
+
+    /** What it throws, an Error too, is dropped: it must not keep the news from the others, nor end a campaign. */
+    private record Watcher(CoreSubscriber<? super ElectionState> actual) implements CoreSubscriber<ElectionState> {
+
+        @Override
+        public Context currentContext() {
+            return actual.currentContext();
+        }
+
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            actual.onSubscribe(subscription);
+        }
+
+        @Override
+        public void onNext(ElectionState state) {
+            try {
+                actual.onNext(state);
+            } catch (Throwable e) {
+                Operators.onErrorDropped(e, actual.currentContext());
+            }
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            actual.onError(failure);
+        }
+
+        @Override
+        public void onComplete() {
+            actual.onComplete();
+        }
     }
 }

@@ -164,7 +164,8 @@ public final class LeaderElection {
 
     /**
      * The states of this candidate: the present one and what follows, told where they arise, so a subscriber must not block. A
-     * subscriber that is slow gets the newest.
+     * subscriber that is slow gets the newest. What one throws is dropped, as by {@code Hooks.onErrorDropped}: the others
+     * hear of each state, and so does the one that threw of those that follow.
      *
      * @return states until cancelled; never fails
      */

@@ -51,7 +51,8 @@ public interface Leadership {
      * candidate that stepped down then queues again, behind the others. Cold and idempotent; a term that is over stays over.
      * Cancelling does not stop what has begun.
      *
-     * @return completes when the lock was given up, also when the term had been lost; never fails
+     * @return completes when the lock was given up, also when the term had been lost or its campaign was cancelled; if the
+     *     store does not answer, when that is known and the release is tried again until the lease is over; never fails
      */
     Mono<Void> resign();
 }

@@ -23,7 +23,7 @@ final class Term implements Leadership {
         return stepsDown.asMono();
     }
 
-    /** The lock was given up or lost. */
+    /** The turn is over: the lock was given up or lost, or is about to be given up because the campaign was cancelled. */
     void end() {
         isSteppingDown = true;
         var unused = over.tryEmitEmpty(); // which may be completed already
@@ -65,7 +65,14 @@ final class Term implements Leadership {
                     isSteppingDown = true;
                     var unused = stepsDown.tryEmitEmpty(); // which may be completed already
                 })
-                .then(over.asMono());
+                .then(over.asMono())
+                .then(Mono.defer(this::givenUp));
+    }
+
+    /** Asks for the release only when that has begun, or the lock would be free before the work has heard its cancel. */
+    private Mono<Void> givenUp() {
+        Mono<?> left = held.isHeld() ? held.lost() : Mono.empty();
+        return left.then(held.release()).onErrorComplete();
     }
 
     @Override

@@ -132,6 +132,7 @@ final class Entry {
         settle(now, teller);
         Place held = holders.find(token);
         if (held == null) {
+            boolean unused = tokens.follow(token); // no vote that comes later gets it
             return false;
         }
         teller.forced(held.from, held.claim);

@@ -12,7 +12,8 @@ public interface QuorumNode extends LockBackend {
      * <p>The claim proposes a token, so that nodes which know nothing of each other may give the same. A node that grants
      * the lock gives the proposed one if it is higher than any that it would give by itself, and not so high that tokens
      * would leave it behind: a node that numbers by its clock takes what is a tenth of a second ahead of it at most. If
-     * the claim owns the lock here already, its token becomes the proposed one on the same conditions.
+     * the claim owns the lock here already, its token becomes the proposed one on the same conditions. A token that {@link
+     * #forceRelease} was to end here, though no claim had it, is not given: it was ended at other nodes, and this vote is late.
      *
      * @param claim who asks for what
      * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different

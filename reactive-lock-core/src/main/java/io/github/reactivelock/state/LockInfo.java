@@ -154,7 +154,8 @@ public sealed interface LockInfo {
     }
 
     /**
-     * A claim that shares a lock.
+     * A claim that shares a lock. As of {@link Held}, hand-overs inside the owner's process are not visible: the name is that of
+     * the flow for which the claim was made, and another flow of that process may have the share now, or have it too.
      *
      * @param owner the name the claim gave itself
      * @param units how many units it has

@@ -10,6 +10,7 @@ import io.github.reactivelock.election.ElectionState.Seeking;
 import io.github.reactivelock.election.Race.Runner;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -161,5 +162,26 @@ class ElectionStatesTest {
         assertThat(race.log).containsExactly("a leads", "a is cancelled", "a leads");
         assertThat(a.election.state()).isInstanceOf(Leading.class);
         again.dispose();
+    }
+
+    @Test
+    void anErrorOfAWatcherKeepsNothingFromTheOthersNorFromTheCampaign() {
+        List<ElectionState> thrownAt = new ArrayList<>();
+        Disposable hostile = a.election.states().subscribe(state -> {
+            thrownAt.add(state);
+            if (!(state instanceof Idle)) {
+                throw new LinkageError("thrown on purpose");
+            }
+        });
+        a.election.states().subscribe(seen);
+
+        a.run();
+        a.campaign.dispose();
+
+        assertThat(told()).startsWith("idle", "seeking").contains("leading").endsWith("idle");
+        assertThat(thrownAt).isEqualTo(seen.getReceivedOnNext());
+        assertThat(race.log).containsExactly("a leads", "a is cancelled");
+        assertThat(race.isFree()).isTrue();
+        hostile.dispose();
     }
 }

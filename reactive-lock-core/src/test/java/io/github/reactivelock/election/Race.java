@@ -66,6 +66,9 @@ final class Race {
         boolean isPaused;
         private boolean isCut;
         int tries;
+        /** Before a release leaves for the store. */
+        Mono<Void> delay = Mono.empty();
+
         Disposable campaign = () -> {};
 
         private Runner(String name) {
@@ -138,7 +141,7 @@ final class Race {
 
         @Override
         public Mono<Boolean> release(Claim claim) {
-            return sent(way.release(claim));
+            return delay.then(sent(way.release(claim)));
         }
 
         @Override

@@ -179,6 +179,28 @@ class RedisQuorumContractTest extends LockBackendContract {
         node.close().block(LIMIT);
     }
 
+    /** An operator may be quicker than the vote of the claim that had the token elsewhere. */
+    @Test
+    void aTokenThatWasEndedByForceIsGivenToNoVoteThatComesLater() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("ended", "ended-1", "owner", LEASE, Claim.Mode.QUEUE);
+        long before = grantedTo(node, owner);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        for (long micros : List.of(90_000L, 80_000_000L)) { // of a time that comes soon, and of one that does not
+            long ended = grantedAnew(node, owner) + micros(micros);
+            assertThat(node.release(owner).block(LIMIT)).isTrue();
+
+            assertThat(node.forceRelease("ended", ended).block(LIMIT)).isFalse();
+
+            assertThat(grantedTo(node, owner, ended)).isGreaterThan(before).isNotEqualTo(ended);
+            assertThat(node.forceRelease("ended", ended).block(LIMIT)).isFalse();
+            assertThat(node.release(owner).block(LIMIT)).isTrue();
+        }
+        assertThat(grantedAnew(node, owner)).as("not raised by far").isLessThan(before + micros(80_000_000));
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
     private static long grantedAnew(QuorumNode node, Claim claim) {
         assertThat(node.release(claim).block(LIMIT)).isNotNull();
         return grantedTo(node, claim);

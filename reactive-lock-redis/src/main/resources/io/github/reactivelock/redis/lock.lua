@@ -208,6 +208,7 @@ local function answer(verb, k, at)
 
   owner = owner or call('GET', OWNER)
   local id, channel, label, token, sign
+  local missed -- a force found another grant than its own, or none
   local used, lone -- units that shares have, or one that is alone; nil if there are none
   if owner then
     id, channel, label, token, sign = string.match(owner, '^(%S+) (%S+) (.*) (%d+)(%+?)$')
@@ -244,10 +245,11 @@ local function answer(verb, k, at)
       return 0
     end
     if verb == 'force' then
-      if not owner or token ~= me then -- another grant than the one to end: its owner is left alone
-        return 0
+      if owner and token == me then
+        call('DEL', OWNER)
+      else -- another grant than the one to end: its owner is left alone
+        missed, proposal = true, tonumber(me)
       end
-      call('DEL', OWNER)
     end
   end
 
@@ -331,6 +333,14 @@ local function answer(verb, k, at)
 
   local function takes_proposal()
     return proposal > math.max(known, now) and proposal <= now + AHEAD
+  end
+
+  -- A vote that comes now must not get the token that has been ended at other servers.
+  if missed then
+    if not foreign and takes_proposal() then
+      redis.pcall('SET', TOKEN, '+' .. me .. mark_of_watcher, 'PX', kept(proposal, now))
+    end
+    return 0
   end
 
   -- The token goes first: it is the write that a server without memory refuses, and alone it takes nothing.
