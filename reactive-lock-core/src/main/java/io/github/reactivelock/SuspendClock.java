@@ -12,8 +12,13 @@ import java.util.function.LongSupplier;
  */
 final class SuspendClock {
 
-    /** Nanoseconds. More than both clocks' resolution and what reading them takes; far less than any margin matters. */
-    private static final long JUMP = TimeUnit.MILLISECONDS.toNanos(10);
+    /**
+     * Nanoseconds. A sample shows the wall clock at most as far ahead as it is, so what goes beyond the highest so far is time that
+     * the machine slept, or that this clock counted too little of before: once, and no more than {@link #SET_BACK}.
+     */
+    private static final long SLEPT = TimeUnit.MILLISECONDS.toNanos(1);
+    /** More than a sample shows too little: a clock that goes in steps, of up to 16 ms on Windows, is read just before the next. */
+    private static final long SET_BACK = TimeUnit.MILLISECONDS.toNanos(20);
     /** A sample that took longer says nothing: the thread may have stood still between the two clocks. */
     private static final long LONGEST_SAMPLE = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -45,7 +50,7 @@ final class SuspendClock {
         long after = monotonic.getAsLong();
         Drift known = drift;
         long jump = wall - after - known.nanos;
-        if (after - before <= LONGEST_SAMPLE && Math.abs(jump) >= JUMP) {
+        if (after - before <= LONGEST_SAMPLE && (jump >= SLEPT || jump <= -SET_BACK)) {
             Drift noticed = new Drift(wall - after, known.suspended + Math.max(0, jump));
             if (DRIFT.compareAndSet(this, known, noticed)) {
                 return after + noticed.suspended;

@@ -152,6 +152,30 @@ class SuspendTest {
         assertThat(handle.isHeld()).isTrue();
     }
 
+    /** {@code LEASE} has a margin of 302 ms; that of the shortest leases is little more than 2. */
+    @Test
+    void aSleepOfAFewMillisecondsIsNoticed() {
+        LockHandle handle = bench.hold("k", 1);
+        for (int i = 1; i <= 100; i++) {
+            bench.time.jumpWall(Duration.ofMillis(4));
+            assertThat(handle.remaining()).isEqualTo(Bench.VALID.minusMillis(4L * i));
+        }
+    }
+
+    /** As that of Windows does. */
+    @Test
+    void aWallClockThatGoesInStepsCostsNoMoreThanOneStep() {
+        Duration step = Duration.ofMillis(16);
+        LockHandle handle = bench.hold("k", 1);
+
+        for (int i = 0; i < 100; i++) {
+            bench.time.jumpWall(step.negated()); // just before the next step
+            assertThat(handle.remaining()).isGreaterThanOrEqualTo(Bench.VALID.minus(step));
+            bench.time.jumpWall(step);
+            assertThat(handle.remaining()).isGreaterThanOrEqualTo(Bench.VALID.minus(step));
+        }
+    }
+
     private void grant() {
         Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));

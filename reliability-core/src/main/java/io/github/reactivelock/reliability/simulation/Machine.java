@@ -19,8 +19,6 @@ final class Machine {
     private static final long VERY_LATE = 8 * MILLI;
     private static final double VERY_LATE_SHARE = 0.003;
     private static final long WAKING = MILLI;
-    /** No machine comes back sooner; {@code SuspendClock} sees what is longer than ten milliseconds. */
-    private static final long SHORTEST_SUSPENSION = 20 * MILLI;
 
     final String name;
     private final World world;
@@ -32,6 +30,9 @@ final class Machine {
     private long stalledUntil;
 
     private long stoodStillAt;
+    /** Threads that stand still now inside a call out of the library. */
+    private int standing;
+
     private int blocked;
     private long resumesAt;
     /** From when to when the monotonic clock stands still, and for how long it did so before; of the world's time. */
@@ -75,9 +76,8 @@ final class Machine {
     }
 
     /** As a pause, and afterwards the monotonic clock shows nothing of it. */
-    void suspend(long time) {
+    void suspend(long nanos) {
         long now = world.now();
-        long nanos = Math.max(time, SHORTEST_SUSPENSION);
         if (now >= suspendedUntil) {
             suspendedBefore += suspendedUntil - suspendedAt;
             suspendedAt = now;
@@ -94,7 +94,9 @@ final class Machine {
     /** The thread that calls, which may be inside an event of the engine; others go on. */
     void mayStandStill() {
         if (standstills > 0 && world.chance(standstills)) {
+            standing++;
             block(world.shortTime(longest));
+            standing--;
             stoodStillAt = world.now();
         }
     }
@@ -125,9 +127,9 @@ final class Machine {
         return resumesAt;
     }
 
-    /** Until when something of it was late or stood still, or zero. */
+    /** Until when something of it was late or stood still, which is now while a thread does; or zero. */
     long hinderedUntil() {
-        return Math.max(resumesAt, Math.max(stalledUntil, stoodStillAt));
+        return standing > 0 ? world.now() : Math.max(resumesAt, Math.max(stalledUntil, stoodStillAt));
     }
 
     /** Something of this process happens in a while, in the order of the channel if there is one. */
