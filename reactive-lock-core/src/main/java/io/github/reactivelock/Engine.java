@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -108,9 +109,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     }
 
     @Override
-    public @Nullable Hold reentrant(ContextView context, String key) {
+    public @Nullable Hold reentrant(ContextView context, String key, Share asked) {
         Hold inherited = ContextHolds.find(context, services, key);
-        return inherited == null ? owned.find(context, key) : inherited;
+        return inherited == null ? owned.find(context, key, asked) : inherited;
     }
 
     // ---- claims

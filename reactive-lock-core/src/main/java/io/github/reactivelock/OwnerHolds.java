@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,8 +10,8 @@ import reactor.util.context.ContextView;
 
 /**
  * The holds of a client that are reentrant under an owner named in the Context. Of a lock that is shared one owner may have
- * several, if it asked for them before it had any; who comes then joins the newest that is left. Safe for use from any
- * thread.
+ * several, if it asked for them before it had any; who comes then joins the newest that has as much as it asks for. Safe
+ * for use from any thread.
  */
 final class OwnerHolds {
 
@@ -20,23 +21,26 @@ final class OwnerHolds {
     private final Map<OwnedKey, List<Hold>> holds = new ConcurrentHashMap<>();
 
     @Nullable
-    Hold find(ContextView context, String key) {
+    Hold find(ContextView context, String key, Share asked) {
         return holds.isEmpty()
                 ? null
                 : LockContext.owner(context)
                         .map(owner -> holds.get(new OwnedKey(owner, key)))
-                        .map(OwnerHolds::newest)
+                        .map(several -> best(several, asked))
                         .orElse(null);
     }
 
-    /** One that is over by the clock may be among them still. */
-    private static Hold newest(List<Hold> several) {
-        for (int i = several.size() - 1; i > 0; i--) {
-            if (several.get(i).isHeld()) {
-                return several.get(i);
+    /** One that is over by the clock may be among them still. If all others have too little, the newest is what refuses. */
+    private static Hold best(List<Hold> several, Share asked) {
+        Hold newest = several.get(0);
+        Hold fitting = null;
+        for (Hold hold : several) {
+            if (hold.isHeld()) {
+                newest = hold;
+                fitting = hold.options.share().covers(asked) ? hold : fitting;
             }
         }
-        return several.get(0);
+        return fitting == null ? newest : fitting;
     }
 
     void adopt(Hold hold, ContextView context) {

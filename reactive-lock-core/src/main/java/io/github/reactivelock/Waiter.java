@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
         /** The hold that an acquisition with this Context joins instead of waiting. */
         @Nullable
-        Hold reentrant(ContextView context, String key);
+        Hold reentrant(ContextView context, String key, Share asked);
 
         /** Puts a flow where it waits, or fails it. */
         void enqueue(Waiter waiter, long deadline);
@@ -119,7 +120,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
     final void acquire(long deadline) {
-        Hold outer = locks.reentrant(context(), key);
+        Hold outer = locks.reentrant(context(), key, options.share());
         Handle joined = null;
         try {
             joined = outer == null ? null : outer.join(options);

@@ -122,6 +122,24 @@ class ShareViewsTest {
                 .isGreaterThan(held.fencingToken());
     }
 
+    @Test
+    void ofTwoHoldsOfOneOwnerTheOneThatHasEnoughIsJoined() {
+        LockHandle whole =
+                Bench.held(subscribe(bench.over(store.connect()).build().acquire("k")));
+        List<TestSubscriber<LockHandle>> both = List.of(permits(3), permits(1));
+        subscribe(whole.release());
+
+        assertThat(Bench.held(permits(2)).fencingToken())
+                .isEqualTo(Bench.held(both.get(0)).fencingToken());
+        assertThat(Bench.held(permits(1)).fencingToken())
+                .isEqualTo(Bench.held(both.get(1)).fencingToken());
+        assertThat(permits(4).expectTerminalError()).isInstanceOf(IllegalStateException.class);
+    }
+
+    private TestSubscriber<LockHandle> permits(int units) {
+        return subscribe(client.permits(units, 4).acquire("k").contextWrite(LockContext.owner("me")));
+    }
+
     private TestSubscriber<LockHandle> read() {
         return subscribe(client.shared().acquire("k").contextWrite(LockContext.owner("me")));
     }
