@@ -131,7 +131,7 @@ class GuaranteesDocumentTest {
 
         VERSIONS.forEach((before, property) ->
                 assertThat(table).containsPattern(Pattern.quote(before + version(pom, property)) + "[^.0-9]"));
-        for (String library : List.of("Lettuce", "Reactor", "Netty")) {
+        for (String library : List.of("Lettuce", "Reactor", "Netty", "ZooKeeper")) {
             String oldest = version(pom, "oldest." + library.toLowerCase(Locale.ROOT));
             assertThat(table).containsPattern("\\| " + library + " \\| [^|]*\\| " + Pattern.quote(oldest) + "[^.0-9]");
         }

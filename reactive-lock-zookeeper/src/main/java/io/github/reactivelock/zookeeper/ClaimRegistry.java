@@ -31,7 +31,8 @@ final class ClaimRegistry {
     final KeptNodes kept;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
 
-    ClaimRegistry(Connection connection, Nodes nodes, KeyLayout names, String session, SignalSink pushes) {
+    ClaimRegistry(
+            Connection connection, Nodes nodes, Watches watches, KeyLayout names, String session, SignalSink pushes) {
         this.connection = connection;
         this.nodes = nodes;
         this.names = names;
@@ -40,7 +41,7 @@ final class ClaimRegistry {
         this.removals = new Removals(connection, nodes);
         this.kept = new KeptNodes(nodes, removals, standings);
         this.expiries = new Expiries(removals, pushes);
-        this.followers = new Followers(connection, nodes, names, pushes, expiries);
+        this.followers = new Followers(connection, nodes, watches, names, pushes, expiries);
         connection.onChange(this::changed);
     }
 

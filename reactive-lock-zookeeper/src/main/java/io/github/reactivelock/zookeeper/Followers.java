@@ -27,10 +27,16 @@ final class Followers {
     private final Expiries expiries;
     private final Map<String, Flux<Line>> lines = new ConcurrentHashMap<>();
 
-    Followers(Connection connection, Nodes nodes, KeyLayout names, SignalSink pushes, Expiries expiries) {
+    Followers(
+            Connection connection,
+            Nodes nodes,
+            Watches watches,
+            KeyLayout names,
+            SignalSink pushes,
+            Expiries expiries) {
         this.connection = connection;
         this.nodes = nodes;
-        this.watches = new Watches(connection);
+        this.watches = watches;
         this.names = names;
         this.pushes = pushes;
         this.expiries = expiries;

@@ -36,10 +36,10 @@ final class Observer {
     private final Watches watches;
     private final KeyLayout names;
 
-    Observer(Connection connection, Nodes nodes, KeyLayout names) {
+    Observer(Connection connection, Nodes nodes, Watches watches, KeyLayout names) {
         this.connection = connection;
         this.nodes = nodes;
-        this.watches = new Watches(connection);
+        this.watches = watches;
         this.names = names;
     }
 

@@ -85,8 +85,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
         this.connection = new Connection(source, options);
         this.nodes = new Nodes(connection, names);
         this.pushes = new SignalSink(connection, nodes, names.notice(session));
-        this.queue = new ClaimRegistry(connection, nodes, names, session, pushes);
-        this.observer = new Observer(connection, nodes, names);
+        Watches watches = new Watches(connection);
+        this.queue = new ClaimRegistry(connection, nodes, watches, names, session, pushes);
+        this.observer = new Observer(connection, nodes, watches, names);
     }
 
     /**

@@ -34,7 +34,7 @@ class ShareRacesTest extends Fixture {
         nodes = new Nodes(connection, names);
         SignalSink pushes = new SignalSink(connection, nodes, names.notice("races"));
         Expiries expiries = new Expiries(new Removals(connection, nodes), pushes);
-        followers = new Followers(connection, nodes, names, pushes, expiries);
+        followers = new Followers(connection, nodes, new Watches(connection), names, pushes, expiries);
         signals.clear();
         listening = pushes.signals(told -> Flux.empty()).subscribe(signals::add);
     }

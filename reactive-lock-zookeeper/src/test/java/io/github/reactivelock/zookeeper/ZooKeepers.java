@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockUnavailableException;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
@@ -145,6 +149,22 @@ final class ZooKeepers {
                 handle.getSessionPasswd());
         get(connected);
         twin.close();
+    }
+
+    /** How many watches the servers of this JVM keep for their clients. */
+    static long watches() {
+        try {
+            MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+            long all = 0;
+            for (ObjectName tree : beans.queryNames(new ObjectName("org.apache.ZooKeeperService:*"), null)) {
+                all += tree.toString().contains("InMemoryDataTree")
+                        ? (Integer) beans.getAttribute(tree, "WatchCount")
+                        : 0;
+            }
+            return all;
+        } catch (JMException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** The nodes that a client watches for changes, as its ZooKeeper handle knows them. */
