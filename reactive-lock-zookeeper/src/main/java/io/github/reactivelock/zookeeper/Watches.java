@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,6 +13,7 @@ import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.x.async.AsyncCuratorFramework;
+import org.apache.curator.x.async.api.RemoveWatcherOption;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -33,6 +35,8 @@ final class Watches {
 
     /** What {@link #below} emits when the watch is in force. */
     static final WatchedEvent BEGUN = new WatchedEvent(EventType.None, KeeperState.SyncConnected, null);
+
+    private static final Set<RemoveWatcherOption> LOCALLY = Set.of(RemoveWatcherOption.local);
 
     private final Connection connection;
 
@@ -153,12 +157,15 @@ final class Watches {
         return answer;
     }
 
-    /** Not before the answer has come: ZooKeeper's client knows a watch only from then on. */
+    /**
+     * Not before the answer has come: ZooKeeper's client knows a watch only from then on. Where the connection is broken the client
+     * forgets it too, or it would begin the watch anew with each connection, for a subscriber that is gone.
+     */
     private void takeBack(String path, Watcher watcher, Mono<?> begun) {
         Mono<Void> removal = Mono.defer(() -> connection.isClosed()
                 ? Mono.empty()
-                : connection.ask(
-                        async -> async.removeWatches().removing(watcher).forPath(path)));
+                : connection.ask(async ->
+                        async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
         Disposable unused = FireAndForget.run(
                 "taking back a watch", begun.then().onErrorComplete().then(removal));
     }
