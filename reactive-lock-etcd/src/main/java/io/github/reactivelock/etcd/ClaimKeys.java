@@ -99,13 +99,14 @@ final class ClaimKeys {
                         return Mono.just(position(standing, found));
                     }
                     KeyValue there = found.getKvs().get(0);
-                    return there.getValue().equals(standing.value)
+                    // On a lease that is not kept alive any more it would go while the claim is believed in.
+                    return there.getValue().equals(standing.value) && there.getLease() == lease.id
                             ? look(standing, there.getCreateRevision())
                             : replace(there, standing, lease);
                 });
     }
 
-    /** A key was put late, for a claim that had this place before and has ended. */
+    /** A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone. */
     private Mono<QueuePosition> replace(KeyValue stray, ClaimState standing, Lease lease) {
         return deleteIfSame(stray)
                 .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE)));

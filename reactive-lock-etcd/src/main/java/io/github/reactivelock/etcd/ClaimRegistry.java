@@ -7,11 +7,13 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
@@ -22,6 +24,7 @@ final class ClaimRegistry implements Lease.Findings {
     private final Leases leases;
     private final Turns turns;
     private final Crowds crowds;
+    final ForcedReleases forced;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
@@ -32,6 +35,7 @@ final class ClaimRegistry implements Lease.Findings {
         this.pushes = pushes;
         this.turns = new Turns(keys, pushes, this::own);
         this.crowds = new Crowds(keys, pushes);
+        this.forced = new ForcedReleases(keys, turns, standings);
         this.leases = new Leases(etcd, keys::marker, this);
     }
 
@@ -42,6 +46,7 @@ final class ClaimRegistry implements Lease.Findings {
             long askedAt = System.nanoTime();
             ClaimState standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
             standing.claimed();
+            standing.wanted();
             if (standing.revision() != 0) {
                 return look(standing, askedAt);
             }
@@ -87,10 +92,10 @@ final class ClaimRegistry implements Lease.Findings {
                             ? Mono.just(line)
                             : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
                     .cache();
-            return Mono.zip(put, cover(lease, standing, askedAt))
+            return Mono.zip(put, lease.cover(standing, askedAt))
                     .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
                     .onErrorResume(
-                            error -> hasEnded(lease, error) && mayRepeat, error -> enter(standing, askedAt, false));
+                            error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
         });
     }
 
@@ -109,14 +114,14 @@ final class ClaimRegistry implements Lease.Findings {
         if (revision == 0 || lease == null) {
             return enter(standing, askedAt, true);
         }
-        return Mono.zip(keys.look(standing, revision), cover(lease, standing, askedAt))
+        return Mono.zip(keys.look(standing, revision), lease.cover(standing, askedAt))
                 .flatMap(both -> {
                     if (both.getT1().revision() != revision) {
                         vanished(standing, revision);
                     }
                     return placed(standing, both.getT1(), askedAt, true);
                 })
-                .onErrorResume(error -> hasEnded(lease, error), error -> {
+                .onErrorResume(lease::endsWith, error -> {
                     vanished(standing, revision);
                     return enter(standing, askedAt, false);
                 });
@@ -159,39 +164,10 @@ final class ClaimRegistry implements Lease.Findings {
         return own != null && own.isWhole() && own.revision() == key.getCreateRevision() ? own : null;
     }
 
-    private static Mono<Boolean> cover(Lease lease, ClaimState standing, long askedAt) {
-        return lease.cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
-    }
-
-    private static boolean hasEnded(Lease lease, Throwable error) {
-        if (error instanceof EtcdFailure failure && failure.isLeaseGone()) {
-            lease.end();
-            return true;
-        }
-        return false;
-    }
-
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
         return Renewal.of(held, standings);
-    }
-
-    /** There was notice of a forced release; the claim's key shows whether it is true. */
-    Mono<Signal> forced(String claimId) {
-        ClaimState standing = standings.get(claimId);
-        if (standing == null || !standing.isOwner()) {
-            return Mono.empty();
-        }
-        long revision = standing.revision();
-        return keys.look(standing, revision)
-                .filter(line -> line.revision() != revision)
-                .<Signal>map(line -> {
-                    standing.vanished(revision);
-                    turns.tellSuccessor(standing);
-                    return new Signal.Suspect(claimId, LossReason.FORCED);
-                })
-                .onErrorResume(error -> Mono.empty());
     }
 
     @Override
@@ -201,6 +177,17 @@ final class ClaimRegistry implements Lease.Findings {
                 standing.isLost()
                         ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED)
                         : Turns.recheck(standing));
+    }
+
+    /** As if its lease had ended, which others keep alive. */
+    @Override
+    public void forsaken(ClaimState standing) {
+        boolean owned = standing.isOwner();
+        Disposable unused =
+                FireAndForget.run("ending a claim that is not asked about any more", release(standing.claim));
+        if (owned) {
+            pushes.push(new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED));
+        }
     }
 
     /** A key of this client that is no claim was deleted. */
@@ -220,7 +207,9 @@ final class ClaimRegistry implements Lease.Findings {
         lease.claims().stream()
                 .filter(ClaimState::isOwner)
                 .forEach(owner -> pushes.push(new Signal.Suspect(owner.claim.id(), LossReason.SESSION_LOST)));
-        pushes.push(new Signal.Reconnected());
+        if (!lease.claims().isEmpty()) {
+            pushes.push(new Signal.Reconnected());
+        }
     }
 
     // ---- end

@@ -29,20 +29,6 @@ final class ClaimState {
         LEFT
     }
 
-    /**
-     * A watch on the key before this one.
-     *
-     * @param predecessor the key's name
-     * @param revision the key's create revision
-     * @param own whose key it is, if it is this client's
-     * @param watch nothing, if that one tells
-     */
-    private record Following(
-            ByteSequence predecessor,
-            long revision,
-            @Nullable ClaimState own,
-            Disposable.Swap watch) {}
-
     final Claim claim;
     final KeySlot place;
     final ByteSequence name;
@@ -53,6 +39,8 @@ final class ClaimState {
     private int unanswered;
     /** The deletion of the key was answered. */
     private boolean ended;
+    /** When its client last said that it wants it. */
+    private volatile long wantedAt = System.nanoTime();
 
     private Stage stage = Stage.ENTERING;
     private long revision;
@@ -75,6 +63,15 @@ final class ClaimState {
     /** The create revision of the key, or zero if it has to be put first. */
     synchronized long revision() {
         return revision;
+    }
+
+    void wanted() {
+        wantedAt = System.nanoTime();
+    }
+
+    /** Its client has said nothing of it for a lease. */
+    boolean isForsaken(long now) {
+        return now - wantedAt > claim.lease().toNanos();
     }
 
     /** Whether it is for all of the lock. */
@@ -234,20 +231,27 @@ final class ClaimState {
         return successor;
     }
 
-    /** Where to put the one watch there is on a predecessor; null if it is watched already or need not be. */
-    Disposable.@Nullable Swap follow(ByteSequence predecessor, long createRevision, @Nullable ClaimState own) {
+    /**
+     * Where to put the one watch there is on a predecessor; null if it is watched already or need not be.
+     *
+     * @param known at which revision the key of this claim was made that stands behind it
+     */
+    Disposable.@Nullable Swap follow(long known, Following begun) {
         Disposable earlier;
-        Following begun;
         synchronized (this) {
-            if (stage != Stage.WAITING || (following != null && following.predecessor.equals(predecessor))) {
+            if (stage != Stage.WAITING || revision != known || (following != null && following.isOf(begun))) {
                 return null;
             }
             earlier = stopFollowing();
-            begun = new Following(predecessor, createRevision, own, Disposables.swap());
             following = begun;
         }
         earlier.dispose();
-        return begun.watch;
+        return begun.watch();
+    }
+
+    /** Whether it waits for that claim, and so was right behind it. */
+    synchronized boolean isFollowing(ClaimState other) {
+        return following != null && following.own() == other;
     }
 
     /**
@@ -259,10 +263,11 @@ final class ClaimState {
         synchronized (this) {
             before = followedLast;
         }
+        ClaimState own = before == null ? null : before.own();
         return before != null
-                && before.own != null
-                && next.follow(before.predecessor, before.revision, before.own) != null
-                && before.own.isFollowedBy(next, before.revision);
+                && own != null
+                && next.follow(next.revision(), before.anew()) != null
+                && own.isFollowedBy(next, before.revision());
     }
 
     /** The predecessor has to be looked for anew. */
@@ -275,7 +280,7 @@ final class ClaimState {
     }
 
     synchronized void followed(Disposable.Swap watch) {
-        if (following != null && following.watch == watch) {
+        if (following != null && following.watch() == watch) {
             following = null;
         }
     }
@@ -284,6 +289,6 @@ final class ClaimState {
     private Disposable stopFollowing() {
         Following stopped = following;
         following = null;
-        return stopped == null ? Disposables.disposed() : stopped.watch;
+        return stopped == null ? Disposables.disposed() : stopped.watch();
     }
 }

@@ -212,11 +212,12 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue::forced, queue::deleted).doOnNext(signal -> {
-            if (signal instanceof Signal.Reconnected) {
-                compaction.lookOnce();
-            }
-        });
+        return pushes.signals(queue.forced::noticed, queue.forced.missed(), queue::deleted)
+                .doOnNext(signal -> {
+                    if (signal instanceof Signal.Reconnected) {
+                        compaction.lookOnce();
+                    }
+                });
     }
 
     @Override

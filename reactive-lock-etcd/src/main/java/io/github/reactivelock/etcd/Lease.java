@@ -19,7 +19,8 @@ import reactor.core.publisher.Mono;
 /**
  * One lease at the store and the claims whose keys are bound to it. It is kept alive by single questions, and only when
  * an answer is needed that the last one does not give. Four times in its life such a question is joined by another, for
- * the list of its keys: it shows claims whose keys were deleted, and keys of claims that ended before their put arrived.
+ * the list of its keys: it shows claims whose keys were deleted, and keys of claims that ended before their put arrived. Claims
+ * that were not asked about for a lease of their own are ended then.
  * Safe for use from any thread.
  */
 final class Lease {
@@ -28,6 +29,9 @@ final class Lease {
     interface Findings {
         /** A claim's key is gone though its lease is not. */
         void vanished(ClaimState standing);
+
+        /** Its client has not asked about a claim for a lease of its own. */
+        void forsaken(ClaimState standing);
 
         /** A key was put too late, for a claim that has ended. */
         Mono<Void> stray(ByteSequence name, long lease);
@@ -87,6 +91,20 @@ final class Lease {
         }
     }
 
+    /** Ends with an answer that says that it is gone; whether this is one. */
+    boolean endsWith(Throwable error) {
+        boolean isGone = error instanceof EtcdFailure failure && failure.isLeaseGone();
+        if (isGone) {
+            end();
+        }
+        return isGone;
+    }
+
+    /** As the other, for what was asked about a claim at a time. */
+    Mono<Boolean> cover(ClaimState standing, long askedAt) {
+        return cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
+    }
+
     /** Completes when the store is sure to keep the lease until then, asking it only if that is not known yet. */
     Mono<Void> cover(long until) {
         if (ended) {
@@ -116,11 +134,8 @@ final class Lease {
                 .doOnNext(seconds -> confirmedAt = Math.max(confirmedAt, askedAt))
                 .then(Mono.defer(this::listIfDue))
                 .doOnError(error -> failed = true)
-                .onErrorMap(error -> {
-                    if (error instanceof EtcdFailure failure && failure.isLeaseGone()) {
-                        end();
-                    }
-                    return error;
+                .doOnError(error -> {
+                    boolean unused = endsWith(error);
                 })
                 .cache();
 
@@ -156,6 +171,8 @@ final class Lease {
         claims.values().stream()
                 .filter(standing -> !present.contains(standing.tail) && standing.missingSince(askedAt))
                 .forEach(findings::vanished);
+        long now = System.nanoTime();
+        claims.values().stream().filter(standing -> standing.isForsaken(now)).forEach(findings::forsaken);
         return Flux.fromIterable(strays)
                 .flatMap(name -> findings.stray(name, id), 8)
                 .then();

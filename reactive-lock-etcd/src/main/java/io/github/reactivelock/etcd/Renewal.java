@@ -24,7 +24,8 @@ final class Renewal {
             for (Claim claim : held) {
                 ClaimState standing = standings.get(claim.id());
                 Lease lease = standing == null ? null : standing.lease();
-                if (lease != null) {
+                if (standing != null && lease != null) {
+                    standing.wanted();
                     wanted.merge(lease, askedAt + claim.lease().toNanos(), Math::max);
                 }
             }

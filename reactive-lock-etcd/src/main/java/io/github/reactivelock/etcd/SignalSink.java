@@ -43,20 +43,25 @@ final class SignalSink {
         }
     }
 
-    /** What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names. */
-    Flux<Signal> signals(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
+    /**
+     * What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names, and with what
+     * happened meanwhile whenever that may have been missed.
+     */
+    Flux<Signal> signals(
+            Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile, BiConsumer<ByteSequence, Long> deleted) {
         Flux<Signal> pushed = Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
-        return Flux.merge(pushed, noticed(forced, deleted));
+        return Flux.merge(pushed, noticed(forced, meanwhile, deleted));
     }
 
     void close(Throwable reason) {
         listening.forEach(sink -> sink.error(reason));
     }
 
-    private Flux<Signal> noticed(Function<String, Mono<Signal>> forced, BiConsumer<ByteSequence, Long> deleted) {
+    private Flux<Signal> noticed(
+            Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile, BiConsumer<ByteSequence, Long> deleted) {
         WatchOption option = WatchOption.builder()
                 .withCreateNotify(true)
                 .isPrefix(true)
@@ -67,7 +72,7 @@ final class SignalSink {
                         .filter(event -> event.getEventType() == WatchEvent.EventType.DELETE)
                         .map(WatchEvent::getKeyValue)
                         .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
-                .concatMap(response -> read(response, forced))
+                .concatMap(response -> read(response, forced, meanwhile))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
@@ -75,9 +80,9 @@ final class SignalSink {
                         .filter(error -> !etcd.isClosed()));
     }
 
-    private Flux<Signal> read(WatchResponse response, Function<String, Mono<Signal>> forced) {
+    private Flux<Signal> read(WatchResponse response, Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile) {
         return response.isCreatedNotify()
-                ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced))
+                ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced), meanwhile)
                 : Flux.fromIterable(response.getEvents())
                         .filter(event -> event.getEventType() == WatchEvent.EventType.PUT
                                 && event.getKeyValue().getKey().equals(notices))
@@ -85,7 +90,7 @@ final class SignalSink {
                         .concatMap(forced);
     }
 
-    /** A notice that was put before the watch began. */
+    /** The last notice that was put before the watch began. */
     private Flux<String> missed() {
         return etcd.get(notices, GetOption.DEFAULT)
                 .flatMapIterable(answer -> answer.getKvs())

@@ -34,7 +34,7 @@ final class Turns {
     /** Waits until the key before this claim's is gone. */
     void follow(ClaimState standing, long revision, KeyValue predecessor) {
         ClaimState before = own.of(predecessor);
-        Disposable.Swap watch = standing.follow(predecessor.getKey(), predecessor.getCreateRevision(), before);
+        Disposable.Swap watch = standing.follow(revision, Following.of(predecessor, before));
         if (watch != null && (before == null || !before.isFollowedBy(standing, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
@@ -77,11 +77,14 @@ final class Turns {
     /** A claim of this client that is next needs no watch and no question: the deletion has shown it. */
     void tellSuccessor(ClaimState standing, ClaimKeys.Deleted deleted) {
         ClaimState next = standing.successor();
-        long revision = next == null ? 0 : deleted.revisionIfFirst(next.name);
-        if (next != null && revision != 0 && next.own(revision)) {
+        if (next == null || !next.isFollowing(standing)) { // it has lost its key, and stands elsewhere
+            return;
+        }
+        long revision = deleted.revisionIfFirst(next.name);
+        if (revision != 0 && next.own(revision)) {
             next.unfollow();
             pushes.push(new Signal.Grant(next.claim.id(), ClaimRegistry.token(revision)));
-        } else if (next != null && !standing.splice(next)) {
+        } else if (!standing.splice(next)) {
             tellSuccessor(standing);
         }
     }

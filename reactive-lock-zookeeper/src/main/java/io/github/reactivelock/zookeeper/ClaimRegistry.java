@@ -19,13 +19,14 @@ import reactor.core.publisher.Mono;
 final class ClaimRegistry {
 
     private static final int AT_ONCE = 64;
+    private static final int OF_ONE_QUESTION = 500;
 
     private final Connection connection;
     private final Nodes nodes;
     private final KeyLayout names;
     private final String session;
     private final SignalSink pushes;
-    private final Removals removals;
+    final Removals removals;
     private final Expiries expiries;
     private final Followers followers;
     final KeptNodes kept;
@@ -60,8 +61,9 @@ final class ClaimRegistry {
             ClaimState standing = standings.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
             standing.claimed();
             standing.asked();
-            if (standing.node() != null) {
-                return look(standing);
+            Node node = standing.node();
+            if (node != null) {
+                return look(standing).doOnError(error -> expiries.beginWait(standing, node));
             }
             return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing) : enter(standing, true);
         });
@@ -184,25 +186,15 @@ final class ClaimRegistry {
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
-    /** There was notice of a forced release; the claims' nodes show whether it is true, and of which others on the lock. */
-    Flux<Signal> forced(String claimId) {
-        ClaimState told = standings.get(claimId);
-        return told == null
-                ? Flux.empty()
-                : Flux.fromIterable(List.copyOf(standings.values()))
-                        .filter(standing -> standing.claim.key().equals(told.claim.key()))
-                        .flatMap(this::forced, AT_ONCE);
-    }
-
-    private Mono<Signal> forced(ClaimState standing) {
-        Node node = standing.node();
-        if (node == null || !standing.isOwner()) {
-            return Mono.empty();
-        }
-        return nodes.check(List.of(node.path()))
-                .filter(checked -> !checked.keeps(0, node) && standing.vanished(node, LossReason.FORCED))
-                .<Signal>map(checked -> new Signal.Suspect(standing.claim.id(), LossReason.FORCED))
-                .onErrorResume(error -> Mono.empty());
+    /**
+     * There was notice of a forced release, and perhaps of others before it whose place it took. The nodes of all holds show
+     * which.
+     */
+    Flux<Signal> forced() {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
+                .filter(ClaimState::isOwner)
+                .buffer(OF_ONE_QUESTION)
+                .concatMap(owners -> Renewal.forced(owners, nodes));
     }
 
     private void changed(ConnectionState state) {
@@ -251,6 +243,7 @@ final class ClaimRegistry {
         });
     }
 
+    /** Ends all claims, now or later. */
     Mono<Void> close() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
                 .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.x.async.AsyncCuratorFramework;
@@ -116,6 +117,12 @@ final class Connection {
     boolean isConnected() {
         AsyncCuratorFramework client = opened;
         return client != null && client.unwrap().getZookeeperClient().isConnected();
+    }
+
+    /** Whether it was opened, and its client can still be asked, if perhaps not now. */
+    boolean isUsable() {
+        AsyncCuratorFramework client = opened;
+        return client != null && client.unwrap().getState() == CuratorFrameworkState.STARTED;
     }
 
     boolean isClosed() {

@@ -9,8 +9,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * The ends of what would live as long as the session: holds without renewal, shares that are not renewed for a lease of their
- * own though others are, and claims that wait and that are not asked about any more.
+ * The ends of what would live as long as the session: holds that are not renewed for a lease, as they were meant to be or were
+ * not, and claims that wait and that are not asked about any more.
  */
 final class Expiries {
 
@@ -24,10 +24,7 @@ final class Expiries {
 
     /** Ends the hold when its lease is over from now on, if it is not renewed. */
     void begin(ClaimState standing, Node node) {
-        Claim claim = standing.claim;
-        if (claim.keeping() == Claim.Keeping.ONCE || !claim.share().isWhole()) {
-            standing.endBy(afterALease(claim, () -> expire(standing, node)));
-        }
+        standing.endBy(afterALease(standing.claim, () -> expire(standing, node)));
     }
 
     /** Ends the wait when the claim's lease is over from now on, if it is not asked about again. */

@@ -51,8 +51,11 @@ final class KeptNodes {
             return nodes.check(List.of(node.path())).map(checked -> {
                 boolean keeps = checked.keeps(0, node);
                 if (keeps && standings.remove(held.id(), standing)) {
-                    boolean unused = standing.leave();
-                    add(held, to, node);
+                    boolean owner = standing.leave();
+                    if (owner) {
+                        add(held, to, node);
+                    }
+                    return owner;
                 }
                 return keeps;
             });

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -28,6 +29,7 @@ final class Removals {
     /** What is to be tried again, by the claim's id or the node's path. */
     private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
 
+    private final AtomicInteger underWay = new AtomicInteger();
     private final AtomicBoolean pausing = new AtomicBoolean();
 
     Removals(Connection connection, Nodes nodes) {
@@ -66,12 +68,30 @@ final class Removals {
         return finishing(givenUp.path(), nodes.delete(givenUp.path()), again);
     }
 
+    /** Deletes a node of which there is only one, now or later. */
+    Mono<Boolean> remove(String path) {
+        return finishing(path, nodes.delete(path), nodes.delete(path));
+    }
+
     private Mono<Boolean> finishing(String name, Mono<Boolean> removal, Mono<Boolean> again) {
-        return removal.doOnError(error -> {
-                    unfinished.put(name, again);
-                    tidyUpLater();
-                })
-                .doOnSuccess(done -> unfinished.remove(name));
+        return Mono.defer(() -> {
+            int unused = underWay.incrementAndGet();
+            return removal.doOnError(error -> {
+                        unfinished.put(name, again);
+                        tidyUpLater();
+                    })
+                    .doOnSuccess(done -> unfinished.remove(name))
+                    .doFinally(signal -> underWay.decrementAndGet());
+        });
+    }
+
+    /** Completes when all is removed, or the client is closed that could do it. */
+    Mono<Void> untilDone() {
+        return removeUnfinished()
+                .repeatWhen(rounds -> rounds.takeWhile(
+                                round -> (underWay.get() > 0 || !unfinished.isEmpty()) && connection.isUsable())
+                        .delayElements(PAUSE, DriverThreads.timer()))
+                .then();
     }
 
     private void tidyUpLater() {

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -43,6 +45,31 @@ final class Renewal {
                     // What is known to be lost is no less so because the rest could not be asked about.
                     .onErrorResume(error -> !lost.isEmpty(), error -> Mono.just(new RenewalResult(Set.of(), lost)));
         });
+    }
+
+    /** Which holds have ended by force. */
+    static Flux<Signal> forced(List<ClaimState> owners, Nodes nodes) {
+        List<Held> held = new ArrayList<>();
+        for (ClaimState standing : owners) {
+            Node node = standing.node();
+            if (node != null) {
+                held.add(new Held(standing, node));
+            }
+        }
+        return nodes.check(held.stream().map(each -> each.node.path()).toList())
+                .flatMapIterable(checked -> ended(held, checked))
+                .onErrorResume(error -> Flux.empty()); // the connection broke; what was put last is read again then
+    }
+
+    private static List<Signal> ended(List<Held> held, Nodes.Checked checked) {
+        List<Signal> ended = new ArrayList<>();
+        for (int i = 0; i < held.size(); i++) {
+            ClaimState standing = held.get(i).standing;
+            if (!checked.keeps(i, held.get(i).node) && standing.vanished(held.get(i).node, LossReason.FORCED)) {
+                ended.add(new Signal.Suspect(standing.claim.id(), LossReason.FORCED));
+            }
+        }
+        return ended;
     }
 
     private static RenewalResult outcome(

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -47,8 +47,8 @@ final class SignalSink {
         }
     }
 
-    /** What is pushed, with each notice of a forced release turned into signals by looking at the claims it speaks of. */
-    Flux<Signal> signals(Function<String, Flux<Signal>> forced) {
+    /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
+    Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
         Flux<Signal> pushed = Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
@@ -62,9 +62,9 @@ final class SignalSink {
     }
 
     /** The node is made in several steps, and goes on to be; its deletion must not come between them. */
-    Mono<Void> removeNotice() {
+    Mono<Void> removeNotice(Removals removals) {
         return Mono.defer(
-                () -> made.onErrorComplete().then(nodes.delete(notice)).then());
+                () -> made.onErrorComplete().then(removals.remove(notice)).then());
     }
 
     private Mono<Void> makeNotice() {
@@ -98,10 +98,9 @@ final class SignalSink {
         });
     }
 
-    private Flux<Signal> noticed(Function<String, Flux<Signal>> forced) {
+    private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
         return Mono.defer(this::makeNotice)
-                .then(watches.watch(notice))
-                .flatMapMany(change -> told(change, forced))
+                .thenMany(Flux.defer(() -> untilNext(forced)).repeat())
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
@@ -109,13 +108,14 @@ final class SignalSink {
                         .filter(error -> !connection.isClosed()));
     }
 
-    /** What was told already, then, as it changes, what is told later; ends with an error when the node goes. */
-    private Flux<Signal> told(Mono<Void> change, Function<String, Flux<Signal>> forced) {
+    /** What was told already; completes when more is, and ends with an error when the node is gone. */
+    private Flux<Signal> untilNext(Supplier<Flux<Signal>> forced) {
         Mono<String> text = nodes.read(notice)
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))
                 .map(read -> read.content().owner());
-        return Flux.concat(
-                text.filter(claimId -> !claimId.isEmpty()).flatMapMany(forced),
-                change.then(watches.watch(notice)).flatMapMany(next -> told(next, forced)));
+        return watches.watch(notice)
+                .flatMapMany(change -> Flux.concat(
+                        text.filter(claimId -> !claimId.isEmpty()).flatMapMany(claimId -> forced.get()),
+                        change.then(Mono.empty())));
     }
 }

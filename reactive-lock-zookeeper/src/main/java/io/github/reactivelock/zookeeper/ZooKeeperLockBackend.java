@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
@@ -15,6 +16,7 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -51,8 +53,8 @@ import reactor.core.publisher.Mono;
  *       hold is lost here, before the servers can have given it to another. Only half, because a leader learns of
  *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
  *       ones with it. {@code ClaimResult.Granted} and {@code Signal.Grant} say the time;
- *   <li>a hold that is not renewed is deleted by this backend when its lease is over, and so are a share that is meant to be
- *       renewed and is not, and a claim that waits and is not asked about. It never lasts longer than half the
+ *   <li>a hold that is not renewed, as it was meant to be or was not, is deleted by this backend when its lease is over, and so
+ *       is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts longer than half the
  *       session timeout: choose that to fit;
  *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, whatever the lease, and up
  *       to a tick of the servers longer;
@@ -77,6 +79,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
+    /** Once; all who close it hear how it went. */
+    private final Mono<Void> end = Mono.defer(this::disconnect).cache();
+
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
@@ -209,13 +214,30 @@ public final class ZooKeeperLockBackend implements LockBackend {
         return observer.forceRelease(key, fencingToken);
     }
 
-    /** Deletes what is left of this backend's nodes, by ending its session if that is its own. */
+    /**
+     * Deletes what is left of this backend's nodes, by ending its session if that is its own. Over a client of the application,
+     * what cannot be deleted within a moment is deleted later, when that client is connected again.
+     */
     @Override
     public Mono<Void> close() {
-        Mono<Void> removed = connection.isOurs() ? Mono.empty() : queue.close().then(pushes.removeNotice());
-        return removed.timeout(REMOVING, Mono.empty(), DriverThreads.timer())
-                .onErrorComplete()
-                .then(Mono.fromRunnable(() -> pushes.close(ZooKeeperFailure.closed())))
+        return Mono.defer(() -> {
+            Disposable unused = FireAndForget.run("closing a ZooKeeper lock backend", end);
+            return connection.isOurs()
+                    ? end
+                    : end.timeout(REMOVING, Mono.fromRunnable(this::endSignals), DriverThreads.timer());
+        });
+    }
+
+    private Mono<Void> disconnect() {
+        Mono<Void> removed = connection.isOurs()
+                ? Mono.empty()
+                : queue.close().then(pushes.removeNotice(queue.removals)).onErrorComplete();
+        return removed.then(Mono.fromRunnable(this::endSignals))
+                .then(connection.isOurs() ? Mono.empty() : queue.removals.untilDone())
                 .then(Mono.defer(connection::close));
+    }
+
+    private void endSignals() {
+        pushes.close(ZooKeeperFailure.closed());
     }
 }

@@ -36,7 +36,7 @@ class ShareRacesTest extends Fixture {
         Expiries expiries = new Expiries(new Removals(connection, nodes), pushes);
         followers = new Followers(connection, nodes, new Watches(connection), names, pushes, expiries);
         signals.clear();
-        listening = pushes.signals(told -> Flux.empty()).subscribe(signals::add);
+        listening = pushes.signals(Flux::empty).subscribe(signals::add);
     }
 
     @AfterEach

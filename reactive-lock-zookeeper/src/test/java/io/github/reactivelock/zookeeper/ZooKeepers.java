@@ -37,10 +37,15 @@ final class ZooKeepers {
 
     /** A client of the application, connected. */
     static CuratorFramework client(String connectString) {
+        return client(connectString, 15_000);
+    }
+
+    /** For so many milliseconds without a connection it goes on trying to send what is asked. */
+    static CuratorFramework client(String connectString, int patience) {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(connectString)
                 .sessionTimeoutMs(20_000)
-                .connectionTimeoutMs(15_000)
+                .connectionTimeoutMs(patience)
                 .retryPolicy(new RetryOneTime(100))
                 .ensembleTracker(false)
                 .build();
@@ -175,6 +180,11 @@ final class ZooKeepers {
     /** The nodes of which it watches the names below. */
     static List<?> watchedLines(CuratorFramework client) {
         return watched(client, "getChildWatches");
+    }
+
+    /** The nodes below which it watches everything. */
+    static List<?> watchedBelow(CuratorFramework client) {
+        return watched(client, "getPersistentRecursiveWatches");
     }
 
     private static List<?> watched(CuratorFramework client, String which) {
