@@ -179,7 +179,7 @@ final class Attempt implements Phase, Gate.Question {
     @Override
     public void tick(long now) {
         Throwable failure = asking
-                ? tooLongUnanswered(now, queued ? services.timing.patience(lease()) : services.timing.commandTimeout)
+                ? tooLongUnanswered(now, queued ? services.gate.patience(lease()) : services.timing.commandTimeout)
                 : null;
         if (failure != null) {
             refused(evidence.questions(), failure);

@@ -59,6 +59,8 @@ final class Gate extends Mailbox {
     private volatile long silentSince;
 
     private volatile long answeredAt;
+    /** How long the last answer took. */
+    private volatile long took;
     /** In silence, a question has left a moment ago. */
     private boolean probed;
 
@@ -76,6 +78,7 @@ final class Gate extends Mailbox {
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
     <T> void ask(StoreAnswer<T> asked) {
+        asked.askedAt = timing.now();
         try {
             asked.question().subscribe(asked);
         } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
@@ -165,8 +168,10 @@ final class Gate extends Mailbox {
     }
 
     /** The store answered a question or refused to. */
-    void heard() {
-        answeredAt = timing.now();
+    void heard(long askedAt) {
+        long now = timing.now();
+        answeredAt = now;
+        took = now - askedAt;
         if (leftInSilence.get() != 0) {
             opening.wasOpen = true;
             leftInSilence.set(0);
@@ -174,6 +179,19 @@ final class Gate extends Mailbox {
         if (inLine.get() > 0) {
             post(this::goOn);
         }
+    }
+
+    /**
+     * For how long an answer is waited for before the same is asked again, in nanoseconds. A store that is late has much to do,
+     * and has been late before; asked everything again, it would never catch up.
+     */
+    long patience() {
+        return Math.max(timing.commandTimeout, 2 * took);
+    }
+
+    /** As {@link #patience()}, if the lease depends on the answer: there is time to ask again before it ends. */
+    long patience(long lease) {
+        return Math.min(patience(), lease / 3);
     }
 
     private boolean isSilent() {

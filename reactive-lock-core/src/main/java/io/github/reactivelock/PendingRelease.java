@@ -46,6 +46,7 @@ final class PendingRelease implements Gate.Question {
     private static final long LONGEST_PAUSE = 1_000_000_000;
 
     private final Owner owner;
+    private final Services services;
     final Claim claim;
     private final long until;
     /** Until when the lock stays taken, or {@link Timing#NEVER}. */
@@ -65,8 +66,9 @@ final class PendingRelease implements Gate.Question {
 
     PendingRelease(Owner owner, Claim claim, long keptUntil, @Nullable Outcome outcome) {
         this.owner = owner;
+        this.services = owner.services();
         this.claim = claim;
-        this.until = owner.services().timing.now() + claim.lease().toNanos();
+        this.until = services.timing.now() + claim.lease().toNanos();
         this.keptUntil = keptUntil;
         this.outcome = outcome;
     }
@@ -81,7 +83,7 @@ final class PendingRelease implements Gate.Question {
             abandon();
             return;
         }
-        if (owner.services().gate.isOpen()) {
+        if (services.gate.isOpen()) {
             leave();
             return;
         }
@@ -90,17 +92,17 @@ final class PendingRelease implements Gate.Question {
                 return;
             }
             inLine = true;
-            askedAt = owner.services().timing.now();
+            askedAt = services.timing.now();
         }
-        owner.services().gate.addRelease(this);
+        services.gate.addRelease(this);
     }
 
     @Override
     public void leave() {
         int number = left();
         if (number != OVER) {
-            owner.services().gate.left();
-            owner.services().gate.ask(new Try(number));
+            services.gate.left();
+            services.gate.ask(new Try(number));
         }
     }
 
@@ -115,7 +117,7 @@ final class PendingRelease implements Gate.Question {
             return OVER;
         }
         asking = true;
-        askedAt = owner.services().timing.now();
+        askedAt = services.timing.now();
         return ++attempt;
     }
 
@@ -128,14 +130,24 @@ final class PendingRelease implements Gate.Question {
         return again;
     }
 
-    /** Called by the engine's tick: silence is a failure. */
+    /** Called by the engine's tick: silence is a failure, but a question that is only late is not asked again for that. */
     void tick(long now) {
         int number;
+        @Nullable Outcome told = null;
         synchronized (this) {
-            number = asking && now - askedAt >= owner.services().timing.commandTimeout ? attempt : OVER;
+            long waited = now - askedAt;
+            boolean isLate = asking && waited >= services.timing.commandTimeout;
+            if (isLate) {
+                told = outcome;
+                outcome = null;
+            }
+            number = isLate && (waited >= services.gate.patience() || now - until >= 0) ? attempt : OVER;
+        }
+        if (told != null) {
+            told.unanswered(services.timing.silence());
         }
         if (number != OVER) {
-            failed(number, owner.services().timing.silence());
+            failed(number, services.timing.silence());
         }
         tickInLine(now);
     }
@@ -146,8 +158,7 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill =
-                    inLine ? owner.services().gate.standstill(askedAt, owner.services().timing.commandTimeout) : null;
+            standstill = inLine ? services.gate.standstill(askedAt, services.timing.commandTimeout) : null;
             if (standstill == null) {
                 return;
             }
@@ -158,7 +169,7 @@ final class PendingRelease implements Gate.Question {
             inLine = !last;
         }
         if (last) {
-            owner.services().gate.remove(this);
+            services.gate.remove(this);
             end();
         }
         if (told != null) {
@@ -210,13 +221,13 @@ final class PendingRelease implements Gate.Question {
             told = outcome;
             outcome = null;
             pause = Math.min(SHORTEST_PAUSE << Math.min(attempt - 1, 10), LONGEST_PAUSE);
-            last = owner.services().timing.now() + pause - until >= 0;
+            last = services.timing.now() + pause - until >= 0;
             over = last;
         }
         if (last) {
             end();
         } else {
-            Disposable unused = owner.services().timing.after(pause, this::ask);
+            Disposable unused = services.timing.after(pause, this::ask);
         }
         if (told != null) {
             told.unanswered(failure);
@@ -234,15 +245,13 @@ final class PendingRelease implements Gate.Question {
 
         @Override
         Gate gate() {
-            return owner.services().gate;
+            return services.gate;
         }
 
         @Override
         Mono<Boolean> question() {
             long rest = rest();
-            return rest > 0
-                    ? owner.services().backend.keep(claim, kept(rest))
-                    : owner.services().backend.release(claim);
+            return rest > 0 ? services.backend.keep(claim, kept(rest)) : services.backend.release(claim);
         }
 
         @Override
@@ -258,14 +267,12 @@ final class PendingRelease implements Gate.Question {
 
     /** For how long the lock is still to stay taken. */
     private long rest() {
-        return keptUntil == Timing.NEVER
-                ? 0
-                : keptUntil - owner.services().timing.now();
+        return keptUntil == Timing.NEVER ? 0 : keptUntil - services.timing.now();
     }
 
     /** The store may count faster than we do. */
     private synchronized Claim kept(long rest) {
-        Duration lease = Duration.ofNanos(rest + owner.services().timing.margin(rest));
+        Duration lease = Duration.ofNanos(rest + services.timing.margin(rest));
         String id = kept == null ? owner.newClaimId() : kept.id();
         kept = new Claim(claim.key(), id, claim.owner(), lease, Claim.Mode.TRY, Claim.Keeping.ONCE, claim.share());
         return kept;
@@ -281,12 +288,10 @@ final class PendingRelease implements Gate.Question {
         }
         long rest = rest();
         if (left != null && rest <= claim.lease().toNanos()) { // waiters that ask rarely do not know of an end so soon
-            Disposable unused = owner.services()
-                    .timing
-                    .after(rest, () -> owner.services().claims.withdraw(left));
+            Disposable unused = services.timing.after(rest, () -> services.claims.withdraw(left));
         }
         if (repeated) {
-            owner.services().claims.withdraw(claim);
+            services.claims.withdraw(claim);
         }
         owner.ended(this);
     }

@@ -13,6 +13,8 @@ import reactor.util.context.Context;
 abstract class StoreAnswer<T> implements CoreSubscriber<T> {
 
     private boolean heard;
+    /** When the gate asked. */
+    long askedAt;
 
     /** Where it is asked, which hears that the store is not silent. */
     abstract Gate gate();
@@ -38,7 +40,7 @@ abstract class StoreAnswer<T> implements CoreSubscriber<T> {
             return;
         }
         heard = true;
-        gate().heard();
+        gate().heard(askedAt);
         try {
             answered(answer);
         } catch (Throwable e) { // must not reach the driver
@@ -53,7 +55,7 @@ abstract class StoreAnswer<T> implements CoreSubscriber<T> {
             return;
         }
         heard = true;
-        gate().heard();
+        gate().heard(askedAt);
         failed(failure);
     }
 

@@ -78,6 +78,17 @@ final class Bench {
         return held(flow);
     }
 
+    /** The last thing that the store says took so long. */
+    void lateAnswer(Duration by) {
+        LockHandle other = hold("other", 99);
+        store.releasedByHand = "other";
+        subscribe(other.release());
+        ScriptedBackend.Asked<Boolean> late = store.release();
+        time.advance(by);
+        late.answer(true);
+        store.ignoreAll();
+    }
+
     static LockHandle held(TestSubscriber<LockHandle> flow) {
         assertThat(flow.getReceivedOnNext()).hasSize(1);
         return flow.getReceivedOnNext().get(0);

@@ -49,6 +49,22 @@ class RecheckTest {
     }
 
     @Test
+    void whereTheStoreIsLateAnAnswerIsWaitedForAThirdOfTheLease() {
+        bench.queue(flow, "k");
+        Duration late = THIRD.minusSeconds(4);
+        bench.lateAnswer(late);
+        bench.time.advance(THIRD.minus(late));
+        assertThat(store.count("claim")).isEqualTo(1);
+
+        bench.time.advance(THIRD.minus(TICK));
+        assertThat(store.count("claim")).isEqualTo(1);
+        bench.time.advance(TICK.multipliedBy(2));
+
+        assertThat(store.count("claim")).isEqualTo(2);
+        assertThat(flow.isTerminated()).isFalse();
+    }
+
+    @Test
     void aWaitingClaimAsksAgainWhenTheOwnersLeaseEnds() {
         bench.client.acquire("k").subscribe(flow);
         store.claim().answer(new ClaimResult.Queued(Duration.ofSeconds(2)));
