@@ -208,7 +208,7 @@ final class Watches {
     /**
      * All that comes and goes below a node, after {@link #BEGUN}. Any interruption is an error. Such a watch goes on at the server
      * until it is told to end all of this session there, so the last subscriber tells it. That interrupts others there, who
-     * begin anew: a {@link #names}, and whoever came while the last one left.
+     * begin anew: a {@link #names}, and one that came while the last one left.
      */
     Flux<WatchedEvent> below(String path) {
         return Flux.create(sink -> {
