@@ -16,24 +16,26 @@ import org.junit.jupiter.api.Test;
 class SuccessorTest extends EtcdFixture {
 
     private HeldUp held = new HeldUp();
+    private EtcdLockBackend backend;
+    private Queue<Signal> signals;
     private EtcdLockBackend another;
     private Claim owner;
     private Claim waiting;
     private Claim between;
 
     @BeforeEach
-    void claims() {
+    void oneWaitsRightBehindTheOther() throws InterruptedException {
         held = new HeldUp();
         another = backend();
         owner = claim();
         waiting = claim();
         between = claim();
-    }
-
-    private EtcdLockBackend one() {
-        return opened(EtcdLockBackend.connect(
+        backend = opened(EtcdLockBackend.connect(
                 Client.builder().interceptor(held).endpoints(server.uri()),
                 EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30))));
+        signals = listen(backend);
+        assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
+        assertThatItWaits(backend, waiting);
     }
 
     private static boolean isGranted(Queue<Signal> signals, Claim claim) {
@@ -57,8 +59,7 @@ class SuccessorTest extends EtcdFixture {
         assertThatItWaits(another, between);
     }
 
-    private void assertThatTheOneBetweenIsNextAndThenThisOne(EtcdLockBackend backend, Queue<Signal> signals)
-            throws InterruptedException {
+    private void assertThatTheOneBetweenIsNextAndThenThisOne() throws InterruptedException {
         Queue<Signal> told = listen(another);
         assertThat(Etcds.get(backend.release(owner))).isTrue();
 
@@ -72,23 +73,14 @@ class SuccessorTest extends EtcdFixture {
 
     @Test
     void itIsNotGivenTheLockWhenTheFirstOneLeaves() throws InterruptedException {
-        EtcdLockBackend backend = one();
-        Queue<Signal> signals = listen(backend);
-        assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
-        assertThatItWaits(backend, waiting);
-
         itsKeyIsDeleted();
         assertThatItWaits(backend, waiting);
 
-        assertThatTheOneBetweenIsNextAndThenThisOne(backend, signals);
+        assertThatTheOneBetweenIsNextAndThenThisOne();
     }
 
     @Test
     void anAnswerFromBeforeDoesNotPutItBehindTheFirstOneAgain() throws InterruptedException {
-        EtcdLockBackend backend = one();
-        Queue<Signal> signals = listen(backend);
-        assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
-        assertThatItWaits(backend, waiting);
         held.looks = true;
         CompletableFuture<ClaimResult> late = backend.claim(waiting).toFuture();
         Etcds.until("it was looked at", () -> held.count() > 1);
@@ -99,6 +91,6 @@ class SuccessorTest extends EtcdFixture {
         held.letGo();
         assertThat(late).succeedsWithin(Etcds.LIMIT);
 
-        assertThatTheOneBetweenIsNextAndThenThisOne(backend, signals);
+        assertThatTheOneBetweenIsNextAndThenThisOne();
     }
 }

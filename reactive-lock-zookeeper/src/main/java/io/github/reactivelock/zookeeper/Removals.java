@@ -70,7 +70,8 @@ final class Removals {
 
     /** Deletes a node of which there is only one, now or later. */
     Mono<Boolean> remove(String path) {
-        return finishing(path, nodes.delete(path), nodes.delete(path));
+        Mono<Boolean> deletion = nodes.delete(path);
+        return finishing(path, deletion, deletion);
     }
 
     private Mono<Boolean> finishing(String name, Mono<Boolean> removal, Mono<Boolean> again) {

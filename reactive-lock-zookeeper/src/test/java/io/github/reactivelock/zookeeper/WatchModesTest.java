@@ -3,12 +3,14 @@ package io.github.reactivelock.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.Share;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.Version;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
@@ -17,8 +19,13 @@ import reactor.core.scheduler.Schedulers;
 class WatchModesTest extends Fixture {
 
     private Queue<LockEvent> heard = new ConcurrentLinkedQueue<>();
+    private ZooKeeperLockBackend backend;
+    private ZooKeeperLockBackend others;
+    private Queue<Signal> signals;
+    private Claim all;
+    private Claim waiting;
 
-    private Disposable observed(ZooKeeperLockBackend backend) throws InterruptedException {
+    private Disposable observed() throws InterruptedException {
         Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
         heard = events;
         Disposable observing = backend.events(key).subscribe(events::add);
@@ -36,21 +43,34 @@ class WatchModesTest extends Fixture {
         return heard.stream().anyMatch(event::isInstance);
     }
 
+    /** Another client has all permits, and this session waits for one of them, or observes the lock, or both. */
+    @BeforeEach
+    void openAndTakeAllPermits() throws InterruptedException {
+        backend = backend();
+        signals = listen(backend);
+        others = backend();
+        all = claim(Share.permits(4, 4));
+        waiting = claim(Share.permits(1, 4));
+        ZooKeepers.get(others.claim(all));
+    }
+
+    private void waitForAPermit() {
+        assertThat(ZooKeepers.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);
+        ZooKeepers.get(backend.inspect(key));
+    }
+
+    private void releaseAllAndHearOfIt() throws InterruptedException {
+        ZooKeepers.get(others.release(all));
+        ZooKeepers.until("it has its permit", () -> isGranted(signals, waiting));
+    }
+
     @Test
     void whoWaitsForPermitsHearsOfThemThoughItsClientBeganToObserveTheLock() throws InterruptedException {
-        ZooKeeperLockBackend backend = backend();
-        Queue<Signal> signals = listen(backend);
-        ZooKeeperLockBackend others = backend();
-        Claim all = claim(Share.permits(4, 4));
-        ZooKeepers.get(others.claim(all));
-        Claim waiting = claim(Share.permits(1, 4));
-        ZooKeepers.get(backend.claim(waiting));
-        ZooKeepers.get(backend.inspect(key));
-        Disposable observing = observed(backend);
+        waitForAPermit();
+        Disposable observing = observed();
 
-        ZooKeepers.get(others.release(all));
+        releaseAllAndHearOfIt();
 
-        ZooKeepers.until("it has its permit", () -> isGranted(signals, waiting));
         ZooKeepers.until("the release is told", () -> hasHeard(LockEvent.Released.class));
         observing.dispose();
         ZooKeepers.get(backend.release(waiting));
@@ -58,18 +78,11 @@ class WatchModesTest extends Fixture {
 
     @Test
     void whoObservesALockHearsOfItThoughItsClientBeganToWaitForPermits() throws InterruptedException {
-        ZooKeeperLockBackend backend = backend();
-        Queue<Signal> signals = listen(backend);
-        ZooKeeperLockBackend others = backend();
-        Claim all = claim(Share.permits(4, 4));
-        ZooKeepers.get(others.claim(all));
-        Disposable observing = observed(backend);
-        Claim waiting = claim(Share.permits(1, 4));
-        ZooKeepers.get(backend.claim(waiting));
-        ZooKeepers.get(backend.inspect(key));
+        Disposable observing = observed();
+        waitForAPermit();
 
-        ZooKeepers.get(others.release(all));
-        ZooKeepers.until("it has its permit", () -> isGranted(signals, waiting));
+        releaseAllAndHearOfIt();
+
         ZooKeepers.until("the release is told", () -> hasHeard(LockEvent.Released.class));
         heard.clear();
         ZooKeepers.get(backend.release(waiting));
@@ -79,48 +92,38 @@ class WatchModesTest extends Fixture {
 
     @Test
     void whoWaitsForPermitsHearsOfThemThoughItsClientObservesTheLockNoMore() throws InterruptedException {
-        ZooKeeperLockBackend backend = backend();
-        Queue<Signal> signals = listen(backend);
-        ZooKeeperLockBackend others = backend();
-        Claim all = claim(Share.permits(4, 4));
-        ZooKeepers.get(others.claim(all));
-        Disposable observing = observed(backend);
-        Claim waiting = claim(Share.permits(1, 4));
-        ZooKeepers.get(backend.claim(waiting));
-        ZooKeepers.get(backend.inspect(key));
+        Disposable observing = observed();
+        waitForAPermit();
         observing.dispose();
         ZooKeepers.get(backend.inspect(key));
 
-        ZooKeepers.get(others.release(all));
+        releaseAllAndHearOfIt();
 
-        ZooKeepers.until("it has its permit", () -> isGranted(signals, waiting));
         ZooKeepers.get(backend.release(waiting));
-        assertThat(heard).isNotEmpty();
     }
 
     @Test
     void whoHasObservedLocksLeavesNothingAtTheServer() throws Exception {
-        ZooKeeperLockBackend backend = backend();
-        ZooKeepers.get(backend.inspect(key));
         long before = ZooKeepers.watches();
         for (int i = 0; i < 20; i++) {
             key = "k" + i;
-            Disposable first = observed(backend);
-            Disposable second = observed(backend);
+            Disposable first = observed();
+            Disposable second = observed();
             first.dispose();
             second.dispose();
         }
 
         ZooKeepers.until("all watches are gone", () -> ZooKeepers.watches() == before);
+        ZooKeepers.get(others.release(all));
     }
 
     @Test
     void whoBeginsToObserveWhileTheLastOneLeavesHearsAll() throws InterruptedException {
-        ZooKeeperLockBackend backend = backend();
-        Disposable leaving = observed(backend);
+        ZooKeepers.get(others.release(all));
+        Disposable leaving = observed();
         for (int i = 0; i < 100; i++) {
             Schedulers.parallel().schedule(leaving::dispose);
-            leaving = observed(backend);
+            leaving = observed();
             Claim claim = claim();
             ZooKeepers.get(backend.claim(claim));
             ZooKeepers.get(backend.release(claim));
