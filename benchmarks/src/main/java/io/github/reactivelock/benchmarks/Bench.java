@@ -15,12 +15,15 @@ final class Bench implements AutoCloseable {
         ZOOKEEPER,
         POSTGRESQL,
         MARIADB,
+        /** These answer before a commit is on the disk, which shows what the processors have to do. */
+        POSTGRESQL_UNFLUSHED,
+        MARIADB_UNFLUSHED,
         /** Three Redis servers that know nothing of one another. */
         QUORUM_3,
         QUORUM_5;
 
         boolean isSql() {
-            return this == POSTGRESQL || this == MARIADB;
+            return name().startsWith("POSTGRESQL") || name().startsWith("MARIADB");
         }
 
         Server start() {
@@ -28,8 +31,11 @@ final class Bench implements AutoCloseable {
                 case REDIS -> new RedisServer();
                 case ETCD -> new EtcdServer();
                 case ZOOKEEPER -> new ZooKeeperServer();
-                case POSTGRESQL -> SqlServer.postgres();
-                case MARIADB -> SqlServer.mariaDb();
+                case POSTGRESQL ->
+                    SqlServer.postgres("fsync=on", "synchronous_commit=on", "full_page_writes=on");
+                case POSTGRESQL_UNFLUSHED -> SqlServer.postgres("fsync=off", "synchronous_commit=off");
+                case MARIADB -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=1");
+                case MARIADB_UNFLUSHED -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=0");
                 case QUORUM_3 -> new RedisServers(3);
                 case QUORUM_5 -> new RedisServers(5);
             };

@@ -114,6 +114,8 @@ final class Scenarios {
                                 sql(Store.POSTGRESQL, 100, 1),
                                 sql(Store.MARIADB, 1, 1),
                                 sql(Store.MARIADB, 100, 1),
+                                sql(Store.POSTGRESQL_UNFLUSHED, 1, 1),
+                                sql(Store.MARIADB_UNFLUSHED, 1, 1),
                                 sql(Store.POSTGRESQL, 4, 4),
                                 sql(Store.POSTGRESQL, 100, 4),
                                 sql(Store.MARIADB, 4, 4),
@@ -209,9 +211,11 @@ final class Scenarios {
 
     /** Its name is such as {@code sql-mariadb-100-4}: flows and processes. */
     private static Race sql(Store store, int flows, int clients) {
-        String name = "sql-" + store.name().toLowerCase(Locale.ROOT) + "-" + flows + "-" + clients;
-        String title = (store == Store.MARIADB ? "MariaDB" : "PostgreSQL") + ": one key, flows: " + flows
-                + ", processes: " + clients;
+        String kind = store.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        String name = "sql-" + kind + "-" + flows + "-" + clients;
+        String title = (kind.startsWith("mariadb") ? "MariaDB" : "PostgreSQL")
+                + (kind.endsWith("unflushed") ? " that answers before a commit is on the disk" : "") + ": one key, flows: "
+                + flows + ", processes: " + clients;
         Load load = new Load(flows, 1, Load.Note.LATENCY);
         Metric ranked = flows == 1 ? Metric.CYCLE_MEDIAN : Metric.PER_SECOND;
         List<String> sides = flows == 1

@@ -4,9 +4,9 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.r2dbc.R2dbcLockProvider;
@@ -42,8 +42,9 @@ final class ShedLockSide extends BlockingSide {
         return lock.get();
     }
 
+    /** By ShedLock's own clock, in whole milliseconds: a finer time ends a lock after its release. */
     private Optional<SimpleLock> attempt(String key) {
-        return locks.lock(new LockConfiguration(Instant.now(), key, AT_MOST, Duration.ZERO));
+        return locks.lock(new LockConfiguration(ClockProvider.now(), key, AT_MOST, Duration.ZERO));
     }
 
     @Override

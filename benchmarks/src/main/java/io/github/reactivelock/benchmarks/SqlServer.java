@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.stream.Stream;
 import java.util.List;
 
 /** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
@@ -41,13 +42,15 @@ final class SqlServer implements Server {
         }
     }
 
-    static Server postgres() {
-        PostgresServer server = PostgresServer.start("-c", "max_connections=400");
+    static Server postgres(String... settings) {
+        PostgresServer server = PostgresServer.start(Stream.concat(Stream.of("max_connections=400"), Stream.of(settings))
+                .flatMap(setting -> Stream.of("-c", setting))
+                .toArray(String[]::new));
         return new SqlServer("postgres", server.url(), "TIMESTAMP", server::close);
     }
 
-    static Server mariaDb() {
-        MariaDbServer server = MariaDbServer.start("--max-connections=400");
+    static Server mariaDb(String flushing) {
+        MariaDbServer server = MariaDbServer.start("--max-connections=400", flushing);
         return new SqlServer("mariadbd", server.url("mariadb"), "DATETIME(6)", server::close);
     }
 

@@ -117,6 +117,7 @@ record Target(String what, String figure, Bound bound, double value) {
         for (String sql : List.of("sql-postgresql", "sql-mariadb")) {
             for (String peer : List.of("spring-jdbc-blocking", "shedlock-polling")) {
                 all.add(least(sql + ", one at a time", "ratio " + sql + "-1-1 " + peer, 1));
+                all.add(least("the same, commits not flushed", "ratio " + sql + "-unflushed-1-1 " + peer, 1));
                 all.add(least("100 flows of one process", "ratio " + sql + "-100-1 " + peer, 20));
                 all.add(least("100 flows of four processes", "ratio " + sql + "-100-4 " + peer, 20));
             }

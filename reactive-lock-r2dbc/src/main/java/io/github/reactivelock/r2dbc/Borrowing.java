@@ -82,9 +82,12 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         }
     }
 
+    /** Comes after each connection, so it makes no error before it is known that there was none. */
     @Override
     public void onComplete() {
-        onError(new IllegalStateException("the ConnectionFactory made no connection")); // unless it did
+        if (state.get() == State.ASKED) {
+            onError(new IllegalStateException("the ConnectionFactory made no connection"));
+        }
     }
 
     /** The connection is all that is wanted, and it is asked for at once. */

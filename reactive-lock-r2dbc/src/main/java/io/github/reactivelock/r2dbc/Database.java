@@ -96,6 +96,7 @@ final class Database {
         Deadlines.Turn turn = deadlines.turn();
         Mono<T> attempt = lent(command, turn);
         return attempt.onErrorResume(passes, error -> again(attempt, turn, passes))
+                .name("command") // else timeout(…) makes a name of the operators, for every command
                 .timeout(turn);
     }
 

@@ -37,9 +37,12 @@ final class Sql {
         this.patience = commandTimeout.multipliedBy(4).dividedBy(5);
         for (String section : resource("statements.sql").split("(?m)^" + MARK, -1)) {
             String[] name = section.lines().findFirst().orElse("").split(" ", -1);
-            if (name.length == 1 || name[1].equals(dialect.id())) {
-                String text = complete(withoutComments(section.substring(section.indexOf('\n') + 1)));
-                statements.put(name[0], text.contains(LIST) ? text : dialect.numbered(text));
+            String text = complete(withoutComments(section.substring(section.indexOf('\n') + 1)));
+            String statement = text.contains(LIST) ? text : dialect.numbered(text);
+            if (name.length > 1 && name[1].equals(dialect.id())) {
+                statements.put(name[0], statement); // wherever the one for all stands
+            } else if (name.length == 1) {
+                statements.putIfAbsent(name[0], statement);
             }
         }
     }

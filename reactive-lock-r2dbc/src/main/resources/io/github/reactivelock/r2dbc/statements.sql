@@ -219,7 +219,7 @@ RETURNING claim_id, token, lease_end - ${now} AS remaining
 -- name: retake postgresql
 -- The same where the row is known to exist: less than an INSERT that finds it.
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = greatest(token + 1, ${now}), lease_end = ${now} + ?
-WHERE lock_key = ? AND lease_end <= ${now} AND waiting = 0 AND watched_until < ${now}
+WHERE lock_key = ? AND greatest(lease_end, watched_until + 1) <= ${now} AND waiting = 0
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
 RETURNING token
 
@@ -322,9 +322,11 @@ UPDATE ${lock} SET lease_end = ? WHERE lock_key = ?
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ?, waiting = 0 WHERE lock_key = ?
 
 -- name: release postgresql
+-- Does not wait for the disk. A crash of the server may forget it, and then the lock is free when its lease ends; what gives a
+-- lock to somebody waits for the disk, and for all that was committed before it.
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
-WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
-    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+WHERE lock_key = ? AND claim_id = ? AND ${now} BETWEEN watched_until + 1 AND lease_end - 1 AND waiting = 0
+    AND set_config('lock_timeout', '${patience}', true) || set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 -- name: release mariadb
 /*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */

@@ -69,6 +69,39 @@ class SettingsTest {
                 .block(Databases.LIMIT);
     }
 
+    /** A grant that a crash of the server forgets would be given a second time. A forgotten release only ends with its lease. */
+    @Test
+    void aGrantWaitsForTheDiskOfPostgresAndAReleaseThatGivesNothingDoesNot() {
+        postgres.execute("CREATE DATABASE durable");
+        postgres.execute("ALTER DATABASE durable SET synchronous_commit = on");
+        Databases durable = new Databases(server.url().replaceAll("/postgres$", "/durable"), () -> {});
+        durable.createTables();
+        durable.execute("CREATE TABLE change (claim VARCHAR, waits VARCHAR)");
+        durable.execute(
+                "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN"
+                        + " INSERT INTO change VALUES (NEW.claim_id, current_setting(''synchronous_commit'')); RETURN NEW; END'");
+        durable.execute(
+                "CREATE TRIGGER note BEFORE INSERT OR UPDATE ON reactive_lock FOR EACH ROW EXECUTE FUNCTION note()");
+        R2dbcLockBackend backend = durable.backend();
+        List<Claim> claims = List.of(Databases.claim("disk"), Databases.claim("disk"), Databases.claim("disk"));
+
+        for (Claim claim : claims.subList(0, 2)) {
+            assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
+        }
+        String released = "SELECT count(*) FROM change WHERE claim IS NULL AND waits = 'off'";
+        assertThat(durable.select(released)).isEqualTo(2);
+        assertThat(backend.claim(claims.get(0)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(backend.claim(claims.get(2)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(backend.release(claims.get(0)).block(Databases.LIMIT)).isTrue();
+
+        String granted = "SELECT count(DISTINCT claim) FROM change WHERE claim IS NOT NULL AND waits = 'on'";
+        assertThat(durable.select(granted)).isEqualTo(3);
+        assertThat(durable.select("SELECT count(*) FROM change WHERE claim IS NOT NULL AND waits = 'off'"))
+                .isZero();
+        backend.close().block(Databases.LIMIT);
+    }
+
     @Test
     void statementsAreReadCommittedThoughTheDefaultOfPostgresIsSerializable() {
         postgres.execute("CREATE DATABASE isolated");

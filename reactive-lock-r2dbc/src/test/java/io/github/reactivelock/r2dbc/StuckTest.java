@@ -223,6 +223,26 @@ class StuckTest {
 
     @ParameterizedTest
     @MethodSource("sites")
+    void releasesThatWereGivenUpDoNotGoOnWaitingAtTheServer(Site site) {
+        R2dbcLockBackend impatient = backend(site, Duration.ofMillis(1_200));
+        Claim held = claim("not released");
+        Claim outlasting = claim("not released");
+        assertThat(get(impatient.claim(held))).isInstanceOf(ClaimResult.Granted.class);
+        Connection stuck = site.holdingRowOf("not released");
+
+        for (Mono<Boolean> ending : List.of(impatient.keep(held, outlasting), impatient.release(held))) {
+            Throwable failure = ending.map(answer -> new Throwable("answered " + answer))
+                    .onErrorResume(Mono::just)
+                    .block(Databases.LIMIT);
+            assertThat(failure).hasMessageContaining("transaction");
+            Databases.until("it does not wait any more, though the row is locked", () -> site.waiters() == 0);
+        }
+        end(stuck);
+        assertThat(get(impatient.release(held))).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("sites")
     void aClientThatStopsInTheMiddleOfATransactionHoldsUpItsKeyForAMomentOnly(Site site) {
         R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
         Database stopping = new Database(site.database().factory(), brief);
