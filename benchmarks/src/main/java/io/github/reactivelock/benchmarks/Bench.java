@@ -31,8 +31,7 @@ final class Bench implements AutoCloseable {
                 case REDIS -> new RedisServer();
                 case ETCD -> new EtcdServer();
                 case ZOOKEEPER -> new ZooKeeperServer();
-                case POSTGRESQL ->
-                    SqlServer.postgres("fsync=on", "synchronous_commit=on", "full_page_writes=on");
+                case POSTGRESQL -> SqlServer.postgres("fsync=on", "synchronous_commit=on", "full_page_writes=on");
                 case POSTGRESQL_UNFLUSHED -> SqlServer.postgres("fsync=off", "synchronous_commit=off");
                 case MARIADB -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=1");
                 case MARIADB_UNFLUSHED -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=0");

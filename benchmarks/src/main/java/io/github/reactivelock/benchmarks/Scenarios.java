@@ -214,7 +214,8 @@ final class Scenarios {
         String kind = store.name().toLowerCase(Locale.ROOT).replace('_', '-');
         String name = "sql-" + kind + "-" + flows + "-" + clients;
         String title = (kind.startsWith("mariadb") ? "MariaDB" : "PostgreSQL")
-                + (kind.endsWith("unflushed") ? " that answers before a commit is on the disk" : "") + ": one key, flows: "
+                + (kind.endsWith("unflushed") ? " that answers before a commit is on the disk" : "")
+                + ": one key, flows: "
                 + flows + ", processes: " + clients;
         Load load = new Load(flows, 1, Load.Note.LATENCY);
         Metric ranked = flows == 1 ? Metric.CYCLE_MEDIAN : Metric.PER_SECOND;

@@ -8,8 +8,8 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.stream.Stream;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
 final class SqlServer implements Server {
@@ -43,9 +43,10 @@ final class SqlServer implements Server {
     }
 
     static Server postgres(String... settings) {
-        PostgresServer server = PostgresServer.start(Stream.concat(Stream.of("max_connections=400"), Stream.of(settings))
-                .flatMap(setting -> Stream.of("-c", setting))
-                .toArray(String[]::new));
+        PostgresServer server =
+                PostgresServer.start(Stream.concat(Stream.of("max_connections=400"), Stream.of(settings))
+                        .flatMap(setting -> Stream.of("-c", setting))
+                        .toArray(String[]::new));
         return new SqlServer("postgres", server.url(), "TIMESTAMP", server::close);
     }
 
