@@ -52,13 +52,18 @@ class VertxClosingTest {
         var listening = backend.signals().subscribe(signal -> {}, error -> {});
         get(backend.claim(claim("a")));
         eventually("both are open", () -> fixture.connections().size() == 2);
+        List<String> before = numbers(fixture.connections());
 
         get(vertx.close());
 
-        assertThat(seen).isEmpty();
+        assertThat(numbers(seen)).isSubsetOf(before); // the server may notice a moment later that they are closed
         get(backend.close());
         listening.dispose();
         eventually("our connections are closed", () -> fixture.connections().isEmpty());
+    }
+
+    private static List<String> numbers(List<String> connections) {
+        return connections.stream().map(line -> line.split(" ", 2)[0]).toList();
     }
 
     /** A verticle is undeployed when the connections are closed already. */
