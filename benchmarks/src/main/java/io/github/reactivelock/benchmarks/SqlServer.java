@@ -11,7 +11,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A database of the test kit, which does not wait for its disk, with tables and connections for all sides. */
+/** A database of the test kit with tables and connections for all sides. */
 final class SqlServer implements Server {
 
     private static final String SPRING = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100)"

@@ -71,7 +71,7 @@ class StuckTest {
     @BeforeAll
     void start() {
         PostgresServer one = PostgresServer.start();
-        MariaDbServer other = MariaDbServer.start();
+        MariaDbServer other = MariaDbServer.start("--innodb-lock-wait-timeout=600"); // longer than any test
         postgres = new Site(
                 new Databases(one.url(), one::close),
                 "convert_to('%s', 'UTF8')",
