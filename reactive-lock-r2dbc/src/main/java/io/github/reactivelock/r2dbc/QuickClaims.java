@@ -4,17 +4,21 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
 /** Claims of a whole lock by statements without a transaction around them: the shortest that most likely answers comes first. */
 final class QuickClaims {
 
     private static final int MOST_KNOWN = 10_000;
+    private static final long UNKNOWN = Long.MIN_VALUE;
 
     private final SignalSink pushes;
     private final WaitingClaims waits;
     /** Locks that have a row, because this client had them. */
     private final Set<String> known = ConcurrentHashMap.newKeySet();
+    /** By how many microseconds the database's clock is ahead of ours, less the way of the answer that showed it. */
+    private volatile long ahead = UNKNOWN;
 
     QuickClaims(SignalSink pushes, WaitingClaims waits) {
         this.pushes = pushes;
@@ -47,8 +51,9 @@ final class QuickClaims {
         if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
             return Mono.empty();
         }
-        if (!isTry && session.sql().knows("retake") && known.contains(claim.key())) {
-            return retaken(session, claim);
+        long offset = ahead;
+        if (!isTry && offset != UNKNOWN && session.sql().knows("retake") && known.contains(claim.key())) {
+            return retaken(session, claim, offset + micros());
         }
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
@@ -56,16 +61,41 @@ final class QuickClaims {
                 ? session.one(
                         "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
                 : session.one("take", Seen.of(session), key, claim.id(), claim.owner(), pushes.client(), lease);
-        return session.alone(seen).flatMap(row -> row.taken(claim));
+        return session.alone(seen)
+                .doOnNext(row -> {
+                    if (claim.id().equals(row.claimId())) {
+                        ahead = row.token() - micros();
+                    }
+                })
+                .flatMap(row -> row.taken(claim));
     }
 
-    /** The same for a lock that has a row. It was removed, or is held, if there is no answer. */
-    private Mono<ClaimResult> retaken(Session session, Claim claim) {
+    /**
+     * The same for a lock that has a row, with the token that the database would give by its clock. If there is no answer the row
+     * was removed, is held, had a later token, or the two clocks have come apart.
+     */
+    private Mono<ClaimResult> retaken(Session session, Claim claim, long token) {
         Object[] question = {
-            claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), Keys.bytes(claim.key())
+            claim.id(),
+            claim.owner(),
+            pushes.client(),
+            token,
+            Keys.micros(claim.lease()),
+            Keys.bytes(claim.key()),
+            token,
+            token
         };
-        return session.alone(session.one("retake", row -> LockRow.number(row, "token"), question))
-                .map(token -> TableLock.granted(token, claim));
+        return session.alone(session.change("retake", question)).flatMap(rows -> {
+            if (rows == 0) {
+                ahead = UNKNOWN;
+                return Mono.empty();
+            }
+            return Mono.just(TableLock.granted(token, claim));
+        });
+    }
+
+    private static long micros() {
+        return TimeUnit.NANOSECONDS.toMicros(System.nanoTime());
     }
 
     /** The same and joining the queue, in one statement. */

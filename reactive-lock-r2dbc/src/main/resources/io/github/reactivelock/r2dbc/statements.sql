@@ -217,11 +217,18 @@ WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excl
 RETURNING claim_id, token, lease_end - ${now} AS remaining
 
 -- name: retake postgresql
--- The same where the row is known to exist: less than an INSERT that finds it.
-UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = greatest(token + 1, ${now}), lease_end = ${now} + ?
-WHERE lock_key = ? AND greatest(lease_end, watched_until + 1) <= ${now} AND waiting = 0
+-- The same where the row is known to exist: less than an INSERT that finds it. The client brings the token, so there is no row
+-- to answer; it is the time of the grant, and higher than the last, or nothing is taken.
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
+WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 100000) <= ?
+    AND greatest(lease_end, watched_until + 1, ?) <= ${now}
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
-RETURNING token
+
+-- name: retake mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
+WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 100000) <= ?
+    AND greatest(lease_end, watched_until + 1, ?) <= ${now}
 
 -- name: try postgresql
 -- The same, and without a lock on the row a look at one that is held.

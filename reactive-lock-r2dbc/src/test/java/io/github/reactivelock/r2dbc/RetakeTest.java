@@ -7,13 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client takes a lock again that it had before. */
 class RetakeTest extends EachDatabase {
+
+    private static final long MINUTE = 60_000_000;
 
     private static long token(R2dbcLockBackend backend, Claim claim) {
         ClaimResult answer = backend.claim(claim).block(LIMIT);
@@ -44,24 +46,98 @@ class RetakeTest extends EachDatabase {
         }
     }
 
-    @Test
-    void aLockThatThisClientHadIsTakenAgainWithoutAnInsertOnPostgres() {
-        Databases postgres = databases().get(0);
-        R2dbcLockBackend ours = postgres.backend();
+    List<Databases> retaking() {
+        return databases().subList(0, 2);
+    }
+
+    /** A column without a value, so the database refuses each INSERT. */
+    private static void refuseInserts(Databases database) {
+        database.execute("ALTER TABLE reactive_lock ADD COLUMN missing INT NOT NULL DEFAULT 0");
+        database.execute("ALTER TABLE reactive_lock ALTER COLUMN missing DROP DEFAULT");
+    }
+
+    private static void allowInserts(Databases database) {
+        database.execute("ALTER TABLE reactive_lock DROP COLUMN missing");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("retaking")
+    void aLockThatThisClientHadIsTakenAgainWithoutAnInsert(Databases database) {
+        R2dbcLockBackend ours = database.backend();
         String key = used(ours);
         long before = once(ours, key);
-        postgres.execute("CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no''; END'");
-        postgres.execute(
-                "CREATE TRIGGER refused BEFORE INSERT ON reactive_lock FOR EACH ROW EXECUTE FUNCTION refused()");
+        refuseInserts(database);
         try {
             Claim held = claim(key);
             long token = token(ours, held);
             assertThat(token).isGreaterThan(before);
-            assertThat(postgres.select("SELECT token FROM reactive_lock WHERE claim_id = '" + held.id() + "'"))
+            assertThat(database.select("SELECT token FROM reactive_lock WHERE claim_id = '" + held.id() + "'"))
                     .isEqualTo(token);
         } finally {
-            postgres.execute("DROP TRIGGER refused ON reactive_lock");
+            allowInserts(database);
         }
+        close(ours);
+    }
+
+    /** Gives a lock that is held another token. */
+    private static long moved(Databases database, Claim held, long token) {
+        assertThat(database.execute(
+                        "UPDATE reactive_lock SET token = " + token + " WHERE claim_id = '" + held.id() + "'"))
+                .isEqualTo(1);
+        return token;
+    }
+
+    /** Gives a lock that is free a token of another time. */
+    private static long leftWith(Databases database, R2dbcLockBackend backend, String key, long difference) {
+        Claim held = claim(key);
+        long token = moved(database, held, token(backend, held) + difference);
+        assertThat(backend.release(held).block(LIMIT)).isTrue();
+        return token;
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aTokenThatIsAheadOfTheClockIsFollowedByHigherOnes(Databases database) {
+        R2dbcLockBackend ours = database.backend();
+        String key = used(ours);
+        long last = leftWith(database, ours, key, MINUTE);
+        for (int i = 0; i < 5; i++) {
+            long next = once(ours, key);
+            assertThat(next).isGreaterThan(last);
+            last = next;
+        }
+        close(ours);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aTokenThatIsAheadOfTheClockHasNoOtherLocksRunAhead(Databases database) {
+        R2dbcLockBackend ours = database.backend();
+        String key = used(ours);
+        String other = used(ours);
+        long ahead = leftWith(database, ours, key, MINUTE);
+        for (int i = 0; i < 3; i++) {
+            // The second tells this client what time it is.
+            assertThat(once(ours, key)).isGreaterThan(ahead);
+            assertThat(once(ours, key)).isGreaterThan(ahead);
+            assertThat(once(ours, other)).isPositive().isLessThan(ahead);
+        }
+        close(ours);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aTokenIsTheTimeOfItsGrantAlsoWhereAnOldOneWasSeenLast(Databases database) {
+        R2dbcLockBackend ours = database.backend();
+        String other = used(ours);
+        assertThat(leftWith(database, ours, other, -2 * MINUTE)).isPositive();
+        Claim held = claim(used(ours));
+        long now = token(ours, held);
+        long old = moved(database, held, now - MINUTE);
+        // The first finds that it is held; the second tells this client a time that is long past.
+        assertThat(token(ours, held)).isEqualTo(old);
+        assertThat(token(ours, held)).isEqualTo(old);
+        assertThat(once(ours, other)).isGreaterThan(now);
         close(ours);
     }
 
