@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
 final class ClaimRegistry implements Lease.Findings {
 
+    private final Etcd etcd;
     private final ClaimKeys keys;
     private final SignalSink pushes;
     private final Leases leases;
@@ -31,6 +32,7 @@ final class ClaimRegistry implements Lease.Findings {
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
 
     ClaimRegistry(Etcd etcd, ClaimKeys keys, SignalSink pushes) {
+        this.etcd = etcd;
         this.keys = keys;
         this.pushes = pushes;
         this.turns = new Turns(keys, pushes, this::own);
@@ -43,7 +45,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
-            long askedAt = System.nanoTime();
+            long askedAt = etcd.now();
             ClaimState standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
             standing.claimed();
             standing.wanted();
@@ -167,7 +169,7 @@ final class ClaimRegistry implements Lease.Findings {
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        return Renewal.of(held, standings);
+        return Renewal.of(held, standings, etcd::now);
     }
 
     @Override
