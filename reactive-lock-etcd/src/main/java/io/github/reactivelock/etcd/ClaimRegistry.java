@@ -84,21 +84,31 @@ final class ClaimRegistry implements Lease.Findings {
         // A key that was put before its answer was lost is bound to the lease of that time.
         Lease earlier = standing.lease();
         Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
-        return chosen.flatMap(lease -> {
-            if (!standing.bind(lease)) {
-                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> standing.tooLate()));
-            }
-            // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
-            Mono<QueuePosition> put = keys.put(standing, lease)
-                    .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
-                            ? Mono.just(line)
-                            : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
-                    .cache();
-            return Mono.zip(put, lease.cover(standing, askedAt))
-                    .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
-                    .onErrorResume(
-                            error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
+        return chosen.flatMap(offered -> {
+            Lease lease = standing.bind(offered);
+            Mono<ClaimResult> entered = lease == null
+                    ? answeredMeanwhile(standing, askedAt)
+                    : put(standing, lease, askedAt, mayRepeat);
+            // Asked twice at once, it was offered two.
+            return standing.lease() == offered ? entered : leases.drop(standing.claim, offered).then(entered);
         });
+    }
+
+    private Mono<ClaimResult> answeredMeanwhile(ClaimState standing, long askedAt) {
+        return Mono.defer(() -> standing.isInLine() ? look(standing, askedAt) : Mono.error(standing.tooLate()));
+    }
+
+    private Mono<ClaimResult> put(ClaimState standing, Lease lease, long askedAt, boolean mayRepeat) {
+        // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
+        Mono<QueuePosition> put = keys.put(standing, lease)
+                .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
+                        ? Mono.just(line)
+                        : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
+                .cache();
+        return Mono.zip(put, lease.cover(standing, askedAt))
+                .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
+                .onErrorResume(
+                        error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
     }
 
     /**
