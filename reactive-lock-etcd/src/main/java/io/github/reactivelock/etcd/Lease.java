@@ -100,6 +100,16 @@ final class Lease {
         return isGone;
     }
 
+    /** Whether the server knows it, which is asked. */
+    Mono<Boolean> isThere() {
+        return etcd.timeToLive(id, LeaseOption.DEFAULT).map(answer -> {
+            if (answer.getTTL() < 0) {
+                end();
+            }
+            return !ended;
+        });
+    }
+
     /** As the other, for what was asked about a claim at a time. */
     Mono<Boolean> cover(ClaimState standing, long askedAt) {
         return cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
