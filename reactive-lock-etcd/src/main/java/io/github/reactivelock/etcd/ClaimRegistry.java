@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
 final class ClaimRegistry implements Lease.Findings {
 
+    private final Etcd etcd;
     private final ClaimKeys keys;
     private final SignalSink pushes;
     private final Leases leases;
@@ -31,6 +32,7 @@ final class ClaimRegistry implements Lease.Findings {
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
 
     ClaimRegistry(Etcd etcd, ClaimKeys keys, SignalSink pushes) {
+        this.etcd = etcd;
         this.keys = keys;
         this.pushes = pushes;
         this.turns = new Turns(keys, pushes, this::own);
@@ -43,7 +45,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
-            long askedAt = System.nanoTime();
+            long askedAt = etcd.now();
             ClaimState standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
             standing.claimed();
             standing.wanted();
@@ -82,21 +84,31 @@ final class ClaimRegistry implements Lease.Findings {
         // A key that was put before its answer was lost is bound to the lease of that time.
         Lease earlier = standing.lease();
         Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
-        return chosen.flatMap(lease -> {
-            if (!standing.bind(lease)) {
-                return leases.drop(standing.claim, lease).then(Mono.<ClaimResult>error(() -> standing.tooLate()));
-            }
-            // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
-            Mono<QueuePosition> put = keys.put(standing, lease)
-                    .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
-                            ? Mono.just(line)
-                            : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
-                    .cache();
-            return Mono.zip(put, lease.cover(standing, askedAt))
-                    .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
-                    .onErrorResume(
-                            error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
+        return chosen.flatMap(offered -> {
+            Lease lease = standing.bind(offered);
+            Mono<ClaimResult> entered = lease == null
+                    ? answeredMeanwhile(standing, askedAt)
+                    : put(standing, lease, askedAt, mayRepeat);
+            // Asked twice at once, it was offered two.
+            return standing.lease() == offered ? entered : leases.drop(standing.claim, offered).then(entered);
         });
+    }
+
+    private Mono<ClaimResult> answeredMeanwhile(ClaimState standing, long askedAt) {
+        return Mono.defer(() -> standing.isInLine() ? look(standing, askedAt) : Mono.error(standing.tooLate()));
+    }
+
+    private Mono<ClaimResult> put(ClaimState standing, Lease lease, long askedAt, boolean mayRepeat) {
+        // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
+        Mono<QueuePosition> put = keys.put(standing, lease)
+                .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
+                        ? Mono.just(line)
+                        : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
+                .cache();
+        return Mono.zip(put, lease.cover(standing, askedAt))
+                .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
+                .onErrorResume(
+                        error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
     }
 
     /**
@@ -167,7 +179,7 @@ final class ClaimRegistry implements Lease.Findings {
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        return Renewal.of(held, standings);
+        return Renewal.of(held, standings, etcd::now);
     }
 
     @Override

@@ -87,6 +87,11 @@ final class ClaimState {
         return stage == Stage.WAITING;
     }
 
+    /** Its key was there when it was last looked at. */
+    synchronized boolean isInLine() {
+        return stage == Stage.WAITING || stage == Stage.OWNER;
+    }
+
     /** It was the owner and its key is gone. */
     synchronized boolean isLost() {
         return stage == Stage.LOST;
@@ -102,18 +107,19 @@ final class ClaimState {
                 "the claim ended or lost its key before etcd answered; ask again for '" + claim.key() + "'");
     }
 
-    /** Chooses the lease for a key about to be put; false if it must not be put any more. */
-    synchronized boolean bind(Lease chosen) {
+    /** The lease for a key about to be put: an earlier one if that lasts, since the key may be there. Null if it must not be put. */
+    synchronized @Nullable Lease bind(Lease offered) {
         if (stage != Stage.ENTERING) {
-            return false;
+            return null;
         }
-        if (lease != null && lease != chosen) {
+        if (lease != null && lease.hasEnded()) {
             lease.remove(this);
+            lease = null;
         }
-        lease = chosen;
-        chosen.add(this);
+        lease = lease == null ? offered : lease;
+        lease.add(this);
         unanswered++;
-        return true;
+        return lease;
     }
 
     /** The key is put once more; false if it must not be. */

@@ -14,6 +14,7 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.SuspendClock;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -50,13 +51,24 @@ final class Etcd {
     private final ClientSource source;
     private final KeyLayout names;
     private final long patience;
+    private final SuspendClock clock;
     private final AtomicReference<@Nullable Opened> opened = new AtomicReference<>();
     private volatile boolean closed;
 
     Etcd(ClientSource source, EtcdBackendOptions options) {
+        this(source, options, new SuspendClock());
+    }
+
+    Etcd(ClientSource source, EtcdBackendOptions options, SuspendClock clock) {
+        this.clock = clock;
         this.source = source;
         this.names = new KeyLayout(options.prefix());
         this.patience = options.commandTimeout().toNanos();
+    }
+
+    /** Nanoseconds by which to count leases, which run on at etcd while this machine is suspended. */
+    long now() {
+        return clock.lookAndTell();
     }
 
     Mono<TxnResponse> txn(UnaryOperator<Txn> content) {

@@ -26,7 +26,7 @@ final class ForcedReleases {
     /** There was notice of this one. */
     Mono<Signal> noticed(String claimId) {
         ClaimState standing = standings.get(claimId);
-        return standing == null ? Mono.empty() : look(standing);
+        return standing == null ? Mono.empty() : look(standing, Mono.just(LossReason.FORCED));
     }
 
     /**
@@ -36,20 +36,31 @@ final class ForcedReleases {
     Flux<Signal> missed() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
                 .filter(standing -> standing.claim.keeping() == Claim.Keeping.ONCE)
-                .flatMap(this::look, AT_ONCE);
+                .flatMap(standing -> look(standing, whatHappened(standing)), AT_ONCE);
     }
 
-    private Mono<Signal> look(ClaimState standing) {
+    /** By force is what is left, if its lease is there. */
+    private static Mono<LossReason> whatHappened(ClaimState standing) {
+        Lease lease = standing.lease();
+        return lease == null
+                ? Mono.just(LossReason.EXPIRED)
+                : lease.isThere()
+                        .map(there -> there ? LossReason.FORCED : LossReason.SESSION_LOST)
+                        .onErrorReturn(LossReason.EXPIRED);
+    }
+
+    private Mono<Signal> look(ClaimState standing, Mono<LossReason> reason) {
         if (!standing.isOwner()) {
             return Mono.empty();
         }
         long revision = standing.revision();
         return keys.look(standing, revision)
                 .filter(line -> line.revision() != revision)
-                .<Signal>map(line -> {
+                .flatMap(line -> reason)
+                .<Signal>map(why -> {
                     standing.vanished(revision);
                     turns.tellSuccessor(standing);
-                    return new Signal.Suspect(standing.claim.id(), LossReason.FORCED);
+                    return new Signal.Suspect(standing.claim.id(), why);
                 })
                 .onErrorResume(error -> Mono.empty());
     }

@@ -80,7 +80,7 @@ final class Lease {
 
     /** Of no use to a new claim: gone, or left alone for so long that it must be. */
     boolean isOver() {
-        return ended || (claims.isEmpty() && confirmedAt + ttl - System.nanoTime() <= 0);
+        return ended || (claims.isEmpty() && confirmedAt + ttl - etcd.now() <= 0);
     }
 
     /** The server said that it does not know this lease. */
@@ -98,6 +98,16 @@ final class Lease {
             end();
         }
         return isGone;
+    }
+
+    /** Whether the server knows it, which is asked. */
+    Mono<Boolean> isThere() {
+        return etcd.timeToLive(id, LeaseOption.DEFAULT).map(answer -> {
+            if (answer.getTTL() < 0) {
+                end();
+            }
+            return !ended;
+        });
     }
 
     /** As the other, for what was asked about a claim at a time. */
@@ -128,7 +138,7 @@ final class Lease {
     /** One question to the store, shared by all callers that its answer serves. */
     private final class Round {
 
-        final long askedAt = System.nanoTime();
+        final long askedAt = etcd.now();
         volatile boolean failed;
         final Mono<Void> answer = etcd.keepAlive(id)
                 .doOnNext(seconds -> confirmedAt = Math.max(confirmedAt, askedAt))
@@ -140,13 +150,14 @@ final class Lease {
                 .cache();
 
         private Mono<Void> listIfDue() {
-            long now = System.nanoTime();
+            long now = etcd.now();
             if (now - listedAt < ttl / 4) {
                 return Mono.empty();
             }
             listedAt = now;
+            long listing = System.nanoTime();
             return etcd.timeToLive(id, LeaseOption.builder().withAttachedKeys().build())
-                    .flatMap(list -> compare(list, now))
+                    .flatMap(list -> compare(list, listing))
                     .onErrorResume(error -> {
                         log.debug("the keys of lease {} could not be listed", Long.toHexString(id), error);
                         return Mono.empty();

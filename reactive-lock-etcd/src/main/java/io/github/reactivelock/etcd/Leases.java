@@ -134,7 +134,7 @@ final class Leases {
     /** A marker has a name that no earlier lease had: a late put for that one would bind it to the wrong lease. */
     private Mono<Lease> grant(long seconds, Function<Long, String> name) {
         return Mono.defer(() -> {
-            long askedAt = System.nanoTime();
+            long askedAt = etcd.now();
             return etcd.grantLease(seconds).map(answer -> {
                 Lease lease = new Lease(answer.getID(), Duration.ofSeconds(answer.getTTL()), askedAt, etcd, findings);
                 open.add(lease);

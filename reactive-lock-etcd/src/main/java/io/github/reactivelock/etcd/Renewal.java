@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -17,9 +18,9 @@ final class Renewal {
 
     private Renewal() {}
 
-    static Mono<RenewalResult> of(List<Claim> held, Map<String, ClaimState> standings) {
+    static Mono<RenewalResult> of(List<Claim> held, Map<String, ClaimState> standings, LongSupplier clock) {
         return Mono.defer(() -> {
-            long askedAt = System.nanoTime();
+            long askedAt = clock.getAsLong();
             Map<Lease, Long> wanted = new HashMap<>();
             for (Claim claim : held) {
                 ClaimState standing = standings.get(claim.id());

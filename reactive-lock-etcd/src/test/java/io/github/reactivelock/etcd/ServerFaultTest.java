@@ -8,6 +8,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.Queue;
@@ -148,6 +149,18 @@ class ServerFaultTest extends EtcdFixture {
         LockHandle held = Etcds.get(acquired);
         assertThat(held.isHeld()).isTrue();
         Etcds.get(held.release());
+    }
+
+    @Test
+    void aLeaseThatWasRevokedDuringACutIsNotCalledAForcedRelease() {
+        LockOptions once = LockOptions.defaults().withLease(Duration.ofMinutes(5)).withoutRenewal();
+        LockHandle held = Etcds.get(behindProxy().with(once).acquire(key));
+
+        proxy.cut();
+        Etcds.get(etcd.getLeaseClient().revoke(Etcds.oldest(etcd).getLease()));
+        proxy.mend();
+
+        assertThat(Etcds.get(held.lost()).reason()).isEqualTo(LossReason.SESSION_LOST);
     }
 
     @Test

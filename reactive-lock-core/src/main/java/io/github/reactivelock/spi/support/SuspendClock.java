@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.spi.support;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  * the two: a wall clock that is set ahead ends holds early, and one that is set back hides a suspension of the same
  * moment and nothing else. Safe for use from any thread.
  */
-final class SuspendClock {
+public final class SuspendClock {
 
     /**
      * Nanoseconds. A sample shows the wall clock at most as far ahead as it is, so what goes beyond the highest so far is time that
@@ -32,19 +32,38 @@ final class SuspendClock {
     private final LongSupplier wallMillis;
     private volatile Drift drift;
 
-    SuspendClock(LongSupplier monotonic, LongSupplier wallMillis) {
+    /** By the clocks of this machine. */
+    public SuspendClock() {
+        this(System::nanoTime, System::currentTimeMillis);
+    }
+
+    /**
+     * By clocks of the caller's.
+     *
+     * @param monotonic nanoseconds
+     * @param wallMillis milliseconds of the wall clock
+     */
+    public SuspendClock(LongSupplier monotonic, LongSupplier wallMillis) {
         this.monotonic = monotonic;
         this.wallMillis = wallMillis;
         this.drift = new Drift(wallNanos() - monotonic.getAsLong(), 0);
     }
 
-    /** Nanoseconds, to be compared by difference. As cheap as the monotonic clock: it does not look at the other. */
-    long now() {
+    /**
+     * Tells the time without looking at the wall clock, as cheaply as the monotonic clock.
+     *
+     * @return nanoseconds, to be compared by difference
+     */
+    public long now() {
         return monotonic.getAsLong() + drift.suspended;
     }
 
-    /** Compares the clocks, and then tells the time. Called where a lock is relied upon, and by every tick. */
-    long lookAndTell() {
+    /**
+     * Compares the clocks, and then tells the time. Called where a lock is relied upon, and by every tick.
+     *
+     * @return as {@link #now}
+     */
+    public long lookAndTell() {
         long before = monotonic.getAsLong();
         long wall = wallNanos();
         long after = monotonic.getAsLong();
