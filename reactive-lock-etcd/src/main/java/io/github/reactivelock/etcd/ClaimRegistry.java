@@ -86,11 +86,12 @@ final class ClaimRegistry implements Lease.Findings {
         Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
         return chosen.flatMap(offered -> {
             Lease lease = standing.bind(offered);
-            Mono<ClaimResult> entered = lease == null
-                    ? answeredMeanwhile(standing, askedAt)
-                    : put(standing, lease, askedAt, mayRepeat);
+            Mono<ClaimResult> entered =
+                    lease == null ? answeredMeanwhile(standing, askedAt) : put(standing, lease, askedAt, mayRepeat);
             // Asked twice at once, it was offered two.
-            return standing.lease() == offered ? entered : leases.drop(standing.claim, offered).then(entered);
+            return standing.lease() == offered
+                    ? entered
+                    : leases.drop(standing.claim, offered).then(entered);
         });
     }
 
@@ -107,8 +108,7 @@ final class ClaimRegistry implements Lease.Findings {
                 .cache();
         return Mono.zip(put, lease.cover(standing, askedAt))
                 .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
-                .onErrorResume(
-                        error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
+                .onErrorResume(error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
     }
 
     /**

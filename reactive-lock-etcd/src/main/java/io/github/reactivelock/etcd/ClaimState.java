@@ -107,7 +107,7 @@ final class ClaimState {
                 "the claim ended or lost its key before etcd answered; ask again for '" + claim.key() + "'");
     }
 
-    /** The lease for a key about to be put: an earlier one if that lasts, since the key may be there. Null if it must not be put. */
+    /** The lease for a key about to be put: an earlier one if that lasts. Null if it must not be put. */
     synchronized @Nullable Lease bind(Lease offered) {
         if (stage != Stage.ENTERING) {
             return null;

@@ -153,7 +153,8 @@ class ServerFaultTest extends EtcdFixture {
 
     @Test
     void aLeaseThatWasRevokedDuringACutIsNotCalledAForcedRelease() {
-        LockOptions once = LockOptions.defaults().withLease(Duration.ofMinutes(5)).withoutRenewal();
+        LockOptions once =
+                LockOptions.defaults().withLease(Duration.ofMinutes(5)).withoutRenewal();
         LockHandle held = Etcds.get(behindProxy().with(once).acquire(key));
 
         proxy.cut();

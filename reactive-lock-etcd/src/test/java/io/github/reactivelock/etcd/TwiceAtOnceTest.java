@@ -36,12 +36,13 @@ class TwiceAtOnceTest extends EtcdFixture {
             double before = leases();
             Claim claim = claim(key + round, Claim.Mode.QUEUE, LEASE, Claim.Keeping.ONCE);
 
-            List<Long> tokens = IntStream.range(0, 3)
-                    .mapToObj(question -> backend.claim(claim).toFuture())
-                    .toList()
-                    .stream()
-                    .map(answer -> granted(Etcds.get(answer)))
-                    .toList();
+            List<Long> tokens =
+                    IntStream.range(0, 3)
+                            .mapToObj(question -> backend.claim(claim).toFuture())
+                            .toList()
+                            .stream()
+                            .map(answer -> granted(Etcds.get(answer)))
+                            .toList();
 
             KeyValue there = Etcds.oldest(etcd);
             assertThat(tokens).containsOnly(ClaimRegistry.token(there.getCreateRevision()));
@@ -85,10 +86,8 @@ class TwiceAtOnceTest extends EtcdFixture {
     void aClaimWhoseLeaseIsRevokedBetweenItsPutAndItsAnswerIsMadeOnANewOne() throws InterruptedException {
         AtomicLong wallMillis = new AtomicLong();
         KeepAlives keepAlives = new KeepAlives();
-        try (Client slow = Client.builder()
-                .endpoints(server.uri())
-                .interceptor(keepAlives)
-                .build()) {
+        try (Client slow =
+                Client.builder().endpoints(server.uri()).interceptor(keepAlives).build()) {
             Etcd commands = new Etcd(
                     ClientSource.of(slow), EtcdBackendOptions.defaults(), new SuspendClock(() -> 0, wallMillis::get));
             KeyLayout names = new KeyLayout("reactivelock");
