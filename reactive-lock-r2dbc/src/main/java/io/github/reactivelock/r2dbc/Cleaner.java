@@ -79,11 +79,11 @@ final class Cleaner {
         List<Object> parameters = new ArrayList<>(keys);
         parameters.add(age);
         return database.run(
-                session -> session.transaction(session.changeListed("clean", keys.size(), parameters.toArray())));
+                session -> session.limited(session.changeListed("clean", keys.size(), parameters.toArray())));
     }
 
     private Mono<Long> changed(String statement, Object... parameters) {
-        return database.run(session -> session.transaction(session.change(statement, parameters)));
+        return database.run(session -> session.limited(session.change(statement, parameters)));
     }
 
     void stop() {

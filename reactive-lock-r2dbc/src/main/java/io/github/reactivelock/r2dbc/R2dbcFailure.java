@@ -120,6 +120,11 @@ final class R2dbcFailure extends RuntimeException {
             return "is behind a pooler that lends a connection for one transaction, where prepared statements are not"
                     + " found again: give the driver the option preparedStatementCacheQueries=0 (" + text + ")";
         }
+        if (error instanceof R2dbcException known && wasInterrupted(known)) {
+            return "ended this before it was done, because of a limit that is set there for statements, such as"
+                    + " statement_timeout or max_statement_time, or because somebody ended it by hand: let statements of"
+                    + " this user take " + timeout.toMillis() + " ms (" + text + ")";
+        }
         if (error instanceof TimeoutException || error instanceof R2dbcTimeoutException) {
             return "did not answer within " + timeout.toMillis() + " ms, or no connection was free: look whether it is"
                     + " up, whether a transaction holds the rows of " + sql.prefix + ", and whether the connection pool"
@@ -145,6 +150,12 @@ final class R2dbcFailure extends RuntimeException {
     /** A prepared statement that is there though this connection made none, or is not though it did. */
     private static boolean isForeignStatement(R2dbcException error) {
         return state(error).equals("42P05") || state(error).equals("26000");
+    }
+
+    /** In PostgreSQL and H2 by its state; in MariaDB by hand or by max_statement_time, in MySQL by max_execution_time. */
+    private static boolean wasInterrupted(R2dbcException error) {
+        int code = error.getErrorCode();
+        return state(error).equals("57014") || code == 1317 || code == 1969 || code == 3024;
     }
 
     private static String state(R2dbcException error) {

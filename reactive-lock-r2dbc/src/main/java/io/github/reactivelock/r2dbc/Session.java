@@ -83,12 +83,18 @@ record Session(Connection connection, Sql sql) {
                         .then(Mono.error(error)));
     }
 
+    /** The same for statements that do not say themselves how long they wait, and the server for this client. */
+    <T> Mono<T> limited(Mono<T> work) {
+        return bounded(
+                transaction(sql.knows("limit") ? all("limit", row -> true).then(work) : work));
+    }
+
     /**
      * Runs one statement so that it counts at once, also on a connection that commits by hand, and sees what others have
      * committed, also where PostgreSQL's default is another isolation.
      */
     <T> Mono<T> alone(Mono<T> work) {
-        return Mono.defer(() -> connection.isAutoCommit() && isReadCommitted() ? work : transaction(work));
+        return Mono.defer(() -> connection.isAutoCommit() && isReadCommitted() ? work : limited(work));
     }
 
     private boolean isReadCommitted() {

@@ -40,7 +40,8 @@ final class ShareRenewal {
     Flux<RenewalResult> renew(List<Claim> shares) {
         Map<Duration, List<Claim>> byLease = shares.stream().collect(Collectors.groupingBy(Claim::lease));
         return Flux.fromIterable(byLease.values())
-                .concatMap(claims -> database.run(session -> session.transaction(together(session, claims))))
+                .concatMap(claims ->
+                        database.run(session -> session.bounded(session.transaction(together(session, claims)))))
                 .collect(() -> new HashSet<String>(), Set::addAll)
                 .flatMapMany(renewed -> {
                     List<Claim> left = new ArrayList<>(shares);

@@ -49,7 +49,7 @@ final class Sweep {
 
     /** Everything that is over by now. */
     Mono<Void> swept() {
-        return Mono.defer(() -> database.run(session -> session.transaction(batch(session))))
+        return Mono.defer(() -> database.run(session -> session.limited(batch(session))))
                 .repeat()
                 .takeUntil(removed -> removed < BATCH)
                 .then();

@@ -299,6 +299,10 @@ WITH patience AS MATERIALIZED (
 SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until FROM ${lock}
 WHERE lock_key = ? AND EXISTS (SELECT 1 FROM patience) FOR UPDATE
 
+-- name: limit postgresql
+-- The same for a transaction that locks no lock's row first.
+SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
+
 -- name: clock
 SELECT ${now} AS now_is
 
@@ -492,6 +496,13 @@ WHERE s.claim_id IN (${list}) AND s.lease_end > ${now} AND l.claim_id = '='
 
 -- name: shares_lock
 SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED
+
+-- name: shares_lock postgresql
+WITH patience AS MATERIALIZED (
+    SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
+)
+SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id = '=' AND EXISTS (SELECT 1 FROM patience)
+FOR UPDATE SKIP LOCKED
 
 -- name: shares_lock mariadb
 SELECT lock_key FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED

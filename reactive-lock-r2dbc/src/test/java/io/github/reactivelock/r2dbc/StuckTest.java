@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -55,6 +56,18 @@ class StuckTest {
             Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
             long unused = Databases.number(outsider, rows + " FOR UPDATE").block(Databases.LIMIT);
             return outsider;
+        }
+
+        /** As an administrator does, or a limit for statements. */
+        void endReleases() {
+            if (clock.equals(Dialect.POSTGRESQL.now)) {
+                database.execute("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity"
+                        + " WHERE wait_event_type = 'Lock'");
+            } else {
+                database.execute("KILL QUERY "
+                        + database.select("SELECT max(id) FROM information_schema.processlist"
+                                + " WHERE info LIKE '%UPDATE reactive_lock SET%' AND id <> connection_id()"));
+            }
         }
 
         Connection holdingRowOf(String lock) {
@@ -239,6 +252,23 @@ class StuckTest {
         }
         end(stuck);
         assertThat(get(impatient.release(held))).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("sites")
+    void aReleaseThatSomebodyEndsAtTheServerIsAnErrorThatSaysSo(Site site) {
+        R2dbcLockBackend backend = backend(site);
+        Claim held = claim("ended by hand");
+        assertThat(get(backend.claim(held))).isInstanceOf(ClaimResult.Granted.class);
+        Connection stuck = site.holdingRowOf("ended by hand");
+        CompletableFuture<Boolean> release = backend.release(held).toFuture();
+        Databases.until("it waits for the row", () -> site.waiters() > 0);
+
+        site.endReleases();
+
+        assertThatThrownBy(() -> within(release)).hasMessageContaining("ended this before it was done");
+        end(stuck);
+        assertThat(get(backend.release(held))).isTrue();
     }
 
     @ParameterizedTest
