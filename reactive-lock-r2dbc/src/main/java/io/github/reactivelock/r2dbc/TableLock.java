@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +16,9 @@ import reactor.core.publisher.Mono;
  * whom it served, so the claims that wait here ask again.
  */
 final class TableLock {
+
+    /** How much of a lease a crash of the database may cost, if it forgets that the lock was given back. */
+    private static final Duration MOST_FORGOTTEN = Duration.ofMinutes(1);
 
     private final Database database;
     private final SignalSink pushes;
@@ -182,9 +186,15 @@ final class TableLock {
                 Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes, waits, claim.key()));
         Mono<Boolean> freed = session.sql().knows("hand") && waits.isContended(claim.key())
                 ? Mono.empty()
-                : session.alone(session.change("release", key, claim.id()))
+                : session.alone(session.change(release(session, claim), key, claim.id()))
                         .flatMap(rows -> rows > 0 ? Mono.just(true) : Mono.empty());
         return freed.switchIfEmpty(handed).switchIfEmpty(ended(session, claim));
+    }
+
+    private static String release(Session session, Claim claim) {
+        boolean mayBeForgotten =
+                session.sql().knows("release_unflushed") && claim.lease().compareTo(MOST_FORGOTTEN) <= 0;
+        return mayBeForgotten ? "release_unflushed" : "release";
     }
 
     private Mono<Handed> handed(Session session, byte[] key, Claim claim) {

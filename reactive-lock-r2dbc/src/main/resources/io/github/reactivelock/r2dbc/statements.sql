@@ -333,6 +333,11 @@ UPDATE ${lock} SET lease_end = ? WHERE lock_key = ?
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ?, waiting = 0 WHERE lock_key = ?
 
 -- name: release postgresql
+UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
+WHERE lock_key = ? AND claim_id = ? AND ${now} BETWEEN watched_until + 1 AND lease_end - 1 AND waiting = 0
+    AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
+
+-- name: release_unflushed postgresql
 -- Does not wait for the disk. A crash of the server may forget it, and then the lock is free when its lease ends; what gives a
 -- lock to somebody waits for the disk, and for all that was committed before it.
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}

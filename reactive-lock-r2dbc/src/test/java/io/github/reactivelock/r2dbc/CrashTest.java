@@ -52,8 +52,8 @@ class CrashTest {
         return Databases.client(database.backend()).with(LockOptions.defaults().withLease(LEASE));
     }
 
-    private static Claim claim(String key) {
-        return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofMinutes(10), Claim.Mode.QUEUE);
+    private static Claim claim(String key, Duration lease) {
+        return new Claim(key, UUID.randomUUID().toString(), "me", lease, Claim.Mode.QUEUE);
     }
 
     private static <T> T get(Mono<T> answer) {
@@ -126,9 +126,9 @@ class CrashTest {
     @Test
     void whatGivesALockToSomebodyIsNotForgottenAndNeitherIsTheReleaseBeforeIt() {
         R2dbcLockBackend backend = database.backend();
-        Claim held = claim("held");
-        Claim waiting = claim("held");
-        Claim kept = claim("held");
+        Claim held = claim("held", Duration.ofMinutes(10));
+        Claim waiting = claim("held", Duration.ofMinutes(10));
+        Claim kept = claim("held", Duration.ofMinutes(10));
 
         long first = granted(afterARelease(backend, "a", backend.claim(held)));
         assertThat(tokenOf(held)).isEqualTo(first);
@@ -156,7 +156,7 @@ class CrashTest {
     /** Another lock is released, then something happens and is confirmed, and at once the server is killed. */
     private <T> Mono<T> afterARelease(LockBackend backend, String key, Mono<T> step) {
         return Mono.fromCallable(() -> {
-            Claim released = claim(key);
+            Claim released = claim(key, LEASE);
             long unused = granted(backend.claim(released));
             assertThat(get(backend.release(released))).isTrue();
             T answer = get(step);

@@ -84,19 +84,22 @@ class SettingsTest {
                 "CREATE TRIGGER note BEFORE INSERT OR UPDATE ON reactive_lock FOR EACH ROW EXECUTE FUNCTION note()");
         R2dbcLockBackend backend = durable.backend();
         List<Claim> claims = List.of(Databases.claim("disk"), Databases.claim("disk"), Databases.claim("disk"));
+        Claim longer = new Claim("disk", "longer", "me", Duration.ofSeconds(61), Claim.Mode.QUEUE);
 
-        for (Claim claim : claims.subList(0, 2)) {
+        for (Claim claim : List.of(claims.get(0), claims.get(1), longer)) {
             assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
             assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
         }
         String released = "SELECT count(*) FROM change WHERE claim IS NULL AND waits = 'off'";
         assertThat(durable.select(released)).isEqualTo(2);
+        assertThat(durable.select("SELECT count(*) FROM change WHERE claim IS NULL AND waits = 'on'"))
+                .isEqualTo(1);
         assertThat(backend.claim(claims.get(0)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.claim(claims.get(2)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
         assertThat(backend.release(claims.get(0)).block(Databases.LIMIT)).isTrue();
 
         String granted = "SELECT count(DISTINCT claim) FROM change WHERE claim IS NOT NULL AND waits = 'on'";
-        assertThat(durable.select(granted)).isEqualTo(3);
+        assertThat(durable.select(granted)).isEqualTo(4);
         assertThat(durable.select("SELECT count(*) FROM change WHERE claim IS NOT NULL AND waits = 'off'"))
                 .isZero();
         backend.close().block(Databases.LIMIT);
