@@ -94,7 +94,10 @@ final class Queries {
         return Flux.defer(() -> engine.isClosed()
                         ? Flux.<LockEvent>error(new LockClientClosedException(key))
                         : services.backend.events(key))
-                .takeUntilOther(refusal(engine.closing, key))
+                // An end that is told as an error would leave the store's stream open behind it.
+                .takeUntilOther(engine.closing.asMono())
+                .concatWith(Mono.defer(() ->
+                        engine.isClosed() ? Mono.<LockEvent>error(new LockClientClosedException(key)) : Mono.empty()))
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))
                 .publishOn(services.userCallbacks.work());
     }

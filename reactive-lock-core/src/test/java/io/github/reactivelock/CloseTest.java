@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -211,6 +212,19 @@ class CloseTest {
         assertThat(released.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(events.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
         assertThat(events.getReceivedOnNext()).hasSize(1);
+    }
+
+    @Test
+    void whatTheStoreTellsOfALockIsNotListenedToAnyMore() {
+        AtomicInteger left = new AtomicInteger();
+        store.events = Flux.<LockEvent>never().doOnCancel(left::incrementAndGet);
+        TestSubscriber<LockEvent> events = TestSubscriber.create();
+        bench.client.events("k").subscribe(events);
+
+        subscribe(bench.client.close());
+
+        assertThat(events.expectTerminalError()).isInstanceOf(LockClientClosedException.class);
+        assertThat(left).hasValue(1);
     }
 
     private void assertNothingHappensAnyMore() {

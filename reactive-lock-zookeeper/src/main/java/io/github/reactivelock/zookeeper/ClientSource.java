@@ -10,6 +10,7 @@ import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
 interface ClientSource {
@@ -22,12 +23,17 @@ interface ClientSource {
 
     boolean isOurs();
 
+    /** What clients of the application with the same session have in common; null if no other has it. */
+    default @Nullable Object shared() {
+        return null;
+    }
+
     /** A client of the application. */
     record Users(CuratorFramework client) implements ClientSource {
         @Override
         public CuratorFramework open(ConnectionStateListener listener) {
             if (client.getState() != CuratorFrameworkState.STARTED) {
-                throw new IllegalStateException("the CuratorFramework given to 'using' must be started and not closed");
+                throw notStarted();
             }
             client.getConnectionStateListenable().addListener(listener);
             return client;
@@ -41,6 +47,15 @@ interface ClientSource {
         @Override
         public boolean isOurs() {
             return false;
+        }
+
+        @Override
+        public Object shared() {
+            return client.getZookeeperClient();
+        }
+
+        static IllegalStateException notStarted() {
+            return new IllegalStateException("the CuratorFramework given to 'using' must be started and not closed");
         }
     }
 

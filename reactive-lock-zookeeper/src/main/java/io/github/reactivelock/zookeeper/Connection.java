@@ -129,6 +129,12 @@ final class Connection {
         return closed;
     }
 
+    /** What stands for the session: the same for all who were given the same client of the application. */
+    Object shared() {
+        Object shared = source.shared();
+        return shared == null ? this : shared;
+    }
+
     boolean isOurs() {
         return source.isOurs();
     }
@@ -144,6 +150,9 @@ final class Connection {
     private AsyncCuratorFramework client() {
         AsyncCuratorFramework present = opened;
         if (present != null) {
+            if (!source.isOurs() && !isUsable()) {
+                throw ClientSource.Users.notStarted();
+            }
             return present;
         }
         if (closed) {

@@ -163,8 +163,10 @@ final class Observer {
                         .filter(error -> !connection.isClosed() && isPassing(error)));
     }
 
+    /** A backend or a client that is closed is never open again. */
     private static boolean isPassing(Throwable error) {
-        return !(error.getCause() instanceof KeeperException.NoAuthException
+        return !(error.getCause() instanceof IllegalStateException
+                || error.getCause() instanceof KeeperException.NoAuthException
                 || error.getCause() instanceof KeeperException.AuthFailedException);
     }
 
@@ -209,7 +211,7 @@ final class Observer {
         }
 
         Flux<LockEvent> happened(WatchedEvent event) {
-            if (event == Watches.BEGUN) {
+            if (event == WatchesBelow.BEGUN) {
                 return look(key, nodes.line(key), Long.MAX_VALUE)
                         .map(this::begin)
                         .cast(LockEvent.class)

@@ -77,12 +77,20 @@ final class Removals {
     private Mono<Boolean> finishing(String name, Mono<Boolean> removal, Mono<Boolean> again) {
         return Mono.defer(() -> {
             int unused = underWay.incrementAndGet();
+            AtomicBoolean over = new AtomicBoolean();
+            Runnable end = () -> {
+                if (over.compareAndSet(false, true)) {
+                    int unusedCount = underWay.decrementAndGet();
+                }
+            };
             return removal.doOnError(error -> {
                         unfinished.put(name, again);
                         tidyUpLater();
                     })
                     .doOnSuccess(done -> unfinished.remove(name))
-                    .doFinally(signal -> underWay.decrementAndGet());
+                    // Before the end is told, because a close that hears it asks at once whether all is done.
+                    .doOnTerminate(end)
+                    .doOnCancel(end);
         });
     }
 

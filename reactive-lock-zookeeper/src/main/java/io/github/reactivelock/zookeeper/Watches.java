@@ -3,7 +3,6 @@ package io.github.reactivelock.zookeeper;
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import io.github.reactivelock.spi.support.FireAndForget;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,22 +17,15 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.x.async.AsyncCuratorFramework;
-import org.apache.curator.x.async.AsyncStage;
-import org.apache.curator.x.async.api.AsyncPathable;
-import org.apache.curator.x.async.api.AsyncRemoveWatchesBuilder;
 import org.apache.curator.x.async.api.RemoveWatcherOption;
-import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -43,22 +35,24 @@ import reactor.core.publisher.Sinks;
  */
 final class Watches {
 
-    /** What {@link #below} emits when the watch is in force. */
-    static final WatchedEvent BEGUN = new WatchedEvent(EventType.None, KeeperState.SyncConnected, null);
-
-    private static final Set<EventType> REMOVED =
-            EnumSet.of(EventType.DataWatchRemoved, EventType.ChildWatchRemoved, EventType.PersistentWatchRemoved);
     /** Where the connection is broken the client forgets a watch, too, or it would begin it anew with the next one. */
-    private static final Set<RemoveWatcherOption> LOCALLY = Set.of(RemoveWatcherOption.local);
+    static final Set<RemoveWatcherOption> LOCALLY = Set.of(RemoveWatcherOption.local);
+
+    /** A node as one client of ZooKeeper sees it. */
+    private record Place(Object client, String path) {}
+
+    /**
+     * What {@link #names} waits for, of each node. One for all backends, because those over one client of the application
+     * have one session.
+     */
+    private static final Map<Place, Set<Once>> READING = new ConcurrentHashMap<>();
 
     private final Connection connection;
-    /** How many {@link #below} watch each node. */
-    private final Map<String, Integer> observed = new ConcurrentHashMap<>();
-    /** What {@link #names} waits for, of each node. */
-    private final Map<String, Set<Once>> reading = new ConcurrentHashMap<>();
+    private final WatchesBelow below;
 
     Watches(Connection connection) {
         this.connection = connection;
+        this.below = new WatchesBelow(connection, this::readAnew);
     }
 
     /**
@@ -73,14 +67,18 @@ final class Watches {
     Mono<Mono<Void>> watch(String path) {
         return Mono.defer(() -> {
             Once watcher = new Once();
-            Mono<Boolean> begun =
-                    connection.ask(async -> read(async.unwrap(), path, watcher)).cache();
+            Mono<Boolean> sent = connection
+                    .send(async -> read(async.unwrap(), path, watcher))
+                    .cache();
             Runnable takeBack = () -> {
                 if (watcher.over.compareAndSet(false, true)) {
-                    takeBack(path, watcher, begun);
+                    takeBack(path, watcher, sent);
                 }
             };
-            return begun.map(there -> there ? watcher.changed.asMono().doOnCancel(takeBack) : Mono.<Void>empty())
+            return connection
+                    .within(sent)
+                    .map(there -> there ? watcher.changed.asMono().doOnCancel(takeBack) : Mono.<Void>empty())
+                    .doOnError(error -> takeBack.run())
                     .doOnCancel(takeBack);
         });
     }
@@ -114,17 +112,21 @@ final class Watches {
                         }
                     };
                     connection.onChange(anew);
-                    reading.compute(path, (node, others) -> and(others, watcher));
-                    Mono<List<String>> begun = connection
-                            .ask(async -> readNames(async.unwrap(), path, watcher))
+                    Place place = new Place(connection.shared(), path);
+                    READING.compute(place, (node, others) -> and(others, watcher));
+                    Mono<List<String>> sent = connection
+                            .send(async -> readNames(async.unwrap(), path, watcher))
                             .cache();
-                    return begun.flatMapMany(names -> Flux.concat(
+                    return connection
+                            .within(sent)
+                            .flatMapMany(names -> Flux.concat(
                                     Mono.just(names), watcher.changed.asMono().then(Mono.empty())))
                             .doFinally(signal -> {
                                 connection.noLonger(anew);
-                                reading.computeIfPresent(path, (node, all) -> without(all, watcher));
+                                Set<Once> unused =
+                                        READING.computeIfPresent(place, (node, all) -> without(all, watcher));
                                 if (watcher.over.compareAndSet(false, true)) {
-                                    takeBack(path, watcher, begun);
+                                    takeBack(path, watcher, sent);
                                 }
                             });
                 })
@@ -187,62 +189,24 @@ final class Watches {
         return answer;
     }
 
-    private void takeBack(String path, Watcher watcher, Mono<?> begun) {
-        takeBack(path, watcher, begun, Mono.just(false));
-    }
-
     /** Not before the answer has come: ZooKeeper's client knows a watch only from then on. */
-    private void takeBack(String path, Watcher watcher, Mono<?> begun, Mono<Boolean> all) {
-        Mono<Void> removal = all.filter(isAll -> !connection.isClosed())
-                .flatMap(isAll -> connection.ask(
-                        async -> removed(async.removeWatches(), watcher, isAll).forPath(path)));
+    private void takeBack(String path, Watcher watcher, Mono<?> sent) {
+        Mono<Void> removal = Mono.defer(() -> connection.isClosed()
+                ? Mono.<Void>empty()
+                : connection.ask(async ->
+                        async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
         Disposable unused = FireAndForget.run(
-                "taking back a watch", begun.then().onErrorComplete().then(removal));
+                "taking back a watch", sent.then().onErrorComplete().then(removal));
     }
 
-    private static AsyncPathable<AsyncStage<Void>> removed(
-            AsyncRemoveWatchesBuilder which, Watcher one, boolean isAll) {
-        return isAll ? which.removingAll(LOCALLY) : which.removing(one, LOCALLY);
-    }
-
-    /**
-     * All that comes and goes below a node, after {@link #BEGUN}. Any interruption is an error. Such a watch goes on at the server
-     * until it is told to end all of this session there, so the last subscriber tells it. That interrupts others there, who
-     * begin anew: a {@link #names}, and one that came while the last one left.
-     */
+    /** See {@link WatchesBelow}. */
     Flux<WatchedEvent> below(String path) {
-        return Flux.create(sink -> {
-            Watcher watcher = event -> {
-                if (REMOVED.contains(event.getType()) && !sink.isCancelled()) {
-                    sink.error(new KeeperException.ConnectionLossException());
-                } else if (event.getType() != EventType.None) {
-                    FluxSink<WatchedEvent> unused = sink.next(event);
-                }
-            };
-            observed.merge(path, 1, Integer::sum);
-            Consumer<ConnectionState> broken = state -> {
-                if (!state.isConnected()) {
-                    sink.error(new KeeperException.ConnectionLossException());
-                }
-            };
-            connection.onChange(broken);
-            Mono<Void> begun =
-                    connection.ask(async -> begin(async, path, watcher)).cache();
-            Disposable beginning = begun.subscribe(done -> {}, sink::error, () -> {
-                readAnew(path);
-                FluxSink<WatchedEvent> unused = sink.next(BEGUN);
-            });
-            FluxSink<WatchedEvent> unused = sink.onDispose(() -> {
-                beginning.dispose();
-                connection.noLonger(broken);
-                takeBack(path, watcher, begun, Mono.fromCallable(() -> isLast(path)));
-            });
-        });
+        return below.below(path);
     }
 
-    /** Whether no other is left. */
-    private boolean isLast(String path) {
-        return observed.computeIfPresent(path, (node, all) -> all == 1 ? null : all - 1) == null;
+    /** Ends those {@link #below}. */
+    Mono<Void> close() {
+        return below.close();
     }
 
     /**
@@ -250,15 +214,8 @@ final class Watches {
      * {@link #names} waits for, which is asked for again therefore; the other way round nothing is lost.
      */
     private void readAnew(String path) {
-        for (Once names : reading.getOrDefault(path, Set.of())) {
+        for (Once names : READING.getOrDefault(new Place(connection.shared(), path), Set.of())) {
             Sinks.EmitResult unused = names.changed.tryEmitEmpty();
         }
-    }
-
-    private static CompletionStage<Void> begin(AsyncCuratorFramework async, String path, Watcher watcher) {
-        return async.addWatch()
-                .withMode(AddWatchMode.PERSISTENT_RECURSIVE)
-                .usingWatcher(watcher)
-                .forPath(path);
     }
 }

@@ -77,6 +77,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final Nodes nodes;
     private final KeyLayout names;
     private final ClaimRegistry queue;
+    private final Watches watches;
     private final Observer observer;
     private final SignalSink pushes;
     /** Once; all who close it hear how it went. */
@@ -90,7 +91,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         this.connection = new Connection(source, options);
         this.nodes = new Nodes(connection, names);
         this.pushes = new SignalSink(connection, nodes, names.notice(session));
-        Watches watches = new Watches(connection);
+        this.watches = new Watches(connection);
         this.queue = new ClaimRegistry(connection, nodes, watches, names, session, pushes);
         this.observer = new Observer(connection, nodes, watches, names);
     }
@@ -233,6 +234,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
                 ? Mono.empty()
                 : queue.close().then(pushes.removeNotice(queue.removals)).onErrorComplete();
         return removed.then(Mono.fromRunnable(this::endSignals))
+                .then(watches.close())
                 .then(connection.isOurs() ? Mono.empty() : queue.removals.untilDone())
                 .then(Mono.defer(connection::close));
     }

@@ -9,6 +9,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.Share;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Version;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,10 @@ class WatchModesTest extends Fixture {
     private Claim waiting;
 
     private Disposable observed() throws InterruptedException {
+        return observed(backend);
+    }
+
+    private Disposable observed(ZooKeeperLockBackend backend) throws InterruptedException {
         Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
         heard = events;
         Disposable observing = backend.events(key).subscribe(events::add);
@@ -100,6 +105,24 @@ class WatchModesTest extends Fixture {
         releaseAllAndHearOfIt();
 
         ZooKeepers.get(backend.release(waiting));
+    }
+
+    @Test
+    void whoWaitsForPermitsHearsOfThemThoughAnotherBackendOfItsSessionBeganToObserveTheLock()
+            throws InterruptedException {
+        try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
+            backend = ZooKeeperLockBackend.using(users, patient());
+            ZooKeeperLockBackend second = ZooKeeperLockBackend.using(users, patient());
+            signals = listen(backend);
+            waitForAPermit();
+            Disposable observing = observed(second);
+
+            releaseAllAndHearOfIt();
+
+            observing.dispose();
+            ZooKeepers.get(backend.close().thenReturn(true));
+            ZooKeepers.get(second.close().thenReturn(true));
+        }
     }
 
     @Test
