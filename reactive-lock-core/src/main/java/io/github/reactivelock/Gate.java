@@ -39,6 +39,9 @@ final class Gate extends Mailbox {
 
     private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
 
+    /** One answer that came an hour late says little about the next one, which may be lost. */
+    private static final long LONGEST_PATIENCE = Duration.ofMinutes(1).toNanos();
+
     final LockBackend backend;
     final Timing timing;
     final Window window;
@@ -191,7 +194,7 @@ final class Gate extends Mailbox {
      * and has been late before; asked everything again, it would never catch up.
      */
     long patience() {
-        return Math.max(timing.commandTimeout, 2 * took);
+        return Math.max(timing.commandTimeout, Math.min(2 * took, LONGEST_PATIENCE));
     }
 
     /** As {@link #patience()}, if the lease depends on the answer: there is time to ask again before it ends. */
