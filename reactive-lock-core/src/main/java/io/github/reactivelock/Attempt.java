@@ -27,13 +27,10 @@ final class Attempt implements Phase, Gate.Question {
     private boolean asking;
     /** The question waits for its turn to leave. */
     private boolean inLine;
-    /** The number of the question that left and was neither answered nor given up, or none. */
-    private int away;
+    /** The question that left and was neither answered nor given up. */
+    private @Nullable ClaimQuestion away;
     /** When the question left, or while it is in line, when it came there. */
     private long askedAt;
-
-    /** When the question left, or was last seen in a line of the backend. */
-    private long leftAt;
 
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
@@ -119,21 +116,20 @@ final class Attempt implements Phase, Gate.Question {
     /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
         long sentAt = services.timing.now();
-        int question = evidence.asked(sentAt);
+        ClaimQuestion question = new ClaimQuestion(this, evidence.asked(sentAt), sentAt);
         settle();
         away = question;
         askAgain = false;
         askedAt = sentAt;
-        leftAt = sentAt;
         services.gate.left();
-        services.gate.ask(new ClaimQuestion(this, question, sentAt));
+        services.gate.ask(question);
     }
 
     /** Of the question that is away, if one is. */
     private void settle() {
-        if (away != 0) {
-            away = 0;
-            services.gate.settled();
+        if (away != null) {
+            away.giveUp();
+            away = null;
         }
     }
 
@@ -191,31 +187,29 @@ final class Attempt implements Phase, Gate.Question {
 
     /** Why the last question must not be waited for any longer, if so. */
     private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
-        if (!inLine && !services.backend.holdsBack(claim)) {
-            return now - leftAt >= bearable ? services.timing.silence(bearable) : null;
+        if (away != null && !away.isHeldBack(now)) {
+            return away.isLate(now, bearable) ? services.timing.silence(bearable) : null;
         }
-        if (!inLine) {
-            leftAt = now;
-        }
-        return services.gate.standstill(askedAt, bearable);
+        return away != null
+                ? services.gate.standstill(askedAt, bearable)
+                : services.gate.claimsStandstill(askedAt, bearable);
     }
 
-    void answered(int question, long sentAt, ClaimResult answer) {
+    void answered(ClaimQuestion question, ClaimResult answer) {
         if (away == question) {
-            away = 0;
-            services.gate.settled();
+            away = null;
         }
-        if (question == evidence.questions() && !inLine) {
+        if (question.number == evidence.questions() && !inLine) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {
-            granted(question, sentAt, granted);
+            granted(question.number, question.sentAt, granted);
         } else if (!owner.isIn(this)) {
             if (answer instanceof ClaimResult.Queued waiting) {
                 owner.queuedAfterwards(this, waiting.newestToken());
             }
         } else if (answer instanceof ClaimResult.Queued waiting) {
-            queued(sentAt, waiting);
+            queued(question.sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
             owner.busy(this);
         } else {

@@ -5,11 +5,19 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** A question of an {@link Attempt} that has left, and the event that its answer becomes. */
-final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable {
+final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, Window.GivenUp {
 
     private final Attempt attempt;
-    private final int number;
-    private final long sentAt;
+    final int number;
+    final long sentAt;
+    /** When it left, or was last seen in a line of the backend. */
+    private volatile long leftAt;
+    /** It was given up in a line of the backend, and nobody sees when it leaves. */
+    private boolean lostSight;
+
+    /** In the window of the gate. */
+    private boolean counted = true;
+
     private @Nullable ClaimResult answer;
     private @Nullable Throwable failure;
 
@@ -17,7 +25,74 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable {
         this.attempt = attempt;
         this.number = number;
         this.sentAt = sentAt;
+        this.leftAt = sentAt;
     }
+
+    // ---- inside the key's events
+
+    /** It stands in a line of the backend, or did a moment ago. */
+    boolean isHeldBack(long now) {
+        boolean is = attempt.services.backend.holdsBack(attempt.claim);
+        if (is) {
+            leftAt = now;
+        }
+        return is;
+    }
+
+    /** True if it has been unanswered for so long that it is given up. */
+    boolean isLate(long now, long bearable) {
+        boolean is = now - leftAt >= bearable;
+        if (is) {
+            gate().window.late(leftAt);
+        }
+        return is;
+    }
+
+    /** Nobody waits for its answer any more. A store that is late has it before it all the same, so it counts for its time. */
+    void giveUp() {
+        long now = attempt.services.timing.now();
+        lostSight = isHeldBack(now);
+        if (gate().window.isNarrow() && !isTimeOver(now)) {
+            gate().window.givenUp(this);
+        } else {
+            settle();
+        }
+    }
+
+    private boolean isTimeOver(long now) {
+        return now - leftAt >= attempt.services.timing.commandTimeout;
+    }
+
+    @Override
+    public boolean isOver(long now) {
+        boolean is = isTimeOver(now);
+        if (is) {
+            attempt.owner.post(this::settle);
+        }
+        return is;
+    }
+
+    private void settle() {
+        if (counted) {
+            counted = false;
+            gate().settled();
+        }
+    }
+
+    @Override
+    public void run() {
+        if (answer != null && !lostSight) {
+            gate().window.answered(leftAt);
+        }
+        settle();
+        if (answer != null) {
+            attempt.answered(this, answer);
+        } else if (failure != null) {
+            attempt.refused(number, failure);
+        }
+    }
+
+    // ---- on whichever thread
 
     @Override
     Gate gate() {
@@ -39,15 +114,5 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable {
     void failed(Throwable reason) {
         failure = reason;
         attempt.owner.post(this);
-    }
-
-    /** Inside the key's events. */
-    @Override
-    public void run() {
-        if (answer != null) {
-            attempt.answered(number, sentAt, answer);
-        } else if (failure != null) {
-            attempt.refused(number, failure);
-        }
     }
 }

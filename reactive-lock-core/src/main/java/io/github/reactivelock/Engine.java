@@ -205,6 +205,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             services.timing.relax(this::shortestLease);
         }
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
+        services.gate.window.tick(now);
         services.renewals.send();
     }
 

@@ -17,7 +17,7 @@ import reactor.core.Disposable;
 /**
  * What leaves for the store, and when. While there is no connection nothing leaves: questions wait here, where one that
  * is not wanted any more goes without a trace, and not in a driver, which would send all of them afterwards. While there is
- * one, at most {@link #MOST_UNANSWERED} claims are unanswered at a time, so that a question that left is soon read, and its
+ * one, only so many claims are unanswered at a time ({@link Window}), so that a question that left is soon read, and its
  * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
  * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
  *
@@ -34,16 +34,17 @@ final class Gate extends Mailbox {
         void refuse(Throwable failure);
     }
 
-    /** What drivers and servers take in far less time than the command timeout. */
-    static final int MOST_UNANSWERED = 4_096;
-
     /** Enough to notice that a store answers again, and few enough for it to deal with when it does. */
     static final int MOST_IN_SILENCE = 128;
 
     private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
 
+    /** One answer that came an hour late says little about the next one, which may be lost. */
+    private static final long LONGEST_PATIENCE = Duration.ofMinutes(1).toNanos();
+
     final LockBackend backend;
     final Timing timing;
+    final Window window;
     /** Renewals, which leave as soon as there is a connection. */
     private Runnable first = () -> {};
 
@@ -53,7 +54,6 @@ final class Gate extends Mailbox {
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
     private final AtomicInteger inLine = new AtomicInteger();
 
-    private final AtomicInteger unanswered = new AtomicInteger();
     private final AtomicInteger leftInSilence = new AtomicInteger();
     /** When the first of them left. */
     private volatile long silentSince;
@@ -68,6 +68,7 @@ final class Gate extends Mailbox {
         super("(any)");
         this.backend = backend;
         this.timing = timing;
+        this.window = new Window(timing);
         this.answeredAt = timing.now();
     }
 
@@ -90,14 +91,7 @@ final class Gate extends Mailbox {
 
     /** True if a claim may leave now, and counts it; otherwise it is to be {@linkplain #add added}. */
     boolean lets() {
-        if (!isOpen()) {
-            return false;
-        }
-        boolean lets = unanswered.incrementAndGet() <= MOST_UNANSWERED;
-        if (!lets) {
-            unanswered.decrementAndGet();
-        }
-        return lets;
+        return isOpen() && window.lets();
     }
 
     void add(Question claim) {
@@ -120,32 +114,46 @@ final class Gate extends Mailbox {
 
     /** No answer is waited for any more to a claim that left. */
     void settled() {
-        unanswered.decrementAndGet();
+        window.settled();
         if (inLine.get() > 0) {
             post(this::goOn);
         }
     }
 
     /**
-     * Why a claim that has waited here since a moment must not wait any longer, if so.
+     * Why what has waited here since a moment must not wait any longer, if so.
      *
      * @param bearable nanoseconds
      */
     @Nullable
     TimeoutException standstill(long since, long bearable) {
+        return standstill(since, bearable, timing.now() - answeredAt);
+    }
+
+    /**
+     * As {@link #standstill(long, long)}, for a claim that waits for its turn. Few claims leave where they are late, so those
+     * behind them hear by themselves that none is answered, though releases may be.
+     */
+    @Nullable
+    TimeoutException claimsStandstill(long since, long bearable) {
         long now = timing.now();
-        long waited = now - since;
+        long silent = now - window.answeredAt();
+        boolean isLong = window.isNarrow() && silent >= Math.max(bearable, patience());
+        return standstill(since, bearable, isLong ? silent : now - answeredAt);
+    }
+
+    private @Nullable TimeoutException standstill(long since, long bearable, long silent) {
+        long waited = timing.now() - since;
         boolean connected = backend.isReady();
         if (waited < (connected ? bearable : opening.longestWait(bearable))) {
             return null;
         } else if (!connected) {
             return Opening.unconnected(waited);
         }
-        long silent = now - answeredAt;
         return silent < bearable
                 ? null
                 : new TimeoutException("it waited in this process for " + millis(waited) + " ms, behind "
-                        + unanswered.get() + " questions of which the store answered none for " + millis(silent)
+                        + window.unanswered() + " questions of which the store answered none for " + millis(silent)
                         + " ms; look whether it is up and reachable");
     }
 
@@ -186,7 +194,7 @@ final class Gate extends Mailbox {
      * and has been late before; asked everything again, it would never catch up.
      */
     long patience() {
-        return Math.max(timing.commandTimeout, 2 * took);
+        return Math.max(timing.commandTimeout, Math.min(2 * took, LONGEST_PATIENCE));
     }
 
     /** As {@link #patience()}, if the lease depends on the answer: there is time to ask again before it ends. */
@@ -263,9 +271,8 @@ final class Gate extends Mailbox {
         if (!releases.isEmpty()) {
             next = takeFirst(releases);
             inLine.decrementAndGet();
-        } else if (unanswered.get() < MOST_UNANSWERED && !claims.isEmpty()) {
+        } else if (!claims.isEmpty() && window.lets()) {
             next = takeFirst(claims);
-            unanswered.incrementAndGet();
         }
         if (next != null) {
             next.leave();

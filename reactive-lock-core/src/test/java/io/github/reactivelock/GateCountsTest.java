@@ -47,10 +47,10 @@ class GateCountsTest {
 
         assertThat(ended).isEqualTo(FLOWS);
         eventually(engine.services.gate::isOpen);
-        assertThat(IntStream.rangeClosed(0, Gate.MOST_UNANSWERED)
+        assertThat(IntStream.rangeClosed(0, Window.MOST)
                         .filter(i -> engine.services.gate.lets())
                         .count())
-                .isEqualTo(Gate.MOST_UNANSWERED);
+                .isEqualTo(engine.services.gate.window.width());
         new LockClient(engine, options).close().block(LIMIT);
     }
 

@@ -18,20 +18,20 @@ class GateLoadTest extends GateFlows {
 
     @Test
     void onlySoManyClaimsAreUnansweredAndTheOthersLeaveInTheirOrder() {
-        flows(Gate.MOST_UNANSWERED + 100);
-        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED);
+        flows(Window.MOST + 100);
+        assertThat(store.count("claim")).isEqualTo(Window.MOST);
 
         for (int i = 0; i < 60; i++) {
             store.claim().answer(ScriptedBackend.queued());
         }
 
-        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED + 60);
+        assertThat(store.count("claim")).isEqualTo(Window.MOST + 60);
         assertThat(store.ids).doesNotHaveDuplicates().isEqualTo(inOrder(store.ids));
     }
 
     @Test
     void whoeverComesWhileATurnIsOnItsWayOvertakesNobody() throws Exception {
-        flows(Gate.MOST_UNANSWERED);
+        flows(Window.MOST);
         TestSubscriber<LockHandle> first = flows(1).get(0);
         Cohort cohort = bench.engine.cohortOf(store.claim().claim().id());
         CountDownLatch busy = new CountDownLatch(1);
@@ -49,7 +49,7 @@ class GateLoadTest extends GateFlows {
         seen.countDown();
         other.join();
 
-        assertThat(store.ids).hasSize(Gate.MOST_UNANSWERED + 2).isEqualTo(inOrder(store.ids));
+        assertThat(store.ids).hasSize(Window.MOST + 2).isEqualTo(inOrder(store.ids));
         assertThat(first.isTerminated() || second.isTerminated()).isFalse();
     }
 
@@ -71,9 +71,9 @@ class GateLoadTest extends GateFlows {
 
     @Test
     void standingInTheLineOfThisProcessIsNotTheStoresSilence() {
-        List<TestSubscriber<LockHandle>> flows = flows(Gate.MOST_UNANSWERED + 100);
+        List<TestSubscriber<LockHandle>> flows = flows(Window.MOST + 100);
         List<Asked<ClaimResult>> asked = new ArrayList<>();
-        for (int i = 0; i < Gate.MOST_UNANSWERED; i++) {
+        for (int i = 0; i < Window.MOST; i++) {
             asked.add(store.claim());
         }
         bench.time.advance(COMMAND_TIMEOUT.minus(TICK));
@@ -81,12 +81,12 @@ class GateLoadTest extends GateFlows {
         bench.time.advance(COMMAND_TIMEOUT.minus(TICK));
 
         assertThat(failed(flows)).isZero();
-        assertThat(store.count("claim")).isEqualTo(Gate.MOST_UNANSWERED + 100);
+        assertThat(store.count("claim")).isEqualTo(Window.MOST + 100);
     }
 
     @Test
     void aStoreThatAnswersNobodyIsToldWithTheNumberOfThoseBefore() {
-        List<TestSubscriber<LockHandle>> flows = flows(3 * Gate.MOST_UNANSWERED);
+        List<TestSubscriber<LockHandle>> flows = flows(3 * Window.MOST);
 
         bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
         bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
@@ -158,7 +158,7 @@ class GateLoadTest extends GateFlows {
 
     @Test
     void flowsThatGiveUpMakeRoomForOthers() {
-        List<TestSubscriber<LockHandle>> flows = flows(Gate.MOST_UNANSWERED + 10);
+        List<TestSubscriber<LockHandle>> flows = flows(Window.MOST + 10);
         store.log.clear();
 
         flows.subList(0, 10).forEach(TestSubscriber::cancel);

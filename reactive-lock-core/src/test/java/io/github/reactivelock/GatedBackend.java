@@ -33,9 +33,22 @@ final class GatedBackend implements LockBackend {
 
     void open() {
         isShut = false;
-        for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+        while (letOneThrough()) {
+            // the next one
+        }
+    }
+
+    /** The oldest that waits; false if none does. */
+    boolean letOneThrough() {
+        Runnable next = waiting.poll();
+        if (next != null) {
             next.run();
         }
+        return next != null;
+    }
+
+    int waiting() {
+        return waiting.size();
     }
 
     private <T> Mono<T> gated(Mono<T> command) {

@@ -85,4 +85,17 @@ class RepeatedReleaseTest {
         assertThat(store.count("release")).isEqualTo(2);
         bench.assertNothingIsLeft();
     }
+
+    @Test
+    void anAnswerThatCameAnHourLateDoesNotKeepALostReleaseForHours() {
+        LockClient client =
+                bench.with(options -> options.withLease(Duration.ofHours(3)).withoutRenewal());
+        LockHandle handle = bench.hold(client, "k", 1);
+        bench.lateAnswer(Duration.ofHours(1));
+        subscribe(handle.release());
+
+        bench.time.advance(Duration.ofMinutes(1).plus(TICK).plus(PAUSE));
+
+        assertThat(store.count("release")).isEqualTo(2);
+    }
 }

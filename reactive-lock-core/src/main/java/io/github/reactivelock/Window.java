@@ -1,0 +1,120 @@
+package io.github.reactivelock;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How many claims may be unanswered at a time: as many as the store answers in time. One that is late still works through
+ * what nobody waits for any more, and each claim that is given up leaves a release behind; asked as much as before, it would
+ * be late for ever. So where claims are late, and none is in time, half as many may be unanswered, and one more for each that
+ * is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Safe for use from any thread.
+ */
+final class Window {
+
+    /** A claim for whose answer nobody waits any more. */
+    interface GivenUp {
+        /** True if its time is over, and then it is settled. On any thread. */
+        boolean isOver(long now);
+    }
+
+    /** What drivers and servers take in far less time than the command timeout. */
+    static final int MOST = 4_096;
+
+    /** Few enough for a store that many processes ask. */
+    static final int LEAST = 8;
+
+    private final Timing timing;
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final AtomicInteger width = new AtomicInteger(MOST);
+    /** In about the order in which they left. */
+    private final Queue<GivenUp> givenUp = new ConcurrentLinkedQueue<>();
+    /** Answers in time, but not soon. */
+    private final AtomicInteger slow = new AtomicInteger();
+    /** When a claim was last answered in time. */
+    private volatile long inTimeAt;
+
+    /** When one was last answered at all. */
+    private volatile long answeredAt;
+
+    private volatile long narrowedAt;
+
+    Window(Timing timing) {
+        this.timing = timing;
+        this.inTimeAt = timing.now();
+        this.answeredAt = inTimeAt;
+        this.narrowedAt = inTimeAt;
+    }
+
+    /** True if one more claim may leave, which is counted then. */
+    boolean lets() {
+        boolean lets = unanswered.incrementAndGet() <= width.get();
+        if (!lets) {
+            unanswered.decrementAndGet();
+        }
+        return lets;
+    }
+
+    /** No answer is waited for any more to a claim that left. */
+    void settled() {
+        unanswered.decrementAndGet();
+    }
+
+    /** Nobody waits for this one any more, and its time is not over. */
+    void givenUp(GivenUp question) {
+        givenUp.add(question);
+    }
+
+    /** Called by the engine's tick. */
+    void tick(long now) {
+        GivenUp first = givenUp.peek();
+        while (first != null && first.isOver(now)) {
+            givenUp.remove(first);
+            first = givenUp.peek();
+        }
+    }
+
+    int unanswered() {
+        return unanswered.get();
+    }
+
+    /** Claims were late, and not enough have been in time since then. */
+    boolean isNarrow() {
+        return width.get() < MOST;
+    }
+
+    long answeredAt() {
+        return answeredAt;
+    }
+
+    int width() {
+        return width.get();
+    }
+
+    /** The store answered a claim that left then, whether somebody still waited or not. */
+    void answered(long leftAt) {
+        long now = timing.now();
+        answeredAt = now;
+        if (now - leftAt >= timing.commandTimeout) {
+            late(leftAt);
+            return;
+        }
+        inTimeAt = now;
+        int before = width.get();
+        boolean isSoon = now - leftAt < timing.commandTimeout / 4; // far from what would make it late again
+        if (before < MOST && (isSoon || slow.incrementAndGet() % before == 0)) {
+            width.compareAndSet(before, before + 1);
+        }
+    }
+
+    /**
+     * A claim that left then was not answered in time. That tells nothing if another one was meanwhile, as where one shard of
+     * a store is gone, and nothing new if it left before it was known.
+     */
+    void late(long leftAt) {
+        if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
+            narrowedAt = timing.now();
+            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get()) / 2));
+        }
+    }
+}
