@@ -220,14 +220,14 @@ RETURNING claim_id, token, lease_end - ${now} AS remaining
 -- The same where the row is known to exist: less than an INSERT that finds it. The client brings the token, so there is no row
 -- to answer; it is the time of the grant, and higher than the last, or nothing is taken.
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
-WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 100000) <= ?
+WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 1000000) <= ?
     AND greatest(lease_end, watched_until + 1, ?) <= ${now}
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
 
 -- name: retake mariadb
 /*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
-WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 100000) <= ?
+WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 1000000) <= ?
     AND greatest(lease_end, watched_until + 1, ?) <= ${now}
 
 -- name: try postgresql
