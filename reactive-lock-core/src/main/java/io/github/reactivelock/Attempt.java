@@ -211,6 +211,7 @@ final class Attempt implements Phase, Gate.Question {
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(question.sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
+            rest(); // an answer to a question before the last may say so
             owner.busy(this);
         } else {
             owner.failAll(new LockUnavailableException(

@@ -17,6 +17,8 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
 
     /** In the window of the gate. */
     private boolean counted = true;
+    /** Counted as one that stands in a line of the backend. */
+    private boolean stands;
 
     private @Nullable ClaimResult answer;
     private @Nullable Throwable failure;
@@ -35,14 +37,32 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
         boolean is = attempt.services.backend.holdsBack(attempt.claim);
         if (is) {
             leftAt = now;
+            stand();
+        } else {
+            standNoMore();
         }
         return is;
+    }
+
+    private void stand() {
+        if (counted && !stands) {
+            stands = true;
+            gate().window.stands();
+            gate().post(gate()::goOnIfWanted);
+        }
+    }
+
+    private void standNoMore() {
+        if (stands) {
+            stands = false;
+            gate().window.standsNoMore();
+        }
     }
 
     /** True if it has been unanswered for so long that it is given up. */
     boolean isLate(long now, long bearable) {
         boolean is = now - leftAt >= bearable;
-        if (is) {
+        if (is && isTimeOver(now)) { // where the lease is short, nobody waits for so long
             gate().window.late(leftAt);
         }
         return is;
@@ -75,6 +95,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     private void settle() {
         if (counted) {
             counted = false;
+            standNoMore();
             gate().settled();
         }
     }
@@ -83,6 +104,8 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     public void run() {
         if (answer != null && !lostSight) {
             gate().window.answered(leftAt);
+        } else if (failure != null && !stands) {
+            gate().window.refused(leftAt);
         }
         settle();
         if (answer != null) {

@@ -26,6 +26,9 @@ final class Window {
 
     private final Timing timing;
     private final AtomicInteger unanswered = new AtomicInteger();
+    /** Those of them that stand in a line of the backend: the store has not got them, and they take no turn from others. */
+    private final AtomicInteger standing = new AtomicInteger();
+
     private final AtomicInteger width = new AtomicInteger(MOST);
     /** In about the order in which they left. */
     private final Queue<GivenUp> givenUp = new ConcurrentLinkedQueue<>();
@@ -34,7 +37,7 @@ final class Window {
     /** When a claim was last answered in time. */
     private volatile long inTimeAt;
 
-    /** When one was last answered at all. */
+    /** When one was last answered at all, or soon refused. */
     private volatile long answeredAt;
 
     private volatile long narrowedAt;
@@ -48,7 +51,8 @@ final class Window {
 
     /** True if one more claim may leave, which is counted then. */
     boolean lets() {
-        boolean lets = unanswered.incrementAndGet() <= width.get();
+        int then = unanswered.incrementAndGet();
+        boolean lets = then <= MOST && then - standing.get() <= width.get();
         if (!lets) {
             unanswered.decrementAndGet();
         }
@@ -58,6 +62,16 @@ final class Window {
     /** No answer is waited for any more to a claim that left. */
     void settled() {
         unanswered.decrementAndGet();
+    }
+
+    /** One that left was seen in a line of the backend. */
+    void stands() {
+        standing.incrementAndGet();
+    }
+
+    /** It is there no more, or is about to be settled. */
+    void standsNoMore() {
+        standing.decrementAndGet();
     }
 
     /** Nobody waits for this one any more, and its time is not over. */
@@ -83,6 +97,7 @@ final class Window {
         return width.get() < MOST;
     }
 
+    /** When the store last showed that it deals with claims. */
     long answeredAt() {
         return answeredAt;
     }
@@ -101,10 +116,25 @@ final class Window {
         }
         inTimeAt = now;
         int before = width.get();
-        boolean isSoon = now - leftAt < timing.commandTimeout / 4; // far from what would make it late again
-        if (before < MOST && (isSoon || slow.incrementAndGet() % before == 0)) {
+        if (before < MOST && (isSoon(now - leftAt) || slow.incrementAndGet() % before == 0)) {
             width.compareAndSet(before, before + 1);
         }
+    }
+
+    /**
+     * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not that the
+     * store is silent; whether it would have been in time, nobody knows.
+     */
+    void refused(long leftAt) {
+        long now = timing.now();
+        if (isSoon(now - leftAt)) {
+            answeredAt = now;
+        }
+    }
+
+    /** Far from what would make it late again. */
+    private boolean isSoon(long took) {
+        return took < timing.commandTimeout / 4;
     }
 
     /**
@@ -114,7 +144,7 @@ final class Window {
     void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
             narrowedAt = timing.now();
-            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get()) / 2));
+            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - standing.get()) / 2));
         }
     }
 }

@@ -17,7 +17,7 @@ class HeldBackTest {
 
     @Test
     void theirSilenceIsNotTheStoresAsLongAsItAnswersOthers() {
-        bench.store.holdsBack = true;
+        bench.store.holdsBack = claim -> true;
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         var unanswered = bench.store.claim();
         assertThat(unanswered.claim().key()).isEqualTo("k");
@@ -27,7 +27,7 @@ class HeldBackTest {
         }
         assertThat(flow.isTerminated()).isFalse();
 
-        bench.store.holdsBack = false;
+        bench.store.holdsBack = claim -> false;
         bench.time.advance(COMMAND_TIMEOUT.minus(TICK.multipliedBy(2)));
         assertThat(flow.isTerminated()).isFalse();
         bench.time.advance(TICK.multipliedBy(4));
@@ -38,7 +38,7 @@ class HeldBackTest {
     @Test
     void aStoreThatAnswersNobodyFailsThem() {
         bench.hold("before", 1);
-        bench.store.holdsBack = true;
+        bench.store.holdsBack = claim -> true;
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
 
         bench.time.advance(COMMAND_TIMEOUT.plus(TICK.multipliedBy(2)));

@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -60,7 +61,7 @@ final class ScriptedBackend implements LockBackend {
     /** Ids of claims in the order of their first questions. */
     final List<String> ids = new ArrayList<>();
 
-    private final List<Asked<ClaimResult>> claims = new ArrayList<>();
+    final List<Asked<ClaimResult>> claims = new ArrayList<>();
     private final List<Asked<RenewalResult>> renewals = new ArrayList<>();
     private final List<Asked<Boolean>> releases = new ArrayList<>();
     private Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
@@ -72,8 +73,8 @@ final class ScriptedBackend implements LockBackend {
     boolean confirmsReleases = true;
     /** All but this key's. */
     String releasedByHand = "";
-    /** Questions stand in a line of its own. */
-    boolean holdsBack;
+    /** Questions that stand in a line of its own. */
+    Predicate<Claim> holdsBack = claim -> false;
     /** Renewals succeed by themselves. */
     boolean confirmsRenewals;
 
@@ -93,7 +94,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public boolean holdsBack(Claim claim) {
-        return holdsBack;
+        return holdsBack.test(claim);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -102,14 +103,14 @@ class WindowTest extends GateFlows {
 
     @Test
     void claimsThatStandInALineOfTheBackendDoNotMakeItLate() {
-        bench.store.holdsBack = true;
+        bench.store.holdsBack = claim -> true;
         List<TestSubscriber<LockHandle>> flows = flows(100);
         flows.get(0).cancel();
         for (int i = 0; i < 5; i++) {
             bench.time.advance(COMMAND_TIMEOUT.dividedBy(2));
             bench.engine.services.gate.heard(bench.engine.services.timing.now());
         }
-        bench.store.holdsBack = false;
+        bench.store.holdsBack = claim -> false;
         answerAll(100);
 
         assertThat(failed(flows)).isZero();
@@ -169,5 +170,72 @@ class WindowTest extends GateFlows {
 
         assertThat(failed(more)).isEqualTo(1_000);
         assertThat(more.get(999).expectTerminalError()).hasMessageContaining("it waited in this process");
+    }
+
+    @Test
+    void claimsThatStandInALineOfTheBackendTakeNoTurnFromOthers() {
+        List<TestSubscriber<LockHandle>> flows = flows(20);
+        store.holdsBack = claim -> claim.key().equals("k") && !claim.id().equals(bench.claimId(0));
+        for (int i = 0; i < 9; i++) { // the first one is stuck, and the store answers renewals
+            bench.time.advance(TICK);
+            bench.engine.services.gate.heard(bench.engine.services.timing.now());
+        }
+        assertThat(failed(flows)).isOne();
+        assertThat(window.isNarrow()).isTrue();
+        assertThat(window.unanswered()).isEqualTo(19);
+
+        subscribe(bench.client.acquire("other"));
+
+        assertThat(store.count("claim")).isEqualTo(21);
+        store.holdsBack = claim -> false;
+        bench.time.advance(TICK);
+        flows(1);
+        assertThat(store.count("claim")).as("they have left by now").isEqualTo(21);
+        store.claim();
+        answerAll(20);
+        assertThat(store.count("claim")).isEqualTo(22);
+    }
+
+    @Test
+    void aShortLeaseThatHasAClaimAskedAboutAgainSoonTellsNothingOfTheStore() {
+        LockClient brief = bench.with(options -> options.withLease(Duration.ofMillis(600)));
+        subscribe(brief.acquire("brief"));
+        answerAll(1);
+
+        bench.time.advance(Duration.ofMillis(600));
+
+        assertThat(store.count("claim")).as("one was given up and asked again").isEqualTo(3);
+        assertThat(window.width()).isEqualTo(Window.MOST);
+    }
+
+    @Test
+    void whoeverWaitsBehindClaimsThatAreRefusedHearsOfThatAndNotOfSilence() {
+        flows(10);
+        bench.time.advance(TOO_LONG);
+        store.ignoreAll();
+        List<TestSubscriber<LockHandle>> flows = flows(10 * Window.LEAST);
+
+        for (int i = 0; i < 10; i++) {
+            bench.time.advance(Duration.ofMillis(300));
+            IntStream.range(0, Window.LEAST).forEach(each -> store.claim().fail());
+        }
+
+        assertThat(flows)
+                .allSatisfy(flow -> assertThat(flow.expectTerminalError()).hasMessageContaining("the store refused"));
+    }
+
+    @Test
+    void anAnswerToAnOlderQuestionOfAClaimThatOnlyTriesLeavesTheNewerOneUncounted() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.tryAcquire("k"));
+        answerAll(1);
+        bench.time.advance(Bench.LEASE.dividedBy(3).plus(TICK));
+        bench.time.advance(TOO_LONG.plus(TICK.multipliedBy(2)));
+        assertThat(store.count("claim")).isEqualTo(3);
+
+        store.claim().answer(new ClaimResult.Busy());
+        bench.time.advance(TOO_LONG.multipliedBy(2));
+
+        assertThat(flow.isTerminatedComplete()).isTrue();
+        assertThat(window.unanswered()).isZero();
     }
 }
