@@ -12,7 +12,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     final long sentAt;
     /** When it left, or was last seen in a line of the backend. */
     private volatile long leftAt;
-    /** It was given up in a line of the backend, and nobody sees when it leaves. */
+    /** It was given up in a line of the backend, so it is not seen when it leaves. */
     private boolean lostSight;
 
     /** In the window of the gate. */
@@ -62,13 +62,13 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     /** True if it has been unanswered for so long that it is given up. */
     boolean isLate(long now, long bearable) {
         boolean is = now - leftAt >= bearable;
-        if (is && isTimeOver(now)) { // where the lease is short, nobody waits for so long
+        if (is && isTimeOver(now)) { // a short lease gives up sooner, which tells nothing
             gate().window.late(leftAt);
         }
         return is;
     }
 
-    /** Nobody waits for its answer any more. A store that is late has it before it all the same, so it counts for its time. */
+    /** Its answer is not waited for any more. A store that is late still has to deal with it, so it counts for its time. */
     void giveUp() {
         long now = attempt.services.timing.now();
         lostSight = isHeldBack(now);

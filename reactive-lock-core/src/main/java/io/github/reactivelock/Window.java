@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * How many claims may be unanswered at a time: as many as the store answers in time. One that is late still works through
- * what nobody waits for any more, and each claim that is given up leaves a release behind; asked as much as before, it would
+ * what is not waited for any more, and each claim that is given up leaves a release behind; asked as much as before, it would
  * be late for ever. So where claims are late, and none is in time, half as many may be unanswered, and one more for each that
  * is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Safe for use from any thread.
  */
 final class Window {
 
-    /** A claim for whose answer nobody waits any more. */
+    /** A claim whose answer is not waited for any more. */
     interface GivenUp {
         /** True if its time is over, and then it is settled. On any thread. */
         boolean isOver(long now);
@@ -74,7 +74,7 @@ final class Window {
         standing.decrementAndGet();
     }
 
-    /** Nobody waits for this one any more, and its time is not over. */
+    /** This one is not waited for any more, and its time is not over. */
     void givenUp(GivenUp question) {
         givenUp.add(question);
     }
@@ -123,7 +123,7 @@ final class Window {
 
     /**
      * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not that the
-     * store is silent; whether it would have been in time, nobody knows.
+     * store is silent; whether it would have been in time is not known.
      */
     void refused(long leftAt) {
         long now = timing.now();

@@ -11,7 +11,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Flows that take a lock of their own again and again, over a store that works through its questions one after the other, also
- * through those that nobody waits for any more.
+ * through those that are not waited for any more.
  */
 class OverloadTest {
 

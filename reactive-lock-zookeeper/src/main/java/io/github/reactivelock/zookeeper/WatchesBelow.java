@@ -145,7 +145,7 @@ final class WatchesBelow {
             }
         }
 
-        /** Whoever subscribes after this begins another one. */
+        /** A subscriber that comes after this begins another one. */
         void end(Throwable why) {
             boolean unused = all.remove(path, this);
             takeBack();
