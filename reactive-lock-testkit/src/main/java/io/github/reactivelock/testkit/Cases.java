@@ -32,7 +32,7 @@ abstract class Cases {
     static final LockOptions DEFAULTS = LockOptions.defaults();
     static final LockOptions FIFO = DEFAULTS.withFairness(Fairness.FIFO);
 
-    private static final Duration IMPATIENCE = Duration.ofMillis(500);
+    static final Duration IMPATIENCE = Duration.ofMillis(500);
 
     final LockBackendContract contract;
     private final String unique = UUID.randomUUID().toString();

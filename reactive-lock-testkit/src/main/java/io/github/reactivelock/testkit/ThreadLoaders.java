@@ -43,6 +43,8 @@ public final class ThreadLoaders {
             "NIOWorkerThread",
             "stall-watch");
 
+    private static final long OPENINGS = 10;
+
     private ThreadLoaders() {}
 
     /**
@@ -105,7 +107,8 @@ public final class ThreadLoaders {
         Function<String, LockBackend> open = constructor.newInstance();
         LockBackend backend = open.apply(address);
         Set<Signal> signals = ConcurrentHashMap.newKeySet();
-        Disposable listening = backend.signals().subscribe(signals::add);
+        // As the engine does: a driver whose classes are loaded anew may not open in time on a busy machine.
+        Disposable listening = backend.signals().retry(OPENINGS).subscribe(signals::add);
         Await.until("signals come", () -> signals.contains(new Signal.Reconnected()));
         Claim first = claim();
         Claim second = claim();
