@@ -5,6 +5,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.netty.util.Version;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -114,25 +115,40 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     }
 
     private void opened(@Nullable C connection, @Nullable Throwable error) {
-        Throwable refusal = error == null ? closedError() : error;
-        for (Use<C> use = next(connection); use != null; use = next(connection)) {
-            try {
-                if (connection == null) {
-                    use.refused().accept(refusal);
-                } else {
-                    use.action().accept(connection);
-                }
-            } catch (Throwable e) { // or those behind it would wait for ever
-                log.error("a use of a new connection failed; please report this", e);
-            }
+        if (connection == null) {
+            refuseAll(error == null ? closedError() : error);
+            return;
         }
-        if (connection != null && open == null) { // closed meanwhile
+        for (Use<C> use = next(connection); use != null; use = next(connection)) {
+            Consumer<C> action = use.action();
+            run(() -> action.accept(connection));
+        }
+        if (open == null) { // closed meanwhile
             var unused = connection.closeAsync();
         }
     }
 
+    /** Those that waited, and not those that ask again when they hear of it: for them it is opened anew. */
+    private void refuseAll(Throwable error) {
+        List<Use<C>> refused;
+        synchronized (waiting) {
+            refused = List.copyOf(waiting);
+            waiting.clear();
+            opening = false;
+        }
+        refused.forEach(use -> run(() -> use.refused().accept(error)));
+    }
+
+    private static void run(Runnable part) {
+        try {
+            part.run();
+        } catch (Throwable e) { // or those behind it would wait for ever
+            log.error("a use of a new connection failed; please report this", e);
+        }
+    }
+
     /** The next use to serve. When there is none, the connection becomes visible to later uses. */
-    private @Nullable Use<C> next(@Nullable C connection) {
+    private @Nullable Use<C> next(C connection) {
         synchronized (waiting) {
             Use<C> next = waiting.poll();
             if (next == null) {
