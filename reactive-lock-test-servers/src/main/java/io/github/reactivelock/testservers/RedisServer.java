@@ -110,14 +110,26 @@ public final class RedisServer implements AutoCloseable {
      */
     @CanIgnoreReturnValue
     public @Nullable Object command(String... words) {
+        return commands(List.of(List.of(words))).get(0);
+    }
+
+    /**
+     * Sends several commands together, as {@link #command} sends one.
+     *
+     * @param commands each the command and its arguments; so few that the answers fit into the buffers of a socket
+     * @return their answers
+     * @throws IllegalStateException with the server's message if it answers one of them with an error
+     */
+    public List<@Nullable Object> commands(List<List<String>> commands) {
         try (Resp connection = speaksTlsOnly() ? Resp.encrypted(port) : Resp.plain(port)) {
             int password = config.indexOf("--requirepass") + 1;
             if (password > 0) {
-                connection.command("AUTH", config.get(password));
+                connection.commands(List.of(List.of("AUTH", config.get(password))));
             }
-            return connection.command(words);
+            return connection.commands(commands);
         } catch (IOException e) {
-            throw new UncheckedIOException("Redis did not answer " + words[0], e);
+            throw new UncheckedIOException(
+                    "Redis did not answer " + commands.get(0).get(0), e);
         }
     }
 

@@ -16,7 +16,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** The part of the Redis protocol that tests need to ask a server: no library, no pipelining. */
+/** The part of the Redis protocol that tests need to ask a server: no library. */
 final class Resp implements AutoCloseable {
 
     private final Socket socket;
@@ -49,20 +49,24 @@ final class Resp implements AutoCloseable {
         return socket;
     }
 
-    /** The answer: a String, a Long, a List of answers, or null. An error of the server is thrown. */
+    /**
+     * The answers to commands that are sent together: each a String, a Long, a List of answers, or null. An error of the server
+     * is thrown.
+     */
     @CanIgnoreReturnValue
-    @Nullable
-    Object command(String... words) throws IOException {
+    List<@Nullable Object> commands(List<List<String>> commands) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.write(ascii("*" + words.length + "\r\n"));
-        for (String word : words) {
-            byte[] bytes = word.getBytes(StandardCharsets.UTF_8);
-            out.write(ascii("$" + bytes.length + "\r\n"));
-            out.write(bytes);
-            out.write(ascii("\r\n"));
+        for (List<String> words : commands) {
+            out.write(ascii("*" + words.size() + "\r\n"));
+            for (String word : words) {
+                byte[] bytes = word.getBytes(StandardCharsets.UTF_8);
+                out.write(ascii("$" + bytes.length + "\r\n"));
+                out.write(bytes);
+                out.write(ascii("\r\n"));
+            }
         }
         socket.getOutputStream().write(out.toByteArray());
-        return answer();
+        return list(commands.size());
     }
 
     private @Nullable Object answer() throws IOException {
@@ -73,7 +77,7 @@ final class Resp implements AutoCloseable {
             case ':' -> Long.valueOf(rest);
             case '-' -> throw new IllegalStateException(rest);
             case '$' -> bulk(Integer.parseInt(rest));
-            case '*' -> list(Integer.parseInt(rest));
+            case '*' -> rest.equals("-1") ? null : list(Integer.parseInt(rest));
             default -> throw new IOException("not the Redis protocol: " + line);
         };
     }
@@ -89,10 +93,7 @@ final class Resp implements AutoCloseable {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    private @Nullable List<@Nullable Object> list(int length) throws IOException {
-        if (length < 0) {
-            return null;
-        }
+    private List<@Nullable Object> list(int length) throws IOException {
         List<@Nullable Object> all = new ArrayList<>();
         for (int i = 0; i < length; i++) {
             all.add(answer());

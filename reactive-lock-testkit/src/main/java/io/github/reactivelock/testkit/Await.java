@@ -15,13 +15,19 @@ final class Await {
 
     /** Far more than working code takes, even on a busy machine. */
     static final Duration LIMIT = Duration.ofSeconds(60);
+    /** For hundreds of things one after another. */
+    static final Duration LONG_LIMIT = Duration.ofMinutes(5);
 
     private Await() {}
 
     /** The value of a Mono that must have one. */
     @CanIgnoreReturnValue
     static <T> T get(Mono<T> mono) {
-        return Objects.requireNonNull(mono.block(LIMIT), "the Mono completed empty");
+        return get(mono, LIMIT);
+    }
+
+    static <T> T get(Mono<T> mono, Duration limit) {
+        return Objects.requireNonNull(mono.block(limit), "the Mono completed empty");
     }
 
     static boolean isEmpty(Mono<?> mono) {

@@ -17,10 +17,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
@@ -34,10 +37,14 @@ abstract class Cases {
 
     static final Duration IMPATIENCE = Duration.ofMillis(500);
 
+    /** Of one kind of question to the store, so that each is answered soon on a busy machine too. */
+    static final int AT_ONCE = 16;
+
     final LockBackendContract contract;
     private final String unique = UUID.randomUUID().toString();
     private final List<LockClient> clients = new ArrayList<>();
     private final List<String> keys = new ArrayList<>();
+    private final AtomicInteger probes = new AtomicInteger();
     private final List<Disposable> schedulers = new ArrayList<>();
     final String key = key("k");
 
@@ -130,7 +137,11 @@ abstract class Cases {
         close();
         LockBackend probe = contract.newBackend();
         try {
-            keys.forEach(used -> assertNothingIsLeft(probe, used));
+            Await.run(
+                    Flux.fromIterable(keys)
+                            .flatMap(used -> isLeftFree(probe, used), AT_ONCE)
+                            .then(),
+                    Await.LONG_LIMIT);
             contract.assertStoreIsClean();
         } finally {
             Await.run(probe.close());
@@ -142,15 +153,26 @@ abstract class Cases {
         schedulers.forEach(Disposable::dispose);
     }
 
-    /** Checks that the store grants a fresh claim, and that no claim waits behind it. */
-    private static void assertNothingIsLeft(LockBackend probe, String key) {
-        Await.until("'" + key + "' can be acquired and no claim waits for it", () -> {
-            Claim claim = new Claim(
-                    key, UUID.randomUUID().toString().substring(0, 22), "probe", Duration.ofMinutes(1), Claim.Mode.TRY);
-            boolean granted = Await.get(probe.claim(claim)) instanceof ClaimResult.Granted;
-            boolean alone = Await.get(probe.inspect(key)) instanceof LockInfo.Held held && held.waiters() == 0;
-            assertThat(Await.get(probe.release(claim))).isEqualTo(granted);
-            return granted && alone;
-        });
+    /** Waits until the store grants a fresh claim, and no claim waits behind it. */
+    private Mono<Boolean> isLeftFree(LockBackend probe, String key) {
+        return Mono.defer(() -> isNowFree(probe, key))
+                .repeatWhenEmpty(tries -> tries.delayElements(Duration.ofMillis(5)))
+                .timeout(Await.LIMIT)
+                .onErrorMap(
+                        TimeoutException.class,
+                        e -> new AssertionError("'" + key + "' cannot be acquired, or a claim waits for it", e));
+    }
+
+    private Mono<Boolean> isNowFree(LockBackend probe, String key) {
+        // No random name: making one may block the thread of an answer.
+        String id = unique.substring(0, 13) + "-" + probes.incrementAndGet();
+        Claim claim = new Claim(key, id, "probe", Duration.ofMinutes(1), Claim.Mode.TRY);
+        return probe.claim(claim)
+                .map(answer -> answer instanceof ClaimResult.Granted)
+                .flatMap(granted -> probe.inspect(key)
+                        .map(seen -> granted && seen instanceof LockInfo.Held held && held.waiters() == 0)
+                        .flatMap(alone -> probe.release(claim)
+                                .doOnNext(released -> assertThat(released).isEqualTo(granted))
+                                .filter(released -> alone)));
     }
 }

@@ -34,13 +34,15 @@ abstract class ExclusionCases extends Cases {
         // A store that does not push takes the time of one poll for every change of client.
         int rounds = contract.lacking().contains(Feature.PUSHED_GRANTS) ? 3 : 20;
 
-        Await.run(Flux.range(0, 40)
-                .flatMap(
-                        flow -> clients.get(flow % 4)
-                                .withLock(key, counter.increment())
-                                .repeat(rounds - 1),
-                        40)
-                .then());
+        Await.run(
+                Flux.range(0, 40)
+                        .flatMap(
+                                flow -> clients.get(flow % 4)
+                                        .withLock(key, counter.increment())
+                                        .repeat(rounds - 1),
+                                40)
+                        .then(),
+                Await.LONG_LIMIT);
 
         counter.verify();
         assertThat(counter.value()).isEqualTo(40L * rounds);

@@ -135,14 +135,14 @@ abstract class LookingCases extends Cases {
         Set<String> names = IntStream.range(0, MANY)
                 .mapToObj(number -> key("many:" + number))
                 .collect(Collectors.toCollection(TreeSet::new));
-        List<LockHandle> held =
-                Await.get(Flux.fromIterable(names).flatMap(client::acquire, 64).collectList());
+        List<LockHandle> held = Await.get(
+                Flux.fromIterable(names).flatMap(client::acquire, AT_ONCE).collectList(), Await.LONG_LIMIT);
 
         List<LockInfo.Held> listed = Await.get(client.list(prefix).limitRate(10).collectList());
         List<LockInfo.Held> first = Await.get(client.list(prefix).take(3).collectList());
 
         assertThat(keys(listed)).isEqualTo(names);
         assertThat(first).hasSize(3);
-        Await.run(Flux.fromIterable(held).flatMap(LockHandle::release, 64).then());
+        Await.run(Flux.fromIterable(held).flatMap(LockHandle::release, AT_ONCE).then(), Await.LONG_LIMIT);
     }
 }

@@ -43,7 +43,7 @@ public final class ThreadLoaders {
             "NIOWorkerThread",
             "stall-watch");
 
-    private static final long OPENINGS = 10;
+    private static final long OPENINGS = 100;
 
     private ThreadLoaders() {}
 

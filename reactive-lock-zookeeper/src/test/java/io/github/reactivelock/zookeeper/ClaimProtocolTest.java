@@ -94,9 +94,11 @@ class ClaimProtocolTest extends Fixture {
     void aReleaseAmongAThousandWaitersIsOneEvent() throws InterruptedException {
         ZooKeeperLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
-        List<Claim> line =
-                IntStream.rangeClosed(0, 1_000).mapToObj(i -> claim()).toList();
-        ClaimResult unused = Flux.fromIterable(line).concatMap(backend::claim).blockLast(Duration.ofMinutes(1));
+        // No lease is over before all stand in line, however long that takes.
+        List<Claim> line = IntStream.rangeClosed(0, 1_000)
+                .mapToObj(i -> claim(key, Claim.Mode.QUEUE, Duration.ofMinutes(10), Claim.Keeping.RENEWED))
+                .toList();
+        ClaimResult unused = Flux.fromIterable(line).concatMap(backend::claim).blockLast(Duration.ofMinutes(5));
         // A waiter is answered before its watch is in force; the next command of the session is behind all of them.
         ZooKeepers.get(backend.inspect(key));
         long before = ZooKeepers.deletionsTold();
