@@ -69,14 +69,22 @@ final class ClaimRegistry {
         });
     }
 
-    /** Looks first: to a busy lock nothing is written. */
+    /**
+     * Looks first: to a busy lock nothing is written. A server that is behind the leader may still see a lock that was given
+     * back, so it catches up before the answer is that the lock is busy.
+     */
     private Mono<ClaimResult> enterIfFree(ClaimState standing) {
-        return nodes.line(standing.claim.key()).flatMap(line -> {
-            if (line.admits(standing.claim.share()) || line.has(standing.claim.id())) {
-                return enter(standing, true);
-            }
-            return release(standing.claim).thenReturn(new ClaimResult.Busy());
-        });
+        Claim claim = standing.claim;
+        return nodes.line(claim.key())
+                .filter(line -> lets(claim, line))
+                .switchIfEmpty(Mono.defer(() -> nodes.latestLine(claim.key())))
+                .flatMap(line -> lets(claim, line)
+                        ? enter(standing, true)
+                        : release(claim).thenReturn(new ClaimResult.Busy()));
+    }
+
+    private static boolean lets(Claim claim, Line line) {
+        return line.admits(claim.share()) || line.has(claim.id());
     }
 
     private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {

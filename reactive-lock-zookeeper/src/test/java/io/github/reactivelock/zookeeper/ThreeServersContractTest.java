@@ -1,14 +1,21 @@
 package io.github.reactivelock.zookeeper;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
 /** The contract on an ensemble of three. */
 class ThreeServersContractTest extends LockBackendContract {
@@ -27,6 +34,31 @@ class ThreeServersContractTest extends LockBackendContract {
     static void stop() throws Exception {
         users.close();
         cluster.close();
+    }
+
+    /** How far a server is behind is up to the machine: a busy one shows most. */
+    @Test
+    void aTryFindsALockFreeThatWasGivenBackThroughAnotherServer() {
+        List<LockClient> clients = cluster.getInstances().stream()
+                .map(server -> LockClient.create(
+                        ZooKeeperLockBackend.connect("127.0.0.1:" + server.getPort(), Fixture.patient())))
+                .toList();
+        String key = "given back elsewhere " + UUID.randomUUID();
+        for (int i = 0; i < 300; i++) {
+            release(ZooKeepers.get(clients.get(i % 3).acquire(key)));
+
+            LockHandle tried = clients.get((i + 1) % 3).tryAcquire(key).block(ZooKeepers.LIMIT);
+
+            assertThat(tried).as("round %s", i).isNotNull();
+            release(tried);
+        }
+        for (LockClient client : clients) {
+            var unused = client.close().block(ZooKeepers.LIMIT);
+        }
+    }
+
+    private static void release(LockHandle held) {
+        var unused = held.release().block(ZooKeepers.LIMIT);
     }
 
     @Override
