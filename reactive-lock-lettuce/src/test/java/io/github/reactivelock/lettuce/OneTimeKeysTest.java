@@ -1,7 +1,6 @@
 package io.github.reactivelock.lettuce;
 
 import static io.github.reactivelock.lettuce.RedisFixture.claim;
-import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
@@ -27,7 +26,8 @@ class OneTimeKeysTest {
     @Test
     void aLockThatIsTakenOnceLeavesLessThanTwoHundredBytesForTenMinutes() {
         LockBackend backend = fixture.backend();
-        take(backend, claim("warm up"));
+        assertThat(takenOnce(backend, claim("warm up")).block(RedisFixture.PATIENCE))
+                .isTrue();
         long before = used();
 
         List<Claim> claims =
