@@ -73,6 +73,7 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return likely.isEmpty() && !isOpen;
     }
 
+    /** Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of them. */
     LockInfo info() {
         if (holders.isEmpty()) {
             return new LockInfo.Free(key);
@@ -81,7 +82,7 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         LockInfo.Held seen = answers.stream()
                 .filter(answer -> shownBy(answer).stream().anyMatch(shown -> isSame(shown, newest)))
                 .map(LockInfo.Held.class::cast)
-                .findFirst()
+                .max(Comparator.comparingLong(LockInfo.Held::waiters))
                 .orElseThrow();
         return new LockInfo.Held(
                 key,

@@ -65,6 +65,29 @@ class ObserverTest {
         assertThat(quorum.isCurrent("k", token(9)).block(LIMIT)).isFalse();
     }
 
+    /** Two nodes agree on the owner, so the third is not waited for; whichever they are, one of them knows the claim. */
+    @Test
+    void aClaimThatAMajorityQueuedIsShownWhicheverNodesAnswer() {
+        for (int late = 0; late < 3; late++) {
+            for (int silent = 0; silent < 3; silent++) {
+                for (int node = 0; node < 3; node++) {
+                    if (node == late) {
+                        held(node, "one", token(7));
+                    } else {
+                        nodes.get(node).info = Mono.just(new LockInfo.Held(
+                                "k", "one", token(7), LEASE, 1, null, List.of(new LockInfo.Waiting("two", null))));
+                    }
+                }
+                nodes.get(silent).info = Mono.never();
+
+                assertThat(quorum.inspect("k").block(LIMIT)).isInstanceOfSatisfying(LockInfo.Held.class, held -> {
+                    assertThat(held.waiters()).isOne();
+                    assertThat(held.queue()).containsExactly(new LockInfo.Waiting("two", null));
+                });
+            }
+        }
+    }
+
     @Test
     void aHoldIsCurrentWhereAMajorityShowsItsToken() {
         held(0, "one", token(7));

@@ -8,6 +8,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /** Waits on a test's own thread: always until a deadline, never for a fixed time. */
@@ -91,13 +93,21 @@ final class Await {
 
     /** Polls until the condition is true. */
     static void until(String what, BooleanSupplier isSo) {
+        Object unused = seen(what, isSo::getAsBoolean, is -> is);
+    }
+
+    /** What a look shows as soon as that is so. Another look may be answered by another server, which is behind. */
+    static <T> T seen(String what, Supplier<T> look, Predicate<T> isSo) {
         long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
+        T seen = look.get();
+        while (!isSo.test(seen)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("not so within " + LIMIT + ": " + what);
             }
             pause();
+            seen = look.get();
         }
+        return seen;
     }
 
     private static void pause() {

@@ -69,11 +69,11 @@ abstract class LookingCases extends Cases {
         CompletableFuture<LockHandle> one = first.acquire(key).toFuture();
         untilQueued(observer, key, 1);
         CompletableFuture<LockHandle> other = second.acquire(key).toFuture();
-        untilQueued(observer, key, 2);
 
-        List<LockInfo.Waiting> queue =
-                Await.get(observer.inspect(key)).held().orElseThrow().queue();
+        LockInfo.Held seen = Await.seen(
+                "two wait", () -> Await.get(observer.inspect(key)).held().orElseThrow(), lock -> lock.waiters() == 2);
 
+        List<LockInfo.Waiting> queue = seen.queue();
         assertThat(queue).extracting(LockInfo.Waiting::owner).containsExactly("first", "second");
         queue.forEach(waiting -> assertAge(waiting.age(), Feature.AGE_OF_WAITERS));
         Await.run(held.release());
@@ -92,9 +92,11 @@ abstract class LookingCases extends Cases {
                 Await.get(client.acquire(key("list"))));
         CompletableFuture<LockHandle> waiting =
                 client().acquire(held.get(0).key()).toFuture();
-        untilQueued(client, held.get(0).key(), 1);
 
-        List<LockInfo.Held> listed = Await.get(client().list(prefix).collectList());
+        List<LockInfo.Held> listed = Await.seen(
+                "the list shows who waits",
+                () -> Await.get(client().list(prefix).collectList()),
+                locks -> locks.stream().anyMatch(lock -> lock.waiters() == 1));
 
         assertThat(keys(listed)).containsExactly(held.get(0).key(), held.get(1).key());
         assertThat(listed)
