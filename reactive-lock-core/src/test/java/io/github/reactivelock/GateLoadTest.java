@@ -84,8 +84,9 @@ class GateLoadTest extends GateFlows {
         assertThat(store.count("claim")).isEqualTo(Window.MOST + 100);
     }
 
+    /** Releases are answered, so as many claims leave as the halved window lets; which ones depends on the ids. */
     @Test
-    void aStoreThatAnswersNobodyIsToldWithTheNumberOfThoseBefore() {
+    void aStoreThatAnswersNoClaimIsToldWithTheNumberOfThoseBefore() {
         List<TestSubscriber<LockHandle>> flows = flows(3 * Window.MOST);
 
         bench.time.advance(COMMAND_TIMEOUT.plus(TICK));
@@ -93,9 +94,13 @@ class GateLoadTest extends GateFlows {
 
         assertThat(failed(flows)).isEqualTo(flows.size());
         assertThat(flows.get(0).expectTerminalError()).hasMessageContaining("did not answer within 2000 ms");
-        assertThat(flows.get(flows.size() - 1).expectTerminalError())
-                .hasMessageContaining("it waited in this process")
-                .hasMessageContaining("questions of which the store answered none");
+        int left = (int) store.count("claim");
+        assertThat(left).isBetween(Window.MOST, Window.MOST + Window.MOST / 2);
+        assertThat(flows.stream()
+                        .map(flow -> flow.expectTerminalError().getMessage())
+                        .filter(message -> message.contains("it waited in this process")))
+                .hasSize(flows.size() - left)
+                .allMatch(message -> message.contains("questions of which the store answered none"));
     }
 
     @Test
