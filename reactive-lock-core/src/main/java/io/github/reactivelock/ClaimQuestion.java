@@ -10,7 +10,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     private final Attempt attempt;
     final int number;
     final long sentAt;
-    /** When it left, or was last seen in a line of the backend. */
+    /** When it left; where it stood in a line of the backend, when that was last seen, or first seen to be over. */
     private volatile long leftAt;
     /** It was given up in a line of the backend, so it is not seen when it leaves. */
     private boolean lostSight;
@@ -32,11 +32,13 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
 
     // ---- inside the key's events
 
-    /** It stands in a line of the backend, or did a moment ago. */
+    /** It stands in a line of the backend. One that has left since the last look may have left just now. */
     boolean isHeldBack(long now) {
         boolean is = attempt.services.backend.holdsBack(attempt.claim);
-        if (is) {
+        if (is || stands) {
             leftAt = now;
+        }
+        if (is) {
             stand();
         } else {
             standNoMore();

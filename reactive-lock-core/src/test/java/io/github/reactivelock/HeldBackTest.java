@@ -35,6 +35,23 @@ class HeldBackTest {
         assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
 
+    /** The engine's thread gets no turn for longer than the store may take; one of them leaves the line at the end of that. */
+    @Test
+    void aPauseOfTheEngineIsNotTheirSilence() {
+        bench.store.holdsBack = claim -> true;
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.time.advance(TICK.multipliedBy(2));
+
+        bench.time.pause(COMMAND_TIMEOUT.multipliedBy(2));
+        bench.store.holdsBack = claim -> false;
+        bench.time.advance(TICK);
+        assertThat(flow.isTerminated()).isFalse();
+        var asked = bench.store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
     @Test
     void aStoreThatAnswersNobodyFailsThem() {
         bench.hold("before", 1);
