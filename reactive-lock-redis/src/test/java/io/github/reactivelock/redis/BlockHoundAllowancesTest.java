@@ -7,7 +7,11 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -51,6 +55,50 @@ class BlockHoundAllowancesTest {
                 .verify(Duration.ofSeconds(30));
         timers.dispose();
         stopping.dispose();
+    }
+
+    /** As where a timer is set while a client closes: an executor takes back what it was given, if it ends meanwhile. */
+    @Test
+    void anExecutorThatEndsMayTakeBackATimerFromAThreadThatMustNotBlock() throws Exception {
+        CountDownLatch locked = new CountDownLatch(1);
+        CompletableFuture<Void> unlock = new CompletableFuture<>();
+        AtomicReference<Thread> worker = new AtomicReference<>();
+        ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1, task -> {
+            worker.set(new Thread(task) {
+                @Override
+                public void interrupt() { // under the lock of the executor
+                    locked.countDown();
+                    unlock.join();
+                    super.interrupt();
+                }
+            });
+            return worker.get();
+        });
+        timers.submit(() -> {}).get();
+        while (!waits(worker)) {
+            Thread.onSpinWait();
+        }
+        Thread ending = new Thread(timers::shutdown);
+        ending.start();
+        assertThat(locked.await(30, TimeUnit.SECONDS)).isTrue();
+
+        AtomicReference<Thread> asking = new AtomicReference<>();
+        CompletableFuture<Boolean> takenBack = CompletableFuture.supplyAsync(() -> onNonBlockingThread(() -> {
+            asking.set(Thread.currentThread());
+            return timers.remove(() -> {});
+        }));
+        while (!takenBack.isDone() && !waits(asking)) {
+            Thread.onSpinWait();
+        }
+        unlock.complete(null);
+
+        assertThat(takenBack).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(false);
+        ending.join();
+        assertThat(timers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static boolean waits(AtomicReference<Thread> thread) {
+        return thread.get() != null && thread.get().getState() == Thread.State.WAITING;
     }
 
     private static <T> T onNonBlockingThread(Callable<T> action) {

@@ -6,7 +6,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
  * Tells BlockHound, where it watches, what a client may do on any thread. Its random name comes out of a file that always
- * answers at once. Its timers are stopped under locks that the JDK's executors hold for a few instructions; an error thrown
+ * answers at once. Its timers are set and stopped under locks that the JDK's executors hold for a few instructions; an error thrown
  * from inside would leave such a lock broken, and with it a scheduler that the whole application shares. BlockHound finds
  * this class by itself, and nothing else needs it.
  */
@@ -19,7 +19,7 @@ public final class BlockHoundAllowances implements BlockHoundIntegration {
     public void applyTo(BlockHound.Builder builder) {
         builder.allowBlockingCallsInside(RandomId.class.getName(), "next");
         builder.allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove");
-        for (String method : List.of("addWorker", "shutdown", "shutdownNow")) {
+        for (String method : List.of("addWorker", "remove", "shutdown", "shutdownNow")) {
             builder.allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", method);
         }
     }
