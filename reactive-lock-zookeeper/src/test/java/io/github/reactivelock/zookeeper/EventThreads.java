@@ -22,5 +22,8 @@ public final class EventThreads implements BlockHoundIntegration {
         builder.allowBlockingCallsInside(
                 "org.apache.zookeeper.ClientCnxnSocketNetty$ZKClientPipelineFactory", "initChannel");
         builder.allowBlockingCallsInside("org.apache.zookeeper.server.NettyServerCnxnFactory", "initSSL");
+        // It takes locks there that it holds for a few instructions; an error from inside leaves them broken for ever.
+        builder.allowBlockingCallsInside("org.apache.zookeeper.ClientCnxnSocketNetty", "wakeupCnxn");
+        builder.allowBlockingCallsInside("org.apache.zookeeper.ClientCnxnSocketNetty$1", "operationComplete");
     }
 }
