@@ -54,7 +54,7 @@ class RedisFencingGuardTest extends GuardContract {
     void aHolderWhoseLeaseEndedIsRefusedAndChangesNothing() {
         LockClient lock = RedisFixture.client(LettuceLockBackend.connect(redis.server.uri()));
         LockOptions brief =
-                LockOptions.defaults().withLease(Duration.ofMillis(200)).withoutRenewal();
+                LockOptions.defaults().withLease(Duration.ofSeconds(3)).withoutRenewal();
         LockHandle stale = lock.with(brief).acquire("account").block(LIMIT);
         LockHandle next = lock.acquire("account").block(LIMIT);
         assertThat(guard.write("account", next.fencingToken(), "SET", "new").block(LIMIT))

@@ -233,7 +233,7 @@ class FaultTest {
     @Test
     void anExpiredRowIsTakenOverInPlace() {
         LockOptions brief =
-                LockOptions.defaults().withLease(Duration.ofMillis(300)).withoutRenewal();
+                LockOptions.defaults().withLease(Duration.ofSeconds(3)).withoutRenewal();
         LockHandle expired =
                 client(database.backend()).with(brief).acquire("expired").block(Databases.LIMIT);
         LockHandle next = client(database.backend()).acquire("expired").block(Databases.LIMIT);

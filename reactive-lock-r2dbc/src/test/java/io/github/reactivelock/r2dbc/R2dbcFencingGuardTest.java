@@ -118,7 +118,7 @@ class R2dbcFencingGuardTest {
         R2dbcFencingGuard guard = guard(database);
         LockClient lock = Databases.client(database.backend());
         LockOptions brief =
-                LockOptions.defaults().withLease(Duration.ofMillis(300)).withoutRenewal();
+                LockOptions.defaults().withLease(Duration.ofSeconds(3)).withoutRenewal();
         LockHandle stale = lock.with(brief).acquire("account:7").block(Databases.LIMIT);
         LockHandle next = lock.acquire("account:7").block(Databases.LIMIT);
         write(guard, "account:7", next.fencingToken(), 100).block(Databases.LIMIT);

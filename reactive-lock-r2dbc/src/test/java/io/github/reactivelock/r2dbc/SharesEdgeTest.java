@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Until when the mark of a shared lock keeps claims for the whole out. */
 class SharesEdgeTest extends SharesFixture {
 
-    private static final Duration SHORT = Duration.ofMillis(500);
+    private static final Duration SHORT = Duration.ofSeconds(3);
 
     private long holders(LockBackend by) {
         return get(by.inspect(key)) instanceof LockInfo.Held held && held.shares() != null
