@@ -139,7 +139,10 @@ abstract class LookingCases extends Cases {
                 .mapToObj(number -> key("many:" + number))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<LockHandle> held = Await.get(
-                Flux.fromIterable(names).flatMap(client::acquire, AT_ONCE).collectList(), Await.LONG_LIMIT);
+                Flux.fromIterable(names)
+                        .flatMap(name -> patiently(client, name), AT_ONCE)
+                        .collectList(),
+                Await.LONG_LIMIT);
 
         List<LockInfo.Held> listed = Await.get(client.list(prefix).limitRate(10).collectList());
         List<LockInfo.Held> first = Await.get(client.list(prefix).take(3).collectList());
