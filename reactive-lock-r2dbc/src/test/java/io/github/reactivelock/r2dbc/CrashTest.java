@@ -104,6 +104,7 @@ class CrashTest {
 
         Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
         Disposable watching = one.events("forgotten").subscribe(seen::add);
+        Databases.until("the watch is in force", () -> !seen.isEmpty());
         CompletableFuture<LockHandle> again = one.acquire("forgotten").retry(5).toFuture();
         CompletableFuture<LockHandle> others =
                 other.acquire("forgotten").retry(5).toFuture();
