@@ -74,12 +74,9 @@ abstract class Cases {
 
     /** Acquires through an impatient client, and retries if the store is busy. */
     final LockHandle acquired(LockClient impatient) {
-        return Await.get(patiently(impatient, key));
-    }
-
-    static Mono<LockHandle> patiently(LockClient client, String key) {
-        return client.acquire(key)
-                .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockUnavailableException));
+        return Await.get(impatient
+                .acquire(key)
+                .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockUnavailableException)));
     }
 
     /** For a backend that is used without a client. */
