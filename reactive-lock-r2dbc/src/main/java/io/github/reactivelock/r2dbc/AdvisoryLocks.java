@@ -6,6 +6,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
@@ -91,7 +92,7 @@ public final class AdvisoryLocks {
      * @param work given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
      * @return the work's outcome, after the commit; empty if the lock is held; the driver's error, or a
-     *     {@link java.util.concurrent.TimeoutException} if no connection was free, or the lock was not answered for, in time
+     *     {@link TimeoutException} if no connection was free, or the lock was not answered for, in time
      */
     public <T> Mono<T> tryWithLock(String key, Function<Connection, Mono<T>> work) {
         String name = name(key);
@@ -120,7 +121,7 @@ public final class AdvisoryLocks {
      * @param <T> the value's type
      * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} if the lock was lost
      *     while the work ran, or the database did not answer in time at its end; the driver's error, or a
-     *     {@link java.util.concurrent.TimeoutException} if no connection was free, or no answer came, before the work
+     *     {@link TimeoutException} if no connection was free, or no answer came, before the work
      */
     public <T> Mono<T> tryWithSessionLock(String key, Mono<T> work) {
         String name = name(key);
@@ -178,7 +179,8 @@ public final class AdvisoryLocks {
     }
 
     private Mono<Connection> connected() {
-        return inTime(database.borrow());
+        return database.borrow(new Borrowing.Limit(
+                limit, () -> new TimeoutException("no connection was free within " + limit.toMillis() + " ms")));
     }
 
     private String name(String key) {

@@ -1,12 +1,19 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -16,7 +23,8 @@ import reactor.util.context.Context;
  *
  * <pre>
  * state    event
- * ASKED    the connection or an error comes -> GIVEN, and the command has it; the command is given up -> LEFT
+ * ASKED    the connection or an error comes -> GIVEN, and the command has it; the command is given up -> LEFT; its time
+ *          is over -> LEFT, and the command has an error
  * GIVEN    final: the command gives the connection back, also if it was given up in that moment
  * LEFT     final: a connection that comes goes back at once
  * </pre>
@@ -37,18 +45,34 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         FOREIGN
     }
 
+    /**
+     * How long a connection is waited for. An operator that gives up behind this one may drop a connection that comes in that
+     * moment, and nobody would give it back.
+     *
+     * @param time from when it is asked for
+     * @param late says that none came
+     */
+    record Limit(Duration time, Supplier<Throwable> late) {}
+
     private final CoreSubscriber<? super Connection> command;
     private final Line line;
+    private final @Nullable Limit limit;
+    private final Disposable.Swap timer = Disposables.swap();
     private final AtomicReference<State> state = new AtomicReference<>(State.ASKED);
     private volatile Subscription asked = Operators.emptySubscription();
 
-    Borrowing(CoreSubscriber<? super Connection> command, Line line) {
+    Borrowing(CoreSubscriber<? super Connection> command, Line line, @Nullable Limit limit) {
         this.command = command;
         this.line = line;
+        this.limit = limit;
     }
 
     private boolean becomes(State next) {
-        return state.compareAndSet(State.ASKED, next);
+        boolean does = state.compareAndSet(State.ASKED, next);
+        if (does) {
+            timer.dispose();
+        }
+        return does;
     }
 
     @Override
@@ -60,6 +84,11 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     public void onSubscribe(Subscription subscription) {
         asked = subscription;
         command.onSubscribe(this);
+        Limit most = limit;
+        if (most != null) {
+            boolean unused = timer.update(
+                    DriverThreads.timer().schedule(() -> end(most), most.time().toNanos(), TimeUnit.NANOSECONDS));
+        }
         subscription.request(Long.MAX_VALUE);
     }
 
@@ -94,10 +123,22 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     @Override
     public void request(long count) {}
 
+    private void end(Limit over) {
+        if (leaves()) {
+            command.onError(over.late().get());
+        }
+    }
+
     @Override
     public void cancel() {
-        if (becomes(State.LEFT) && line == Line.OURS) {
+        boolean unused = leaves();
+    }
+
+    private boolean leaves() {
+        boolean does = becomes(State.LEFT);
+        if (does && line == Line.OURS) {
             asked.cancel();
         }
+        return does;
     }
 }

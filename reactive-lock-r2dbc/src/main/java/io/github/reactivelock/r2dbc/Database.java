@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
@@ -147,14 +148,18 @@ final class Database {
                 .as(sql.dialect::apart);
     }
 
-    /** A connection that comes after its command was given up goes back at once. */
     Mono<Connection> borrow() {
+        return borrow(null);
+    }
+
+    /** A connection that comes after its command was given up, or its limit is over, goes back at once. */
+    Mono<Connection> borrow(Borrowing.@Nullable Limit limit) {
         Mono<Connection> opened =
                 sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))));
         return new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super Connection> command) {
-                opened.subscribe(new Borrowing(command, line));
+                opened.subscribe(new Borrowing(command, line, limit));
             }
         };
     }

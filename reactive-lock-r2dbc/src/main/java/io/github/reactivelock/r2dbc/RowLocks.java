@@ -173,8 +173,7 @@ public final class RowLocks {
 
     private Mono<Connection> connected(String key) {
         return connections
-                .borrow()
-                .timeout(forConnection, Mono.error(() -> exhausted(key, null)), DriverThreads.timer())
+                .borrow(new Borrowing.Limit(forConnection, () -> exhausted(key, null)))
                 .onErrorMap(R2dbcTimeoutException.class, error -> exhausted(key, error));
     }
 

@@ -8,16 +8,24 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
@@ -58,7 +66,7 @@ class BorrowingTest {
         assertThat(inLine).allSatisfy(each -> assertThat(each).failsWithin(Databases.LIMIT));
         Databases.until("none stands there any more", () -> standing(pool) == 0);
         Mono.from(taken.close()).block(Databases.LIMIT);
-        assertThat(question(database).block(Databases.LIMIT)).isPositive();
+        assertThat(question(database).retry(50).block(Databases.LIMIT)).isPositive(); // the first takes its time
         database.close().block(Databases.LIMIT);
     }
 
@@ -110,6 +118,56 @@ class BorrowingTest {
         Databases.until("it is opened", () -> made.size() == 1);
         Databases.until("and closed", () -> isClosed(made.get(0)));
         database.close().block(Databases.LIMIT);
+    }
+
+    /** Hands over a connection when it is told to. */
+    private static final class Handing implements ConnectionFactory {
+        private final AtomicInteger closed = new AtomicInteger();
+        private @Nullable MonoSink<Connection> asked;
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return Mono.<Connection>create(sink -> asked = sink);
+        }
+
+        void hand() {
+            Objects.requireNonNull(asked).success((Connection) Proxy.newProxyInstance(
+                    Handing.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("close")) {
+                            return Mono.fromRunnable(closed::incrementAndGet);
+                        }
+                        return method.getReturnType().equals(Publisher.class) ? Mono.never() : null;
+                    }));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return () -> "PostgreSQL";
+        }
+    }
+
+    @Test
+    void aConnectionIsNotLostWhenACallerThatWaitsForItForAWhileLeavesInThatMoment() throws Exception {
+        Handing factory = new Handing();
+        AdvisoryLocks locks = AdvisoryLocks.using(factory);
+        CyclicBarrier both = new CyclicBarrier(2);
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        for (int i = 1; i <= 20_000; i++) {
+            var leaving = locks.tryWithLock("k", connection -> Mono.never()).subscribe(work -> {}, error -> {});
+            Future<?> handed = pool.submit(() -> {
+                both.await();
+                factory.hand();
+                return true;
+            });
+
+            both.await();
+            leaving.dispose();
+
+            assertThat(handed).succeedsWithin(Databases.LIMIT);
+            int all = i;
+            Databases.until("it was closed", () -> factory.closed.get() == all);
+        }
+        pool.shutdown();
     }
 
     private static boolean isClosed(Connection connection) {
