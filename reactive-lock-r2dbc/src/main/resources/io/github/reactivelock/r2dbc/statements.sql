@@ -204,6 +204,7 @@ SELECT l.claim_id, l.token, l.lease_end - ${now} AS remaining
 FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
 
 -- name: keep mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
 
 -- name: take postgresql
@@ -409,6 +410,10 @@ DELETE FROM ${waiter} WHERE claim_id = ?
 -- Leaves the queue without the lock's row, unless a share stands behind that may fit then.
 DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
 
+-- name: leave_quietly mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
+
 -- name: leave_dead
 DELETE FROM ${waiter} WHERE lock_key = ? AND alive_until <= ?
 
@@ -605,6 +610,10 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 -- name: watch_on
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
 
+-- name: watch_on mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
+
 -- name: watch_told
 SELECT token, claim_id, (SELECT coalesce(max(e.number), 0) FROM ${event} e WHERE e.lock_key = l.lock_key) AS newest
 FROM ${lock} l WHERE lock_key = ?
@@ -696,6 +705,7 @@ WHERE o.expires <= ${now}
 
 -- name: once_begin mariadb
 -- Assigned from left to right: what decides is changed last.
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 INSERT INTO ${once} (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
 ON DUPLICATE KEY UPDATE
     run_id = IF(expires <= ${now}, VALUES(run_id), run_id),
@@ -716,13 +726,29 @@ SELECT run_id, outcome FROM ${once} WHERE once_key = ?
 -- Never shortens: one that comes late finds the time of a key whose work has completed.
 UPDATE ${once} SET expires = greatest(expires, ${now} + ?) WHERE once_key = ? AND run_id = ?
 
+-- name: once_renew mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${once} SET expires = greatest(expires, ${now} + ?) WHERE once_key = ? AND run_id = ?
+
 -- name: once_done
+UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
+
+-- name: once_done mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_outcome
 UPDATE ${once} SET outcome = ?, expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
+-- name: once_outcome mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
+UPDATE ${once} SET outcome = ?, expires = ${now} + ? WHERE once_key = ? AND run_id = ?
+
 -- name: once_undo
+DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
+
+-- name: once_undo mariadb
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 
 -- name: once_outdated
