@@ -24,7 +24,7 @@ record Observer(Voters nodes, Scheduler timer) {
     /** While votes are counted the lock is free, but for those who share it already. Fails if silent nodes decide whose it is. */
     Mono<LockInfo> inspect(String key) {
         return settled(look(key), View::isCertain).map(view -> {
-            if (view.holders().isEmpty() && view.silent() > 0 && !view.isCertain() && view.showsAny()) {
+            if (view.isUndecided()) {
                 throw undecided(view);
             }
             return view.info();
@@ -98,17 +98,15 @@ record Observer(Voters nodes, Scheduler timer) {
             Watch watch = new Watch(key, nodes.size());
             Sinks.Many<Optional<Pushed<LockEvent>>> again =
                     Sinks.many().unicast().onBackpressureBuffer();
+            Runnable lookAgain = () -> again.tryEmitNext(Optional.empty()).orThrow();
             Flux<Optional<Pushed<LockEvent>>> moments =
                     again.asFlux().concatMap(moment -> Mono.delay(MOMENT, timer).thenReturn(moment));
             return Flux.merge(nodes.pushed(node -> node.events(key)).map(Optional::of), moments)
                     .concatMap(told -> Flux.fromIterable(told(watch, told.orElse(null)))
                             .concatWith(look(key)
                                     .flatMapIterable(view -> told.isPresent()
-                                            ? watch.seen(
-                                                    view,
-                                                    () -> again.tryEmitNext(Optional.empty())
-                                                            .orThrow())
-                                            : watch.seenAgain(view))));
+                                            ? watch.seen(view, lookAgain)
+                                            : watch.seenAgain(view, lookAgain))));
         });
     }
 

@@ -265,6 +265,7 @@ public final class QuorumLockBackend implements LockBackend {
 
     // ---- the rest
 
+    /** Fails where silent nodes decide it. */
     @Override
     public Mono<LockInfo> inspect(String key) {
         return observer.inspect(key);
@@ -278,7 +279,7 @@ public final class QuorumLockBackend implements LockBackend {
 
     /**
      * Asks the first node that is connected for the keys, and a majority about each: a lock that only other nodes show is
-     * missing.
+     * missing, and so is one for which {@link #inspect} would fail.
      */
     @Override
     public Mono<LockPage> list(String prefix, String from) {

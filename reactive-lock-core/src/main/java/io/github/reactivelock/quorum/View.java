@@ -73,6 +73,11 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return likely.isEmpty() && !isOpen;
     }
 
+    /** Nobody is known to be in, and silent nodes may know of somebody. */
+    boolean isUndecided() {
+        return holders.isEmpty() && silent > 0 && !isCertain() && showsAny();
+    }
+
     /** Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of them. */
     LockInfo info() {
         if (holders.isEmpty()) {
@@ -123,8 +128,7 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return answers.stream().flatMap(answer -> shownBy(answer).stream());
     }
 
-    /** Whether a node shows anybody. */
-    boolean showsAny() {
+    private boolean showsAny() {
         return shown().findAny().isPresent();
     }
 

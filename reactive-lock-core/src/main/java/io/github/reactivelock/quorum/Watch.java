@@ -65,7 +65,7 @@ final class Watch {
                 List<LockEvent> events = new ArrayList<>();
                 opened(named(released), events);
                 closed(token, events);
-                return events;
+                return begun ? events : List.of();
             }
         }
         return List.of();
@@ -93,10 +93,18 @@ final class Watch {
         return seen(view, view.isCertain());
     }
 
-    /** What the other look showed. Who watches hears of a lock in any case; later, nothing has happened that is not certain. */
-    List<LockEvent> seenAgain(View view) {
+    /**
+     * What the other look showed. Later, nothing has happened that is not certain. Who begins to watch hears of a lock in any
+     * case, but for one that may be whose silent nodes say: that is looked for again and again.
+     */
+    List<LockEvent> seenAgain(View view, Runnable again) {
         View later = uncertain == null ? view : view.after(uncertain);
         uncertain = null;
+        if (!begun && pushing.size() >= majority && later.isUndecided()) {
+            uncertain = view;
+            again.run();
+            return List.of();
+        }
         return seen(later, later.isCertain() || !begun);
     }
 

@@ -8,6 +8,9 @@ import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -23,7 +26,7 @@ class WatchTest {
             new ScriptedNode(0, new ArrayList<>()),
             new ScriptedNode(1, new ArrayList<>()),
             new ScriptedNode(2, new ArrayList<>()));
-    private final List<LockEvent> heard = new ArrayList<>();
+    private final List<LockEvent> heard = new CopyOnWriteArrayList<>();
     private final Disposable watching;
 
     WatchTest() {
@@ -41,6 +44,15 @@ class WatchTest {
 
     private void push(int node, LockEvent event) {
         nodes.get(node).events.tryEmitNext(event).orThrow();
+    }
+
+    /** A look that is on its way on another thread may have to be waited for. */
+    private static void until(BooleanSupplier isSo) {
+        Integer unused = Mono.just(0)
+                .delayElement(Duration.ofMillis(10))
+                .repeat()
+                .takeUntil(tick -> isSo.getAsBoolean())
+                .blockLast(Duration.ofSeconds(60));
     }
 
     /** Until then one node may tell of an owner, and that is not enough to believe it. */
@@ -75,6 +87,46 @@ class WatchTest {
         assertThat(heard)
                 .containsExactly(
                         FREE, new LockEvent.Acquired("k", "worker", TOKEN), new LockEvent.Released("k", TOKEN));
+    }
+
+    /** The first look finds votes that are being counted, so nothing is told yet. */
+    @Test
+    void nothingIsToldBeforeTheSnapshot() {
+        held(0, "next", TOKEN + 1);
+        held(1, "next", TOKEN + 2);
+        push(0, FREE);
+        push(1, FREE);
+
+        push(0, new LockEvent.Released("k", TOKEN));
+        push(1, new LockEvent.Released("k", TOKEN));
+        held(0, "next", TOKEN + 2);
+        push(0, new LockEvent.Acquired("k", "next", TOKEN + 2));
+
+        until(() -> !heard.isEmpty());
+        assertThat(heard).first().isInstanceOf(LockEvent.Snapshot.class);
+        assertThat(heard).doesNotContain(new LockEvent.Released("k", TOKEN));
+    }
+
+    /** As long as one that is cut off from here, and not from the owner, says whose it is. */
+    @Test
+    void aLockIsNotToldToBeFreeAsLongAsASilentNodeDecidesIt() {
+        AtomicInteger looks = new AtomicInteger();
+        held(0, "worker", TOKEN);
+        nodes.get(2).info = Mono.error(() -> new IllegalStateException("silent " + looks.incrementAndGet()));
+        push(0, FREE);
+        push(1, FREE);
+        until(() -> looks.get() >= 5);
+        assertThat(heard).isEmpty();
+
+        held(2, "worker", TOKEN);
+        push(2, new LockEvent.Acquired("k", "worker", TOKEN));
+
+        until(() -> !heard.isEmpty());
+        assertThat(heard)
+                .first()
+                .isInstanceOfSatisfying(
+                        LockEvent.Snapshot.class,
+                        shown -> assertThat(shown.info().isHeldBy("worker")).isTrue());
     }
 
     /** The looks take time, and the lock may have gone on when a majority has told of an end. */
