@@ -104,8 +104,8 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
 
     @Override
     public void run() {
-        if (answer != null && !lostSight) {
-            gate().window.answered(leftAt);
+        if (answer != null && !lostSight) { // one that has left since the last look may have left just now
+            gate().window.answered(stands ? attempt.services.timing.now() : leftAt);
         } else if (failure != null && !stands) {
             gate().window.refused(leftAt);
         }

@@ -52,6 +52,22 @@ class HeldBackTest {
         assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
+    /** The answer is there before the engine has looked again. */
+    @Test
+    void anAnswerRightAfterAPauseOfTheEngineIsNotLate() {
+        bench.store.holdsBack = claim -> true;
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.time.advance(TICK.multipliedBy(2));
+
+        bench.time.pause(COMMAND_TIMEOUT.multipliedBy(2));
+        bench.store.holdsBack = claim -> false;
+        var asked = bench.store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        assertThat(bench.engine.services.gate.window.width()).isEqualTo(Window.MOST);
+    }
+
     @Test
     void aStoreThatAnswersNobodyFailsThem() {
         bench.hold("before", 1);
