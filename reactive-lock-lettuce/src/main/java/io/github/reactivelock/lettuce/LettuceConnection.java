@@ -154,9 +154,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
+        watch(connection, source.scripts(connection)); // the server may be gone before it takes the script
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
-            watch(connection, source.scripts(connection));
             // Holds come over this connection, so from now on no move may be missed. When a channel is confirmed again,
             // every listener checks its waiting claims and holds again.
             watches.add(source.moves()

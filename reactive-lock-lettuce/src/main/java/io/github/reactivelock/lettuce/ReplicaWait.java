@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -40,24 +42,32 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
     Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args, int replicas, Duration timeout) {
         String[] keyArray = keys.toArray(NONE);
         String[] argArray = args.toArray(NONE);
-        return Mono.create(sink -> connection.use(
-                open -> {
-                    // Only this class uses the connection, so a call that gives up drops it, and Lettuce opens it anew.
-                    var unused = sink.onCancel(() -> PingWatchdog.drop(open, source.scripts(open)));
-                    RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
-                    int before = interruptions.get();
-                    run(commands, script, keyArray, argArray)
-                            .thenCompose(reply -> commands.waitForReplication(replicas, timeout.toMillis())
-                                    .thenApply(have -> answer(reply, have, before)))
-                            .whenComplete((answer, error) -> {
-                                if (error == null) {
-                                    sink.success(answer);
-                                } else {
-                                    sink.error(error);
-                                }
-                            });
-                },
-                sink::error));
+        return Mono.create(sink -> {
+            Disposable.Swap cancel = Disposables.swap();
+            var unused = sink.onCancel(cancel);
+            connection.use(
+                    open -> {
+                        if (cancel.isDisposed()) { // before anything was sent that would be in the way of others
+                            return;
+                        }
+                        // Only this class uses the connection, so a call that gives up drops it, and Lettuce opens it
+                        // anew.
+                        boolean unusedUpdate = cancel.update(() -> PingWatchdog.drop(open, source.scripts(open)));
+                        RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
+                        int before = interruptions.get();
+                        run(commands, script, keyArray, argArray)
+                                .thenCompose(reply -> commands.waitForReplication(replicas, timeout.toMillis())
+                                        .thenApply(have -> answer(reply, have, before)))
+                                .whenComplete((answer, error) -> {
+                                    if (error == null) {
+                                        sink.success(answer);
+                                    } else {
+                                        sink.error(error);
+                                    }
+                                });
+                    },
+                    sink::error);
+        });
     }
 
     CompletionStage<Void> close() {
