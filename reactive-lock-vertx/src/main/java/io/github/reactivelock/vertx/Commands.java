@@ -184,7 +184,7 @@ final class Commands implements Link.User {
         for (int i = again.size() - 1; i >= 0; i--) {
             waiting.addFirst(again.get(i));
         }
-        if (!closed && !waiting.isEmpty()) {
+        if (!closed && !(waiting.isEmpty() && awaiting.isEmpty())) {
             link.want();
         }
     }

@@ -8,9 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.redis.client.RedisConnection;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,6 +24,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** What a Vertx that is being closed opens, and what it still does. */
 class VertxClosingTest {
@@ -76,6 +83,43 @@ class VertxClosingTest {
         get(vertx.close());
 
         assertThat(get(fixture.backend().inspect("held"))).isInstanceOf(LockInfo.Free.class);
+    }
+
+    /** A release waits in the engine until there is a connection, so no command of it waits here. */
+    @Test
+    void whoWaitsForAConnectionThatIsToBeOpenedAgainGetsOneAllTheSame() {
+        Vertx vertx = Vertx.vertx();
+        ((VertxInternal) vertx).addCloseHook(done -> LATER.execute(done::succeed));
+        ContextInternal context = ((VertxInternal) vertx).createEventLoopContext();
+        Commands commands = new Commands(
+                context,
+                () -> new Opening(context.succeededFuture(silent()), context::succeededFuture),
+                key -> 0,
+                100,
+                () -> {},
+                () -> {});
+        get(Mono.<Void>create(commands::awaitReady));
+        CompletableFuture<Void> ready = new CompletableFuture<>();
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+
+        context.runOnContext(now -> {
+            commands.reopen();
+            Disposable unused = Mono.<Void>create(commands::awaitReady)
+                    .subscribe(never -> {}, ready::completeExceptionally, () -> ready.complete(null));
+            var unusedEnd = vertx.close().onComplete(end -> closed.complete(null));
+        });
+
+        assertThat(ready).succeedsWithin(Duration.ofSeconds(60));
+        assertThat(closed).succeedsWithin(Duration.ofSeconds(60));
+    }
+
+    private static RedisConnection silent() {
+        return (RedisConnection) Proxy.newProxyInstance(
+                RedisConnection.class.getClassLoader(),
+                new Class<?>[] {RedisConnection.class},
+                (connection, method, args) -> method.getReturnType() == Future.class
+                        ? Promise.promise().future()
+                        : connection);
     }
 
     private static final class Holder extends VerticleBase {
