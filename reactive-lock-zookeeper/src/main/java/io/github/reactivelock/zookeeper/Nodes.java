@@ -2,14 +2,13 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.curator.x.async.api.CreateOption;
@@ -101,21 +100,46 @@ final class Nodes {
 
     /** The names of all nodes below the root, after the server has caught up with the leader. */
     Mono<List<String>> locks() {
-        return connection.ask(async -> {
-            CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
-            return caughtUp.thenCombine(children(async, names.root()), (done, locks) -> locks);
-        });
+        return latest(async -> List.of(children(async, names.root()))).map(answers -> answers.get(0));
     }
 
     /** As {@link #line}, after the server has caught up with the leader. */
     Mono<Line> latestLine(String key) {
         String lock = names.lock(key);
+        return latest(async -> List.of(children(async, lock))).map(answers -> Line.of(answers.get(0)));
+    }
+
+    /**
+     * Answers of a server that has caught up with the leader. Where the connection is there again just then, Curator sends
+     * the questions first; an answer that came before the server had caught up may be old, and all are asked for again.
+     */
+    private <T> Mono<List<T>> latest(Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
         return connection
                 .ask(async -> {
-                    CompletionStage<Void> caughtUp = async.sync().forPath(names.root());
-                    return caughtUp.thenCombine(children(async, lock), (done, line) -> line);
+                    CompletableFuture<Void> caughtUp =
+                            async.sync().forPath(names.root()).toCompletableFuture();
+                    AtomicBoolean early = new AtomicBoolean();
+                    List<CompletableFuture<T>> answers = questions.apply(async).stream()
+                            .map(question -> question.thenApply(answer -> {
+                                        if (!caughtUp.isDone()) {
+                                            early.set(true);
+                                        }
+                                        return answer;
+                                    })
+                                    .toCompletableFuture())
+                            .toList();
+                    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                            .thenCombine(
+                                    caughtUp,
+                                    (all, done) -> early.get()
+                                            ? Optional.<List<CompletableFuture<T>>>empty()
+                                            : Optional.of(answers));
                 })
-                .map(Line::of);
+                .flatMap(answers -> answers.isPresent()
+                        ? Mono.just(answers.get().stream()
+                                .map(CompletableFuture::join)
+                                .toList())
+                        : latest(questions));
     }
 
     /**
@@ -151,24 +175,14 @@ final class Nodes {
 
     /** Looks at nodes after the server has caught up with the leader, which proves that it is in touch with it. */
     Mono<Checked> check(List<String> paths) {
-        return connection
-                .ask(async -> {
-                    Node[] found = new Node[paths.size()];
-                    List<CompletableFuture<?>> answers = new ArrayList<>(paths.size() + 1);
-                    answers.add(async.sync().forPath(names.root()).toCompletableFuture());
-                    for (int i = 0; i < found.length; i++) {
-                        int index = i;
-                        String path = paths.get(i);
-                        answers.add(async.checkExists()
-                                .forPath(path)
-                                .thenAccept(
-                                        stat -> found[index] = stat == null ? Node.absent(path) : Node.of(path, stat))
-                                .toCompletableFuture());
-                    }
-                    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-                            .thenApply(done -> Arrays.asList(found));
-                })
+        return latest(async -> paths.stream().map(path -> look(async, path)).toList())
                 .flatMap(found -> connection.session().map(session -> new Checked(found, session)));
+    }
+
+    private static CompletionStage<Node> look(AsyncCuratorFramework async, String path) {
+        return async.checkExists()
+                .forPath(path)
+                .thenApply(stat -> stat == null ? Node.absent(path) : Node.of(path, stat));
     }
 
     /** Empty if the node is not there. */

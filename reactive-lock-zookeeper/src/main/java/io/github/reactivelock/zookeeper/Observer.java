@@ -211,8 +211,8 @@ final class Observer {
         }
 
         Flux<LockEvent> happened(WatchedEvent event) {
-            if (event == WatchesBelow.BEGUN) {
-                return look(key, nodes.line(key), Long.MAX_VALUE)
+            if (event == WatchesBelow.BEGUN) { // by a server that may be behind the leader
+                return look(key, nodes.latestLine(key), Long.MAX_VALUE)
                         .map(this::begin)
                         .cast(LockEvent.class)
                         .flux();
