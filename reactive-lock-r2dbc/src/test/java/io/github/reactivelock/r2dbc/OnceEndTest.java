@@ -106,7 +106,7 @@ class OnceEndTest extends EachDatabase {
         return (Connection) Proxy.newProxyInstance(
                 OnceEndTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
                     boolean isTaking = method.getName().equals("createStatement")
-                            && arguments[0].toString().matches("(?s)(INSERT|MERGE) INTO reactive_lock_once.*")
+                            && arguments[0].toString().matches("(?s).*(INSERT|MERGE) INTO reactive_lock_once.*")
                             && arrives.get() == null;
                     return isTaking
                             ? late(slow.createStatement((String) arguments[0]), arrives)
