@@ -36,14 +36,19 @@ class HeldBackTest {
     }
 
     /** The engine's thread gets no turn for longer than the store may take; one of them leaves the line at the end of that. */
-    @Test
-    void aPauseOfTheEngineIsNotTheirSilence() {
+    private TestSubscriber<LockHandle> leftInAPause() {
         bench.store.holdsBack = claim -> true;
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         bench.time.advance(TICK.multipliedBy(2));
 
         bench.time.pause(COMMAND_TIMEOUT.multipliedBy(2));
         bench.store.holdsBack = claim -> false;
+        return flow;
+    }
+
+    @Test
+    void aPauseOfTheEngineIsNotTheirSilence() {
+        TestSubscriber<LockHandle> flow = leftInAPause();
         bench.time.advance(TICK);
         assertThat(flow.isTerminated()).isFalse();
         var asked = bench.store.claim();
@@ -55,12 +60,7 @@ class HeldBackTest {
     /** The answer is there before the engine has looked again. */
     @Test
     void anAnswerRightAfterAPauseOfTheEngineIsNotLate() {
-        bench.store.holdsBack = claim -> true;
-        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
-        bench.time.advance(TICK.multipliedBy(2));
-
-        bench.time.pause(COMMAND_TIMEOUT.multipliedBy(2));
-        bench.store.holdsBack = claim -> false;
+        TestSubscriber<LockHandle> flow = leftInAPause();
         var asked = bench.store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
 
