@@ -80,22 +80,26 @@ final class ServerProcess implements Running {
                 .join();
     }
 
+    /**
+     * It and its children: PostgreSQL has one for every connection. It comes first, and its children are listed again
+     * until all of them stand still, because it may have made another one until it stood still itself.
+     */
     @Override
     public void pause() {
-        signal("STOP");
         long until = System.nanoTime() + PAUSE_LIMIT.toNanos();
-        while (!Stream.concat(Stream.of(process.toHandle()), process.descendants())
-                .allMatch(ServerProcess::standsStill)) {
+        for (List<ProcessHandle> running = List.of(process.toHandle()); !running.isEmpty(); running = running()) {
             if (System.nanoTime() - until > 0) {
+                resume();
                 throw new IllegalStateException(name + " still runs after SIGSTOP, process " + process.pid());
             }
+            signal("STOP", running);
             Pause.of(Duration.ofMillis(1));
         }
     }
 
     @Override
     public void resume() {
-        signal("CONT");
+        signal("CONT", all().toList());
     }
 
     /** Waits for an end that something else asked for. */
@@ -162,10 +166,17 @@ final class ServerProcess implements Running {
         }
     }
 
-    /** Also to its children: PostgreSQL has one for every connection. */
-    private void signal(String signal) {
-        List<String> command = new ArrayList<>(List.of("kill", "-" + signal, Long.toString(process.pid())));
-        process.descendants().forEach(child -> command.add(Long.toString(child.pid())));
+    private Stream<ProcessHandle> all() {
+        return Stream.concat(Stream.of(process.toHandle()), process.descendants());
+    }
+
+    private List<ProcessHandle> running() {
+        return all().filter(each -> !standsStill(each)).toList();
+    }
+
+    private void signal(String signal, List<ProcessHandle> to) {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + signal));
+        to.forEach(each -> command.add(Long.toString(each.pid())));
         try {
             int status = new ProcessBuilder(command).start().waitFor();
             if (status != 0 && !process.isAlive()) { // else a child had ended since it was listed
