@@ -171,9 +171,12 @@ final class Lab implements AutoCloseable {
 
     void broken(Runnable fault, Duration time, Runnable mending) {
         faults.faultBegan("fault");
-        fault.run();
-        pass(time);
-        mending.run();
+        try {
+            fault.run();
+            pass(time);
+        } finally {
+            mending.run();
+        }
         faults.faultEnded("fault");
     }
 
