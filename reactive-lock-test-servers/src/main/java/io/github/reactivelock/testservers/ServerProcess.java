@@ -68,6 +68,9 @@ final class ServerProcess implements Running {
 
     @Override
     public void kill() {
+        if (process.descendants().findAny().isPresent()) {
+            pause(); // or one that it makes meanwhile would live on
+        }
         List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly();
         children.forEach(ProcessHandle::destroyForcibly);

@@ -14,17 +14,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ServerProcessTest {
 
-    /** Makes one child after the other; each appends to a file while it runs. */
+    /** Makes one child after the other; each appends to a file for a while. */
     private static final String FORKING = """
             for child in $(seq 200); do
-              (while :; do echo $child >> written; sleep 0.01; done) &
+              (for _ in $(seq 500); do echo $child >> written; sleep 0.02; done) &
               [ $child = 20 ] && touch begun
             done
             wait
             """;
 
     @RepeatedTest(3)
-    void aProgramThatMakesChildrenWhileItIsPausedStandsStillWithAllOfThem(@TempDir Path directory) throws IOException {
+    void aProgramThatMakesChildrenIsPausedAndKilledWithAllOfThem(@TempDir Path directory) throws IOException {
         int port = Loopback.freePort();
         try (ServerSocket answering = new ServerSocket(port, 1, Loopback.address())) {
             ServerProcess program =
@@ -32,13 +32,16 @@ class ServerProcessTest {
             Pause.until("it makes children", () -> Files.exists(directory.resolve("begun")));
 
             program.pause();
-            long written = Files.size(directory.resolve("written"));
+            long written = size(directory.resolve("written"));
             Pause.of(Duration.ofMillis(200));
-            assertThat(Files.size(directory.resolve("written"))).isEqualTo(written);
+            assertThat(size(directory.resolve("written"))).as("none runs").isEqualTo(written);
 
             program.resume();
             Pause.until("it runs on", () -> size(directory.resolve("written")) > written);
             program.kill();
+            long atTheEnd = size(directory.resolve("written"));
+            Pause.of(Duration.ofMillis(200));
+            assertThat(size(directory.resolve("written"))).as("none lives on").isEqualTo(atTheEnd);
         }
     }
 
