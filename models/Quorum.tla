@@ -5,7 +5,9 @@
    that round, and has the lock when a majority gave it theirs; else it gives votes back, or keeps them, and asks again.
    It proposes a token with its question, which a node takes for its vote or does not. When a majority of the votes has the
    same token, that one is on a majority already; else the highest is written back.
-   Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost.
+   Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost. A
+   connection may break: what is on its way over it is lost, but for a vote that is given back, which the node may hear of
+   after all that comes over the next connection.
    A node may start anew with an empty memory.
 
    How to read it: see Grant.tla. The claims are numbers, and the number is the ticket: 1 came first.
@@ -18,7 +20,7 @@ EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
           Size,         \* how many nodes there are, those included that are dead for good
           Proposals,    \* tokens that claims propose
-          MostRestarts, MostExpired, MostLost, MostForced, MostFruitless, MostRounds, MostSent, MostToken, \* how many
+          MostRestarts, MostExpired, MostLost, MostForced, MostBroken, MostFruitless, MostRounds, MostSent, MostToken, \* how many
           Off           \* rules that are switched off
 VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           waiting,      \* of each node: claims that wait for it
@@ -27,6 +29,8 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           young,        \* of each node: it started so short a time ago that it may have forgotten a vote
           force,        \* the token that an operator ends by force, and the nodes that have yet to hear of it
           sent,         \* for each claim and node: what is on its way, in order, each with the token that it names
+          unsure,       \* of each claim: nodes that were told to give its vote back, and have not said that they did
+          late,         \* of each claim: nodes that a release over a connection that broke may still come to
           phase,        \* of each claim: what it is doing
           votes,        \* of each claim: nodes whose vote counts in its round
           refused,      \* of each claim: nodes that gave it to another
@@ -36,11 +40,12 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           awaited,      \* of each claim: nodes that have yet to confirm a token or a vote given back
           confirmed,    \* of each claim: nodes that showed the token
           newest,       \* the token of the last grant, and whether it was above all before
-          restarts, expired, lost, fruitless, rounds
+          restarts, expired, lost, fruitless, rounds, broken
 node == <<owner, waiting, counter, shown, young, force>>
 claim == <<phase, votes, refused, owed, told, best, awaited, confirmed>>
-count == <<restarts, expired, lost, fruitless, rounds>>
-vars == <<node, sent, claim, newest, count>>
+count == <<restarts, expired, lost, fruitless, rounds, broken>>
+back == <<unsure, late>>
+vars == <<node, sent, back, claim, newest, count>>
 
 On(rule) == rule \notin Off
 Majority(set) == 2 * Cardinality(set) > Size
@@ -52,18 +57,20 @@ Untold == [n \in Nodes |-> 0]
 
 (* The nodes that have carried out the question of the round that is under way. *)
 CarriedOut(c, what) == {n \in Nodes : what \notin {sent[c][n][i][1] : i \in 1..Len(sent[c][n])}}
-Answered(c) == CarriedOut(c, "vote")
+Answered(c) == CarriedOut(c, "vote") \cap CarriedOut(c, "again")
 
 Init ==
   /\ owner = [n \in Nodes |-> 0] /\ waiting = [n \in Nodes |-> {}] /\ counter = [n \in Nodes |-> 0]
   /\ shown = [n \in Nodes |-> 0] /\ young = {} /\ force = [token |-> 0, at |-> {}]
   /\ sent = [c \in Claims |-> [n \in Nodes |-> <<>>]]
+  /\ unsure = [c \in Claims |-> {}] /\ late = [c \in Claims |-> {}]
   /\ phase = [c \in Claims |-> "resting"]
   /\ votes = [c \in Claims |-> {}] /\ refused = [c \in Claims |-> {}] /\ owed = [c \in Claims |-> {}]
   /\ told = [c \in Claims |-> Untold] /\ best = [c \in Claims |-> 0]
   /\ awaited = [c \in Claims |-> {}] /\ confirmed = [c \in Claims |-> {}]
   /\ newest = [token |-> 0, rose |-> TRUE]
   /\ restarts = 0 /\ expired = 0 /\ lost = 0 /\ fruitless = 0 /\ rounds = [c \in Claims |-> 0]
+  /\ broken = 0
 
 -----------------------------------------------------------------------------
 (* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. Its token
@@ -123,16 +130,37 @@ Raise(c, n, token) ==
 (* A vote that comes after the grant, under a lower token, has the grant's written to it. *)
 IsBehind(c, n, what) == what = "vote" /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
 
+(* A claim that hears that its vote is back asks for it anew, if the round in which it was to ask still runs. *)
+Follows(c, n, what, token) ==
+  IF IsBehind(c, n, what) THEN {<<<<"raise", best[c]>>>>}
+  ELSE IF what = "again" /\ phase[c] = "asking" THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
+
 Work(c, n) ==
   /\ sent[c][n] # <<>>
   /\ LET what == Head(sent[c][n])[1]
          token == Head(sent[c][n])[2]
      IN /\ CASE what = "vote" -> Vote(c, n, token)
-             [] what = "back" -> Back(c, n)
+             [] what \in {"back", "again"} -> Back(c, n)
              [] OTHER -> Raise(c, n, token)
-        /\ sent' = [sent EXCEPT ![c][n] =
-                      IF IsBehind(c, n, what) THEN Append(Tail(@), <<"raise", best[c]>>) ELSE Tail(@)]
-  /\ UNCHANGED <<young, force, phase, newest, restarts, expired, fruitless, rounds>>
+        /\ \E more \in Follows(c, n, what, token) : sent' = [sent EXCEPT ![c][n] = Tail(@) \o more]
+        /\ unsure' = IF what \in {"back", "again"} THEN [unsure EXCEPT ![c] = @ \ {n}] ELSE unsure
+  /\ UNCHANGED <<late, young, force, phase, newest, restarts, expired, fruitless, rounds, broken>>
+
+(* A connection breaks that has a release on its way. The claim hears of it, and no more of what it asked. *)
+Break(c, n) ==
+  /\ broken < MostBroken /\ \E i \in 1..Len(sent[c][n]) : sent[c][n][i][1] \in {"back", "again"}
+  /\ broken' = broken + 1 /\ late' = [late EXCEPT ![c] = @ \cup {n}]
+  /\ sent' = [sent EXCEPT ![c][n] = <<>>] /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
+  /\ UNCHANGED <<node, unsure, phase, votes, refused, owed, told, best, confirmed, newest, restarts, expired, lost, fruitless, rounds>>
+
+(* The node reads it at last. It names the id by which the claim went then, and has not since the vote is known to be back. *)
+LateBack(c, n) ==
+  /\ n \in late[c] /\ late' = [late EXCEPT ![c] = @ \ {n}]
+  /\ IF n \in unsure[c] \/ ~On("NewIds")
+     THEN IF owner[n] = c THEN Serve(n, waiting[n])
+          ELSE waiting' = [waiting EXCEPT ![n] = @ \ {c}] /\ UNCHANGED <<owner, counter, shown>>
+     ELSE UNCHANGED <<owner, waiting, counter, shown>>
+  /\ UNCHANGED <<young, force, sent, unsure, claim, newest, count>>
 
 (* A vote that a claim counted at a node which has forgotten it. *)
 ReliesOnForgotten(c, n) == n \in votes[c] /\ owner[n] # c /\ phase[c] \in {"asking", "raising", "held"}
@@ -142,19 +170,19 @@ Restart(n) ==
   /\ restarts' = restarts + 1 /\ young' = young \cup {n}
   /\ owner' = [owner EXCEPT ![n] = 0] /\ waiting' = [waiting EXCEPT ![n] = {}] /\ shown' = [shown EXCEPT ![n] = 0]
   /\ counter' = [counter EXCEPT ![n] = Largest(counter)]
-  /\ UNCHANGED <<force, sent, claim, newest, expired, lost, fruitless, rounds>>
+  /\ UNCHANGED <<force, sent, back, claim, newest, expired, lost, fruitless, rounds, broken>>
 
 Mature(n) ==
   /\ n \in young /\ \A c \in Claims : ~ReliesOnForgotten(c, n)
   /\ young' = young \ {n}
-  /\ UNCHANGED <<owner, waiting, counter, shown, force, sent, claim, newest, count>>
+  /\ UNCHANGED <<owner, waiting, counter, shown, force, sent, back, claim, newest, count>>
 
 (* A lease that was given in an earlier round, and not in this one, may end. *)
 Expire(n) ==
   /\ expired < MostExpired /\ owner[n] # 0
   /\ phase[owner[n]] = "resting" \/ (phase[owner[n]] = "asking" /\ n \notin Answered(owner[n]))
   /\ expired' = expired + 1 /\ Serve(n, waiting[n])
-  /\ UNCHANGED <<young, force, sent, claim, newest, restarts, lost, fruitless, rounds>>
+  /\ UNCHANGED <<young, force, sent, back, claim, newest, restarts, lost, fruitless, rounds, broken>>
 
 (* An operator ends a grant by its token, or what looks like one, before its claim has heard of it. Each node, when it hears
    of that, takes the vote of the claim that shows it there. If none does, no vote that comes later gets that token. *)
@@ -162,13 +190,13 @@ Looks(c, token) == (phase[c] = "held" /\ token = best[c]) \/ Majority({n \in Nod
 Force(c, token) ==
   /\ MostForced > 0 /\ force.token = 0 /\ Looks(c, token)
   /\ force' = [token |-> token, at |-> Nodes]
-  /\ UNCHANGED <<owner, waiting, counter, shown, young, sent, claim, newest, count>>
+  /\ UNCHANGED <<owner, waiting, counter, shown, young, sent, back, claim, newest, count>>
 
 ForceAt(n) ==
   /\ n \in force.at /\ force' = [force EXCEPT !.at = @ \ {n}]
   /\ IF owner[n] # 0 /\ shown[n] = force.token THEN Serve(n, waiting[n])
      ELSE /\ counter' = [counter EXCEPT ![n] = Max(@, force.token)] /\ UNCHANGED <<owner, waiting, shown>>
-  /\ UNCHANGED <<young, sent, claim, newest, count>>
+  /\ UNCHANGED <<young, sent, back, claim, newest, count>>
 
 -----------------------------------------------------------------------------
 ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
@@ -183,11 +211,13 @@ Forever == MostRounds = 0
 Ask(c, proposal) ==
   /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
   /\ \A n \in Nodes : Len(sent[c][n]) <= MostSent
-  /\ phase' = [phase EXCEPT ![c] = "asking"] /\ ToAll(c, <<<<"vote", proposal>>>>)
+  /\ phase' = [phase EXCEPT ![c] = "asking"]
+  /\ sent' = [sent EXCEPT ![c] = [n \in Nodes |->
+                 Append(@[n], <<IF n \in unsure[c] /\ On("NewIds") THEN "again" ELSE "vote", proposal>>)]]
   /\ ForgetsVotes(c) /\ Forgets(c)
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ rounds' = IF Forever THEN rounds ELSE [rounds EXCEPT ![c] = @ + 1]
-  /\ UNCHANGED <<node, best, awaited, confirmed, newest, restarts, expired, lost, fruitless>>
+  /\ UNCHANGED <<node, back, best, awaited, confirmed, newest, restarts, expired, lost, fruitless, broken>>
 
 \* One that was ended by force before is none: it is as if the claim had heard of the grant first, and then of its end.
 Grant(c, token) ==
@@ -204,7 +234,7 @@ Win(c) ==
            THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
            ELSE Grant(c, highest) /\ UNCHANGED sent
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
-  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
+  /\ UNCHANGED <<node, back, votes, awaited, confirmed, count>>
 
 (* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
    those that showed a lower one, or did not answer. *)
@@ -215,19 +245,21 @@ Agree(c) ==
        /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
        /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] < token}, <<<<"raise", token>>>>)
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
-  /\ UNCHANGED <<node, votes, awaited, confirmed, count>>
+  /\ UNCHANGED <<node, back, votes, awaited, confirmed, count>>
 
 Hold(c) ==
   /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c, best[c])
   /\ confirmed' = [confirmed EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, sent, votes, refused, owed, told, best, awaited, count>>
+  /\ UNCHANGED <<node, sent, back, votes, refused, owed, told, best, awaited, count>>
 
 (* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
 Doubt(c) ==
   /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ ForgetsVotes(c)
   /\ confirmed' = [confirmed EXCEPT ![c] = {}] /\ best' = [best EXCEPT ![c] = 0]
-  /\ UNCHANGED <<node, sent, refused, owed, told, awaited, newest, count>>
+  /\ UNCHANGED <<node, sent, back, refused, owed, told, awaited, newest, count>>
+
+GivesBackAt(c, some) == ToSome(c, some, <<<<"back", 0>>>>) /\ unsure' = [unsure EXCEPT ![c] = @ \cup some]
 
 \* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
 \* patience only; where that is left out, a round waits for all nodes.
@@ -237,21 +269,21 @@ Fail(c) ==
   /\ IF owed[c] # {} /\ On("OwedToOlder")
      THEN \* votes that an older claim waits for go back at once
           /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = owed[c]]
-          /\ ToSome(c, owed[c], <<<<"back", 0>>>>) /\ UNCHANGED fruitless
+          /\ GivesBackAt(c, owed[c]) /\ UNCHANGED fruitless
      ELSE \/ \* out of patience: all of them go back, at silent nodes as well
              /\ fruitless < MostFruitless /\ votes[c] # {} /\ fruitless' = fruitless + 1
              /\ phase' = [phase EXCEPT ![c] = "giving back"] /\ awaited' = [awaited EXCEPT ![c] = votes[c]]
-             /\ ToSome(c, Nodes \ refused[c], <<<<"back", 0>>>>)
-          \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, awaited, fruitless>>
+             /\ GivesBackAt(c, Nodes \ refused[c])
+          \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, unsure, awaited, fruitless>>
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ ForgetsVotes(c) /\ Forgets(c)
-  /\ UNCHANGED <<node, best, confirmed, newest, restarts, expired, lost, rounds>>
+  /\ UNCHANGED <<node, late, best, confirmed, newest, restarts, expired, lost, rounds, broken>>
 
 (* The round ends when all that it gave back is known to be back. *)
 GaveBack(c) ==
   /\ phase[c] = "giving back" /\ awaited[c] = {}
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ votes' = [votes EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, sent, refused, owed, told, best, awaited, confirmed, newest, count>>
+  /\ UNCHANGED <<node, sent, back, refused, owed, told, best, awaited, confirmed, newest, count>>
 
 (* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given back. *)
 Overlap(c) ==
@@ -260,26 +292,26 @@ Overlap(c) ==
   /\ fruitless' = fruitless + 1 /\ ToAll(c, <<<<"vote", 0>>, <<"back", 0>>>>)
   /\ votes' = [votes EXCEPT ![c] = {}] /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
   /\ told' = [told EXCEPT ![c] = Untold]
-  /\ UNCHANGED <<node, phase, best, awaited, confirmed, newest, restarts, expired, lost, rounds>>
+  /\ UNCHANGED <<node, back, phase, best, awaited, confirmed, newest, restarts, expired, lost, rounds, broken>>
 
 (* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back what it
    found, although the engine relies on it. *)
 LateRound(c) ==
   /\ ~On("MayGiveBack") /\ phase[c] = "held" /\ fruitless < MostFruitless
   /\ fruitless' = fruitless + 1 /\ ToSome(c, votes[c], <<<<"vote", 0>>, <<"back", 0>>>>)
-  /\ UNCHANGED <<node, claim, newest, restarts, expired, lost, rounds>>
+  /\ UNCHANGED <<node, back, claim, newest, restarts, expired, lost, rounds, broken>>
 
 Release(c) ==
   /\ phase[c] = "held" /\ phase' = [phase EXCEPT ![c] = "over"]
   /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<<<"back", 0>>>>)
   /\ best' = [best EXCEPT ![c] = 0]
-  /\ UNCHANGED <<node, refused, owed, told, awaited, confirmed, newest, count>>
+  /\ UNCHANGED <<node, back, refused, owed, told, awaited, confirmed, newest, count>>
 
 Next ==
   \/ \E c \in Claims : \/ \E token \in Proposals : Ask(c, token)
                        \/ Win(c) \/ Agree(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
                        \/ Doubt(c) \/ \E token \in {shown[n] : n \in Nodes} \cup {best[c]} : Force(c, token)
-                       \/ \E n \in Nodes : Work(c, n)
+                       \/ \E n \in Nodes : Work(c, n) \/ Break(c, n) \/ LateBack(c, n)
   \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n) \/ ForceAt(n)
 Spec == Init /\ [][Next]_vars
 

@@ -65,7 +65,7 @@ record Observer(Voters nodes, Scheduler timer) {
 
     /** As soon as nothing can change any more, or it is enough; at the latest when all nodes had their time. */
     private Mono<View> look(String key, Predicate<View> isEnough) {
-        return nodes.onEnough(node -> node.inspect(key), answers -> {
+        return nodes.onEnough((node, number) -> node.inspect(key), answers -> {
                     View view = View.of(key, answers, nodes.size());
                     return view.isCertain() || isEnough.test(view);
                 })

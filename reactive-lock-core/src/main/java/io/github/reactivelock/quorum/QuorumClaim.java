@@ -38,6 +38,7 @@ final class QuorumClaim {
 
     private final Surroundings surroundings;
     private final long ticket;
+    private final NodeIds ids;
     private final Set<Integer> votes = new HashSet<>();
     private Set<Integer> unheard = Set.of();
     private int fruitless;
@@ -52,8 +53,17 @@ final class QuorumClaim {
     private Sinks.@Nullable One<ClaimResult> next;
 
     QuorumClaim(Surroundings surroundings, long ticket) {
+        this(surroundings, ticket, new NodeIds());
+    }
+
+    QuorumClaim(Surroundings surroundings, long ticket, NodeIds ids) {
         this.surroundings = surroundings;
         this.ticket = ticket;
+        this.ids = ids;
+    }
+
+    NodeIds ids() {
+        return ids;
     }
 
     /** The time of the wall clock, in microseconds; a clock that was never set may be before the first. */

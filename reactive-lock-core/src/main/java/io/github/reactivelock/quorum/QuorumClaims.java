@@ -1,11 +1,19 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** What is known of the claims that ask or hold, until each is withdrawn by its release. */
 final class QuorumClaims {
@@ -24,8 +32,9 @@ final class QuorumClaims {
     QuorumClaim asking(Claim claim) {
         return byId.compute(
                 claim.id(),
-                (id, known) ->
-                        known == null || known.isWithdrawn() ? new QuorumClaim(surroundings, nextTicket()) : known);
+                (id, known) -> known == null
+                        ? new QuorumClaim(surroundings, nextTicket())
+                        : known.isWithdrawn() ? new QuorumClaim(surroundings, nextTicket(), known.ids()) : known);
     }
 
     /** No two claims of a client have the same, or neither would be the older one; a clock that was set back counts. */
@@ -34,10 +43,24 @@ final class QuorumClaims {
         return lastTicket.updateAndGet(last -> now <= last && now > last - SAME_MOMENT ? last + 1 : now);
     }
 
+    /** The claim by its id at the node. */
+    Claim at(int node, Claim claim) {
+        QuorumClaim known = byId.get(claim.id());
+        return known == null ? claim : known.ids().at(node, claim);
+    }
+
+    /** A node's answer by the engine's ids. */
+    static RenewalResult byEngineIds(RenewalResult answer) {
+        Map<String, LossReason> lost = new HashMap<>();
+        answer.lost().forEach((id, reason) -> lost.put(NodeIds.original(id), reason));
+        return new RenewalResult(
+                answer.renewed().stream().map(NodeIds::original).collect(Collectors.toSet()), lost);
+    }
+
     /** A round of it has ended. */
     void forgetIfWithdrawn(Claim claim, QuorumClaim asked) {
         if (asked.isWithdrawn()) {
-            byId.remove(claim.id(), asked);
+            forget(claim, asked);
         }
     }
 
@@ -48,17 +71,52 @@ final class QuorumClaims {
         }));
     }
 
-    void withdraw(Claim claim) {
-        QuorumClaim known = byId.remove(claim.id());
-        if (known != null) {
-            known.withdraw();
+    /** No question follows. The claim by its id at each node, for what ends it there. */
+    List<Claim> withdraw(Claim claim, int nodes) {
+        QuorumClaim known = byId.get(claim.id());
+        if (known == null) {
+            return Collections.nCopies(nodes, claim);
         }
+        known.withdraw();
+        forget(claim, known);
+        return IntStream.range(0, nodes)
+                .mapToObj(node -> known.ids().at(node, claim))
+                .toList();
     }
 
-    /** The claim if a node's grant is of use to it. */
-    @Nullable
-    QuorumClaim waiting(String claimId) {
-        QuorumClaim known = byId.get(claimId);
-        return known != null && known.isWaiting() ? known : null;
+    /** Where nodes know it by ids of their own, not before its lease is over: until then its release may be said again. */
+    private void forget(Claim claim, QuorumClaim known) {
+        if (!known.ids().differ()) {
+            byId.remove(claim.id(), known);
+            return;
+        }
+        Disposable unused = Mono.delay(claim.lease(), surroundings.timer())
+                .subscribe(late -> byId.remove(claim.id(), known), failure -> byId.remove(claim.id(), known));
+    }
+
+    /**
+     * What a node pushed, by the engine's ids. Its grant is only a vote: it makes the claim ask all nodes, at once if there are
+     * enough votes, else in a moment.
+     */
+    Mono<Signal> pushed(int node, Signal signal, int majority) {
+        if (signal instanceof Signal.Suspect suspect) {
+            return Mono.just(new Signal.Suspect(NodeIds.original(suspect.claimId()), suspect.reason()));
+        }
+        if (signal instanceof Signal.RecheckClaim one) {
+            return Mono.just(new Signal.RecheckClaim(NodeIds.original(one.claimId())));
+        }
+        if (!(signal instanceof Signal.Grant grant)) {
+            return Mono.just(signal);
+        }
+        String id = NodeIds.original(grant.claimId());
+        QuorumClaim known = byId.get(id);
+        if (known == null || known.isWithdrawn() || !known.isWaiting()) {
+            return Mono.empty();
+        }
+        Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(id));
+        return known.add(node) >= majority
+                ? recheck
+                : Mono.delay(known.moment(), surroundings.timer())
+                        .flatMap(late -> known.isWaiting() ? recheck : Mono.empty());
     }
 }

@@ -31,7 +31,8 @@ import reactor.core.publisher.Mono;
  *   <li><b>Split.</b> A claim that has some votes but no majority gives back at once those that an older claim waits
  *       for. Others it keeps for a few random moments, which grow; then it gives all back, at silent nodes as well, and
  *       asks anew. Nodes pass a vote on to the oldest claim they know. A claim has one round at a time, giving back
- *       included, or votes could win that are being given back.
+ *       included, or votes could win that are being given back. It asks for a vote that it gave back by another id, so
+ *       that a release which a node reads late frees nothing that was given since.
  *   <li><b>Token.</b> A claim proposes one. When a majority has the same, the grant counts after one round trip. Otherwise
  *       the highest of them is written back before it counts, to a majority of those whose lock it still is. The next such
  *       majority shares a node with this one, which has counted on, so its token is higher.
@@ -189,8 +190,10 @@ public final class QuorumLockBackend implements LockBackend {
             Duration shortest =
                     held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);
             return nodes.hastenedFor(shortest)
-                    .<RenewalResult>askAll(node -> node.renew(held))
+                    .<RenewalResult>askAll((node, number) -> node.renew(
+                            held.stream().map(claim -> claims.at(number, claim)).toList()))
                     .mapNotNull(answer -> answer.value())
+                    .map(QuorumClaims::byEngineIds)
                     .doOnNext(tally::add)
                     .takeUntil(answer -> tally.isDecided())
                     .collectList()
@@ -202,8 +205,8 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
-            claims.withdraw(claim);
-            return nodes.onEnough(node -> node.release(claim), nodes::isClear)
+            List<Claim> its = claims.withdraw(claim, nodes.size());
+            return nodes.onEnough((node, number) -> node.release(its.get(number)), nodes::isClear)
                     .flatMap(answers -> nodes.asMany(answers).map(some -> {
                         long owned = answers.stream().filter(yes -> yes).count();
                         int silent = nodes.size() - answers.size(); // each may have been part of the majority
@@ -217,8 +220,9 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
             checkLease("a minimum", kept.lease());
-            claims.withdraw(held);
-            return nodes.onEnough(node -> node.keep(held, kept), nodes::isClear).map(nodes::decision);
+            List<Claim> its = claims.withdraw(held, nodes.size());
+            return nodes.onEnough((node, number) -> node.keep(its.get(number), kept), nodes::isClear)
+                    .map(nodes::decision);
         });
     }
 
@@ -233,7 +237,7 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
         return nodes.onEnough(
-                        node -> node.forceRelease(key, fencingToken),
+                        (node, number) -> node.forceRelease(key, fencingToken),
                         answers -> answers.contains(true) && nodes.isMajority(answers.size()))
                 .flatMap(nodes::asMany)
                 .map(answers -> answers.contains(true));
@@ -244,23 +248,7 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Flux<Signal> signals() {
         return nodes.pushed(QuorumNode::signals)
-                .flatMap(pushed -> translate(pushed.node(), pushed.value()), Integer.MAX_VALUE);
-    }
-
-    /** A node's grant is only a vote: it makes the claim ask all nodes, at once if there are enough votes, else in a moment. */
-    private Mono<Signal> translate(int node, Signal signal) {
-        if (!(signal instanceof Signal.Grant grant)) {
-            return Mono.just(signal);
-        }
-        QuorumClaim waiting = claims.waiting(grant.claimId());
-        if (waiting == null) {
-            return Mono.empty();
-        }
-        Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(grant.claimId()));
-        return nodes.isMajority(waiting.add(node))
-                ? recheck
-                : Mono.delay(waiting.moment(), surroundings.timer())
-                        .flatMap(late -> waiting.isWaiting() ? recheck : Mono.empty());
+                .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE);
     }
 
     // ---- the rest

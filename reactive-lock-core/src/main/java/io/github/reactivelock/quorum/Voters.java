@@ -30,6 +30,12 @@ final class Voters {
 
     record Pushed<T>(int node, T value) {}
 
+    /** What to ask a node, which has a number. */
+    @FunctionalInterface
+    interface Question<T> {
+        Mono<T> to(QuorumNode node, int number);
+    }
+
     private static final Duration LONGEST_FAREWELL = Duration.ofMillis(600);
 
     private final List<QuorumNode> all;
@@ -126,7 +132,7 @@ final class Voters {
     }
 
     /** Asks all nodes; see {@link #ask}. */
-    <T> Flux<Answer<T>> askAll(Function<QuorumNode, Mono<T>> question) {
+    <T> Flux<Answer<T>> askAll(Question<T> question) {
         return ask(everyone, question);
     }
 
@@ -135,7 +141,7 @@ final class Voters {
      * stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard
      * of them in another order than the others, would contradict them.
      */
-    <T> Flux<Answer<T>> ask(Collection<Integer> asked, Function<QuorumNode, Mono<T>> question) {
+    <T> Flux<Answer<T>> ask(Collection<Integer> asked, Question<T> question) {
         return Flux.defer(() -> {
             List<Mono<Answer<T>>> answers = new ArrayList<>(asked.size());
             for (int node : asked) {
@@ -145,11 +151,11 @@ final class Voters {
         });
     }
 
-    private <T> Mono<Answer<T>> begin(int node, Function<QuorumNode, Mono<T>> question) {
+    private <T> Mono<Answer<T>> begin(int node, Question<T> question) {
         Sinks.One<Answer<T>> answer = Sinks.one();
         Mono<Answer<T>> heard = answer.asMono();
         underWay.add(heard);
-        Disposable unused = Mono.defer(() -> question.apply(all.get(node)))
+        Disposable unused = Mono.defer(() -> question.to(all.get(node), node))
                 .timeout(
                         timeout,
                         Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")),
@@ -168,7 +174,7 @@ final class Voters {
     }
 
     /** What the nodes answered that did answer, as soon as that is enough, at the latest when all had their time. */
-    <T> Mono<List<T>> onEnough(Function<QuorumNode, Mono<T>> question, Predicate<List<T>> isEnough) {
+    <T> Mono<List<T>> onEnough(Question<T> question, Predicate<List<T>> isEnough) {
         return Mono.defer(() -> {
             List<T> answers = new ArrayList<>(all.size());
             return askAll(question)
@@ -180,7 +186,7 @@ final class Voters {
     }
 
     /** Whether a majority answered, as soon as it did. */
-    <T> Mono<Boolean> onMajority(Function<QuorumNode, Mono<T>> question) {
+    <T> Mono<Boolean> onMajority(Question<T> question) {
         return onEnough(question, answers -> isMajority(answers.size())).map(answers -> isMajority(answers.size()));
     }
 

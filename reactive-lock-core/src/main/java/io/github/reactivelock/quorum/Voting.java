@@ -42,14 +42,19 @@ final class Voting {
 
     /**
      * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A token is proposed for a grant
-     * that is to come, not for one that may be in force.
+     * that is to come, not for one that may be in force. A node that has yet to say that it gave a vote back is told again first.
      */
     private Mono<Round> round(long asked) {
         long inForce = candidacy.tokenInForce();
         long proposal = inForce == 0 && mayAgree() ? proposals.at(asked) : 0;
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), inForce, candidacy.unheard());
         return nodes.hastenedFor(claim.lease())
-                .askAll(node -> node.vote(claim, candidacy.ticket(), proposal).delayUntil(vote -> ifLate(node, vote)))
+                .askAll((node, number) -> candidacy.ids().isGivingBack(number)
+                        ? back(node, number)
+                                .flatMap(was -> round.isOver() || candidacy.isWithdrawn()
+                                        ? Mono.empty()
+                                        : vote(node, number, proposal))
+                        : vote(node, number, proposal))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -58,20 +63,30 @@ final class Voting {
                     }
                 })
                 .takeUntil(answer -> round.isDecided())
+                .doOnTerminate(round::end)
                 .then(Mono.just(round));
+    }
+
+    private Mono<Vote> vote(QuorumNode node, int number, long proposal) {
+        Claim asking = at(number);
+        return node.vote(asking, candidacy.ticket(), proposal).delayUntil(vote -> ifLate(node, asking, vote));
+    }
+
+    private Claim at(int number) {
+        return candidacy.ids().at(number, claim);
     }
 
     /**
      * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
      * after the grant with a lower token is told of the grant's, so that no node shows less.
      */
-    private Mono<Boolean> ifLate(QuorumNode node, Vote vote) {
+    private Mono<Boolean> ifLate(QuorumNode node, Claim asked, Vote vote) {
         if (candidacy.isWithdrawn()) {
-            return node.release(claim);
+            return node.release(asked);
         }
         long token = candidacy.tokenInForce();
         return vote.result() instanceof ClaimResult.Granted grant && grant.fencingToken() < token
-                ? node.raise(claim, token)
+                ? node.raise(asked, token)
                 : Mono.empty();
     }
 
@@ -84,7 +99,7 @@ final class Voting {
         if (round.isGranted()) {
             long token = round.agreedToken();
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
-                Disposable unused = nodes.ask(round.below(token), node -> node.raise(claim, token))
+                Disposable unused = nodes.ask(round.below(token), (node, number) -> node.raise(at(number), token))
                         .subscribe(); // so that no node shows less; the grant does not depend on it
                 return Mono.just(granted(token));
             }
@@ -102,7 +117,7 @@ final class Voting {
         }
         if (trying) {
             candidacy.withdraw();
-            return nodes.onMajority(node -> node.release(claim)).thenReturn(new ClaimResult.Busy());
+            return nodes.onMajority((node, number) -> node.release(at(number))).thenReturn(new ClaimResult.Busy());
         }
         candidacy.leftOut(round.silentNodes());
         if (round.isWithoutUs()) {
@@ -132,16 +147,23 @@ final class Voting {
     }
 
     /**
-     * Releases at several nodes and waits for those that are sure to have something to give back. What is on its way to
-     * the others then is ahead of the next round on the same connections.
+     * Releases at several nodes and waits for those that are sure to have something to give back. The others are told again
+     * before they are asked in the next round, see {@link NodeIds}.
      */
     private Mono<Void> giveBack(Set<Integer> at, Set<Integer> sure) {
-        return candidacy.mayGiveBack()
-                ? nodes.ask(at, node -> node.release(claim))
-                        .filter(answer -> sure.contains(answer.node()))
-                        .take(sure.size())
-                        .then()
-                : Mono.empty();
+        if (!candidacy.mayGiveBack()) {
+            return Mono.empty();
+        }
+        candidacy.ids().giveBack(at);
+        return nodes.ask(at, this::back)
+                .filter(answer -> sure.contains(answer.node()))
+                .take(sure.size())
+                .then();
+    }
+
+    private Mono<Boolean> back(QuorumNode node, int number) {
+        Claim its = at(number);
+        return node.release(its).doOnNext(was -> candidacy.ids().isBack(number, its.id()));
     }
 
     /**
@@ -161,7 +183,7 @@ final class Voting {
         return Mono.defer(() -> {
             List<Boolean> answers = new ArrayList<>();
             return nodes.hastenedFor(claim.lease())
-                    .askAll(node -> node.raise(claim, token))
+                    .askAll((node, number) -> node.raise(at(number), token))
                     .filter(answer -> round.counts(answer.node()))
                     .mapNotNull(answer -> answer.value())
                     .doOnNext(answers::add)

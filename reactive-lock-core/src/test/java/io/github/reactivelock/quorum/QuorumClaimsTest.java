@@ -3,8 +3,11 @@ package io.github.reactivelock.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Schedulers;
 
@@ -42,5 +45,31 @@ class QuorumClaimsTest {
         now = now.minusSeconds(3600);
 
         assertThat(ticket("two")).isEqualTo(before - Duration.ofHours(1).toNanos() / 1000);
+    }
+
+    @Test
+    void whatANodePushesUnderItsOwnIdIsHeardOfTheClaim() {
+        Claim claim = new Claim("k", "one", "a test", Duration.ofSeconds(10), Claim.Mode.QUEUE);
+        NodeIds ids = claims.asking(claim).ids();
+        ids.giveBack(List.of(2));
+        ids.isBack(2, "one");
+        String id = claims.at(2, claim).id();
+
+        assertThat(id).isNotEqualTo("one");
+        assertThat(claims.pushed(2, new Signal.Grant(id, 5), 1).block()).isEqualTo(new Signal.RecheckClaim("one"));
+        assertThat(claims.pushed(2, new Signal.RecheckClaim(id), 1).block()).isEqualTo(new Signal.RecheckClaim("one"));
+        assertThat(claims.pushed(2, new Signal.Suspect(id, LossReason.FORCED), 1)
+                        .block())
+                .isEqualTo(new Signal.Suspect("one", LossReason.FORCED));
+    }
+
+    @Test
+    void aClaimThatWasWithdrawnIsNotServed() {
+        Claim claim = new Claim("k", "one", "a test", Duration.ofSeconds(10), Claim.Mode.QUEUE);
+        claims.asking(claim).ids().giveBack(List.of(2));
+        assertThat(claims.withdraw(claim, 3)).containsExactly(claim, claim, claim);
+
+        assertThat(claims.pushed(2, new Signal.Grant("one", 5), 1).blockOptional())
+                .isEmpty();
     }
 }

@@ -141,7 +141,12 @@ final class QuorumCourse {
         private String sending = "";
 
         private int sentTo;
+        /** Nodes of those that were told again to give back, instead of being asked. */
+        private final List<Integer> toldAgain = new ArrayList<>();
 
+        private String asked = "";
+
+        private boolean isWorking;
         private boolean released;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
         private boolean hasLost;
@@ -193,8 +198,8 @@ final class QuorumCourse {
                                 what,
                                 () -> carryOut(question, sink::success),
                                 () -> carryOut(question, unheard -> sink.error(new IllegalStateException("lost")))));
-                if (what.equals("raise") && phase.equals("held")) {
-                    shown.get(node).add(message); // to one node, whose vote came late
+                if (isWorking && (what.equals("vote") || (what.equals("raise") && phase.equals("held")))) {
+                    shown.get(node).add(message); // to one node, whose vote came back or came late
                 } else {
                     seen.add(() -> sends(node, what, message));
                 }
@@ -233,7 +238,9 @@ final class QuorumCourse {
             }
             boolean isLost = next.what().equals("vote") && phase.equals("asking") && !hasLost && random.nextInt(8) == 0;
             hasLost |= isLost;
+            isWorking = true;
             (isLost ? next.lost() : next.carriedOut()).run();
+            isWorking = false;
             String unused = shown.get(node).remove(0);
             note("works", this, node + 1, isLost ? 1 : 0);
             look();
@@ -249,13 +256,20 @@ final class QuorumCourse {
         }
 
         private void sends(int node, String what, String message) {
-            if (!what.equals(sending)) {
+            boolean isAgain = what.equals("back") && phase.equals("resting");
+            String to = isAgain ? "vote" : what;
+            if (!to.equals(sending)) {
                 sent();
-                sending = what;
+                sending = to;
                 sentTo = 0;
             }
             sentTo++;
-            shown.get(node).add(message);
+            if (isAgain) {
+                toldAgain.add(node);
+            } else {
+                shown.get(node).add(message);
+                asked = message;
+            }
         }
 
         /** All nodes, or some of them, have been told the same. */
@@ -263,6 +277,8 @@ final class QuorumCourse {
             String what = sending;
             sending = "";
             if (what.equals("vote")) {
+                toldAgain.forEach(node -> shown.get(node).add(asked.replace("vote", "again")));
+                toldAgain.clear();
                 // A question that had to wait for its turn asks for what is held, or beside one that is under way.
                 leftTheModel |= phase.equals("held") || shown.stream().anyMatch(QuorumCourse::hasTwoVotes);
                 phase = "asking";

@@ -18,6 +18,7 @@ class QuorumDriftTest {
         int writtenBack = 0;
         int agreed = 0;
         int forced = 0;
+        int again = 0;
         for (int seed = 0; seed < 300; seed++) {
             QuorumCourse course = new QuorumCourse(seed);
             course.run();
@@ -26,6 +27,7 @@ class QuorumDriftTest {
             writtenBack += steps.contains("\"holds\"") ? 1 : 0;
             agreed += steps.contains("\"agrees\"") ? 1 : 0;
             forced += steps.contains("\"doubts\"") ? 1 : 0;
+            again += steps.contains("\"again\"") ? 1 : 0;
         }
 
         Tlc.Finding finding = Tlc.follow("Quorum", courses);
@@ -33,5 +35,6 @@ class QuorumDriftTest {
         assertThat(writtenBack).as("courses in which a token was written back").isGreaterThan(50);
         assertThat(agreed).as("courses with a hold after one round trip").isGreaterThan(100);
         assertThat(forced).as("courses in which a vote was taken by force").isPositive();
+        assertThat(again).as("courses in which a node was told again to give back").isPositive();
     }
 }

@@ -1,0 +1,71 @@
+package io.github.reactivelock.quorum;
+
+import io.github.reactivelock.spi.Claim;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The ids by which a claim goes at the nodes. When a connection breaks, a node may read what was sent over it after what is
+ * sent over the next one. A release that comes so late must not free a vote that was given since. So a claim that has told a
+ * node to give its vote back asks it no more until the node says that it did, and then by another id, which no earlier release
+ * names: {@code models/Quorum.tla: NewIds}.
+ *
+ * <pre>
+ * state, of each node   the node is             leaves on
+ * asking                asked for its vote      a vote that is to be given back -> giving back
+ * giving back           told to give it back    its answer to that, under this id -> asking, by the next id
+ * </pre>
+ *
+ * <p>Guarded by its monitor.
+ */
+final class NodeIds {
+
+    /** Not in the ids of the engine. */
+    private static final char MARK = '~';
+
+    private final Map<Integer, Integer> changes = new HashMap<>();
+    private final Set<Integer> givingBack = new HashSet<>();
+
+    /** The engine's id of a claim, by one that a node knows. */
+    static String original(String id) {
+        int mark = id.indexOf(MARK);
+        return mark < 0 ? id : id.substring(0, mark);
+    }
+
+    /** The claim by its id at the node. */
+    synchronized Claim at(int node, Claim claim) {
+        if (!changes.containsKey(node)) {
+            return claim;
+        }
+        String id = current(node, claim.id());
+        return new Claim(claim.key(), id, claim.owner(), claim.lease(), claim.mode(), claim.keeping(), claim.share());
+    }
+
+    private String current(int node, String original) {
+        Integer change = changes.get(node);
+        return change == null ? original : original + MARK + change;
+    }
+
+    /** Whether some node knows the claim by an id of its own, or will. */
+    synchronized boolean differ() {
+        return !changes.isEmpty() || !givingBack.isEmpty();
+    }
+
+    synchronized void giveBack(Collection<Integer> at) {
+        givingBack.addAll(at);
+    }
+
+    synchronized boolean isGivingBack(int node) {
+        return givingBack.contains(node);
+    }
+
+    /** The node has answered a release under this id. */
+    synchronized void isBack(int node, String id) {
+        if (current(node, original(id)).equals(id) && givingBack.remove(node)) {
+            changes.merge(node, 1, Integer::sum);
+        }
+    }
+}
