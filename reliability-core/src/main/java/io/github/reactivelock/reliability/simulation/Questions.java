@@ -33,6 +33,7 @@ final class Questions {
     private final Channel leaving = new Channel();
     /** What goes over the next connection may overtake what is left of this one. */
     private Channel arriving = new Channel();
+
     private final Channel answers = new Channel();
     private boolean connected = true;
     private boolean closed;

@@ -43,6 +43,7 @@ final class QuorumCourse {
     private record Message(String what, Runnable carriedOut, Runnable lost) {}
 
     private final Random random;
+    private final boolean losing;
     private final long[] clock = {0};
     private final List<InMemoryLockBackend> stores = Stream.generate(() -> InMemoryLockBackend.create(() -> clock[0]))
             .limit(NODES)
@@ -55,8 +56,15 @@ final class QuorumCourse {
     private long forcedToken;
     private final List<Integer> toForce = new ArrayList<>();
 
-    QuorumCourse(long seed) {
+    /**
+     * A course.
+     *
+     * @param losing nearly every round's answer, in a longer course of two claims of which one has a vote and does little: the
+     *     other runs out of patience
+     */
+    QuorumCourse(long seed, boolean losing) {
         this.random = new Random(seed);
+        this.losing = losing;
         clock[0] = LEASE.toNanos(); // all of them count
         for (int claim = 1; claim <= CLAIMS; claim++) {
             askers.add(new Asker(claim));
@@ -64,7 +72,11 @@ final class QuorumCourse {
     }
 
     void run() {
-        for (int step = 0; step < STEPS && !leftTheModel; step++) {
+        if (losing) {
+            askers.get(1).ask();
+            askers.get(1).work(random.nextInt(NODES));
+        }
+        for (int step = 0; step < (losing ? 6 * STEPS : STEPS) && !leftTheModel; step++) {
             step();
         }
     }
@@ -74,14 +86,14 @@ final class QuorumCourse {
     }
 
     private void step() {
-        Asker asker = askers.get(random.nextInt(CLAIMS));
+        Asker asker = askers.get(losing ? random.nextInt(16) / 15 : random.nextInt(CLAIMS));
         int node = random.nextInt(NODES);
         int what = random.nextInt(20);
         if (what < 3) {
             asker.ask();
         } else if (what == 3) {
             asker.release();
-        } else if (what < 8 && forcedToken == 0 && asker.phase.equals("held")) {
+        } else if (what < 8 && !losing && forcedToken == 0 && asker.phase.equals("held")) {
             forcedToken = asker.token;
             toForce.addAll(List.of(0, 1, 2));
             note("force", asker, 0, 0);
@@ -146,7 +158,7 @@ final class QuorumCourse {
 
         private String asked = "";
 
-        private boolean isWorking;
+        private boolean isWorkingAgain;
         private boolean released;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
         private boolean hasLost;
@@ -198,8 +210,9 @@ final class QuorumCourse {
                                 what,
                                 () -> carryOut(question, sink::success),
                                 () -> carryOut(question, unheard -> sink.error(new IllegalStateException("lost")))));
-                if (isWorking && (what.equals("vote") || (what.equals("raise") && phase.equals("held")))) {
-                    shown.get(node).add(message); // to one node, whose vote came back or came late
+                boolean isToOne = what.equals("vote") ? isWorkingAgain : what.equals("raise") && phase.equals("held");
+                if (isToOne) {
+                    shown.get(node).add(message); // whose vote has come back, or came late
                 } else {
                     seen.add(() -> sends(node, what, message));
                 }
@@ -214,7 +227,7 @@ final class QuorumCourse {
 
         void ask() {
             boolean waits = sent.stream().anyMatch(messages -> messages.size() > 1);
-            if (!waits && (phase.equals("resting") || phase.equals("asking"))) {
+            if (!waits && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
                 var unused = quorum.claim(claim)
                         .subscribe(
                                 answer -> seen.add(() -> answered(answer)),
@@ -236,11 +249,14 @@ final class QuorumCourse {
             if (next == null) {
                 return;
             }
-            boolean isLost = next.what().equals("vote") && phase.equals("asking") && !hasLost && random.nextInt(8) == 0;
+            boolean isLost = next.what().equals("vote")
+                    && phase.equals("asking")
+                    && !hasLost
+                    && random.nextInt(8) < (losing ? 7 : 1);
             hasLost |= isLost;
-            isWorking = true;
+            isWorkingAgain = next.what().equals("back") && phase.equals("asking");
             (isLost ? next.lost() : next.carriedOut()).run();
-            isWorking = false;
+            isWorkingAgain = false;
             String unused = shown.get(node).remove(0);
             note("works", this, node + 1, isLost ? 1 : 0);
             look();
