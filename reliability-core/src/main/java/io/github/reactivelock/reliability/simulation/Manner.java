@@ -11,6 +11,7 @@ package io.github.reactivelock.reliability.simulation;
  * @param order of what is on its way
  * @param standstills share of the calls at which the thread stands still for a while, and others of its process do not
  * @param immediate there is no way: the store answers inside the call, as the one in the process does
+ * @param overtakes what is left of a connection that broke, by what goes over the next one
  */
 record Manner(
         long latency,
@@ -20,7 +21,8 @@ record Manner(
         boolean asksAgain,
         Order order,
         double standstills,
-        boolean immediate) {
+        boolean immediate,
+        boolean overtakes) {
 
     /** Of questions and answers. */
     enum Order {
@@ -42,23 +44,27 @@ record Manner(
 
     /** Nothing is late. */
     static Manner steady(long latency, boolean asksAgain, Order order) {
-        return new Manner(latency, 0, 0, false, asksAgain, order, 0, false);
+        return new Manner(latency, 0, 0, false, asksAgain, order, 0, false, false);
     }
 
     static Manner immediately() {
-        return new Manner(MILLI, 0, 0, false, true, Order.KEPT, 0, true);
+        return new Manner(MILLI, 0, 0, false, true, Order.KEPT, 0, true, false);
     }
 
     Manner late(double share, long most) {
-        return new Manner(latency, share, most, false, asksAgain, order, standstills, immediate);
+        return new Manner(latency, share, most, false, asksAgain, order, standstills, immediate, overtakes);
     }
 
     Manner dawdling(double share, long most) {
-        return new Manner(latency, share, most, true, asksAgain, order, standstills, immediate);
+        return new Manner(latency, share, most, true, asksAgain, order, standstills, immediate, overtakes);
     }
 
     Manner standingStill(double share) {
-        return new Manner(latency, lateShare, latest, dawdles, asksAgain, order, share, immediate);
+        return new Manner(latency, lateShare, latest, dawdles, asksAgain, order, share, immediate, overtakes);
+    }
+
+    Manner overtaking() {
+        return new Manner(latency, lateShare, latest, dawdles, asksAgain, order, standstills, immediate, true);
     }
 
     @Override
@@ -70,7 +76,7 @@ record Manner(
                 dawdles ? "anything " : "",
                 latest / MILLI,
                 asksAgain ? "asks again" : "fails",
-                order.text,
+                order.text + (overtakes ? ", on each connection by itself" : ""),
                 100 * standstills);
     }
 }

@@ -15,7 +15,7 @@ import reactor.core.publisher.MonoSink;
 
 /**
  * The connection for questions and their answers. One that is cut loses what is under way, half of it before it arrives
- * and half of it on the way back; some of it is carried out afterwards, even after what is asked on the next connection. What had no answer then fails, or is asked again
+ * and half of it on the way back; some of it is carried out afterwards, in some manners even after what is asked on the next connection. What had no answer then fails, or is asked again
  * on the next connection.
  */
 final class Questions {
@@ -31,7 +31,7 @@ final class Questions {
     private final Set<Question<?>> unanswered = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private final Channel leaving = new Channel();
-    /** What goes over the next connection may overtake what is left of this one. */
+    /** Of the connection that is there, or of all. */
     private Channel arriving = new Channel();
 
     private final Channel answers = new Channel();
@@ -50,7 +50,7 @@ final class Questions {
 
     void cut(long nanos) {
         cuts++;
-        arriving = new Channel();
+        arriving = manner.overtakes() ? new Channel() : arriving;
         connected = false;
         if (!manner.asksAgain()) {
             List<Question<?>> lost = List.copyOf(unanswered);

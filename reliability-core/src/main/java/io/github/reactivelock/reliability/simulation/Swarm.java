@@ -74,7 +74,8 @@ final class Swarm {
         Manner manner = random.nextBoolean()
                 ? steady.late(random.nextInt(3) * 0.15, most)
                 : steady.dawdling(0.1 + random.nextInt(3) * 0.2, isQuorum ? most : nanos * 5 / 4);
-        return manner.standingStill(List.of(0.0, 0.0, 0.01, 0.05).get(random.nextInt(4)));
+        Manner all = manner.standingStill(List.of(0.0, 0.0, 0.01, 0.05).get(random.nextInt(4)));
+        return isQuorum && random.nextBoolean() ? all.overtaking() : all;
     }
 
     private List<Fault> apartFromOneSite() {
