@@ -31,10 +31,17 @@ final class ShareRenewal {
 
     private final Database database;
     private final SignalSink pushes;
+    private final Duration longest;
 
     ShareRenewal(Database database, SignalSink pushes) {
+        this(database, pushes, LONGEST);
+    }
+
+    /** @param longest how long rows that are locked are waited for */
+    ShareRenewal(Database database, SignalSink pushes, Duration longest) {
         this.database = database;
         this.pushes = pushes;
+        this.longest = longest;
     }
 
     Flux<RenewalResult> renew(List<Claim> shares) {
@@ -49,7 +56,7 @@ final class ShareRenewal {
                     Collections.shuffle(left);
                     return Flux.fromIterable(left)
                             .flatMap(this::alone, AT_ONCE)
-                            .take(LONGEST, DriverThreads.timer())
+                            .take(longest, DriverThreads.timer())
                             .startWith(new RenewalResult(renewed, Map.of()));
                 });
     }

@@ -105,13 +105,18 @@ class StuckSharesTest {
         R2dbcLockBackend backend = site.database().backend();
         Claim share = claim("busy", Share.permits(1, 2));
         granted(backend, share);
+        Database patient = new Database(site.database().factory(), Databases.PATIENT);
+        ShareRenewal renewal = new ShareRenewal(patient, new SignalSink(patient, "busy"), Databases.LIMIT);
         Connection outsider = site.holdingRowOf("busy");
 
-        CompletableFuture<RenewalResult> answer = backend.renew(List.of(share)).toFuture();
+        CompletableFuture<List<String>> renewed = renewal.renew(List.of(share))
+                .flatMapIterable(RenewalResult::renewed)
+                .collectList()
+                .toFuture();
         Databases.until("it waits for the row", () -> site.waiters() > 0);
         end(outsider);
 
-        assertThat(answer.join().renewed()).containsExactly(share.id());
+        assertThat(renewed).succeedsWithin(Databases.LIMIT).isEqualTo(List.of(share.id()));
         get(backend.close().thenReturn(true));
     }
 
@@ -130,7 +135,9 @@ class StuckSharesTest {
         assertThat(answer.renewed()).hasSize(4).doesNotContain(held.get(3).id());
         assertThat(answer.lost()).isEmpty();
         end(stuck);
-        assertThat(get(backend.renew(held)).renewed()).hasSize(5);
+        // At the server the question that was given up may have the row for a moment now.
+        Databases.until(
+                "all are renewed", () -> get(backend.renew(held)).renewed().size() == 5);
         get(backend.close().thenReturn(true));
     }
 
@@ -149,7 +156,8 @@ class StuckSharesTest {
         long begin = System.nanoTime();
         RenewalResult answer = get(backend.renew(held));
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(6));
+        // The server lets each of them wait for 24 seconds.
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(20));
         assertThat(answer.renewed())
                 .containsExactlyInAnyOrder(held.get(0).id(), held.get(1).id());
         assertThat(answer.lost()).isEmpty();
