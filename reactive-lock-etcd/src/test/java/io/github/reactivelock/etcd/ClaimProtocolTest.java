@@ -238,9 +238,9 @@ class ClaimProtocolTest extends EtcdFixture {
     @Test
     void aHoldThatIsNotRenewedHasALeaseOfItsOwn() throws InterruptedException {
         EtcdLockBackend backend = backend();
-        Duration second = Duration.ofSeconds(1);
-        Claim renewed = claim(key + "renewed", Claim.Mode.QUEUE, second, Claim.Keeping.RENEWED);
-        Claim once = claim(key + "once", Claim.Mode.QUEUE, second, Claim.Keeping.ONCE);
+        Duration brief = Duration.ofSeconds(6);
+        Claim renewed = claim(key + "renewed", Claim.Mode.QUEUE, brief, Claim.Keeping.RENEWED);
+        Claim once = claim(key + "once", Claim.Mode.QUEUE, brief, Claim.Keeping.ONCE);
         Etcds.get(backend.claim(once));
         Etcds.get(backend.claim(renewed));
 

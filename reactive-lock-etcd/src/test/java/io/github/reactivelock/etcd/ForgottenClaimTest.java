@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 /** Claims whose lease is kept alive for others, or is not kept alive any more. */
 class ForgottenClaimTest extends EtcdFixture {
 
-    private static final Duration SHORT = Duration.ofSeconds(4);
+    private static final Duration SHORT = Duration.ofSeconds(7);
 
     private Claim claim(String key) {
         return claim(key, Claim.Mode.QUEUE, SHORT, Claim.Keeping.RENEWED);
@@ -37,7 +37,8 @@ class ForgottenClaimTest extends EtcdFixture {
 
         assertThat(Etcds.claims(etcd).get(0).getKey().toString()).contains(key + "renewed");
         assertThat(Etcds.get(backend.renew(List.of(silent))).lost()).containsEntry(silent.id(), LossReason.EXPIRED);
-        assertThat(signals).contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED));
+        Etcds.until(
+                "its owner is told", () -> signals.contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED)));
     }
 
     @Test
@@ -65,10 +66,10 @@ class ForgottenClaimTest extends EtcdFixture {
     void aClaimIsNotLeftOnALeaseThatIsTakenToBeGone() throws InterruptedException {
         EtcdLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
-        Claim owner = claim(key);
+        Claim owner = claim();
         EtcdLockBackend another = backend();
         assertThat(granted(Etcds.get(another.claim(owner)))).isPositive();
-        Claim waiting = claim(key);
+        Claim waiting = claim();
         assertThat(Etcds.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);
         KeyValue put = claimOf(waiting);
         signals.clear();

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
 /** What becomes of claims whose lease or key goes without their doing, and what keeps a lease. */
 class LeaseLossTest extends EtcdFixture {
 
-    private static final LockOptions SHORT = LockOptions.defaults().withLease(Duration.ofSeconds(5));
+    private static final LockOptions SHORT = LockOptions.defaults().withLease(Duration.ofSeconds(9));
     private static final String KEEP_ALIVES = "grpc_server_started_total{grpc_method=\"LeaseKeepAlive\"";
     private static final String LISTS = "grpc_server_started_total{grpc_method=\"LeaseTimeToLive\"";
 

@@ -171,9 +171,9 @@ class ClaimProtocolTest extends Fixture {
     @Test
     void aHoldThatIsNotRenewedEndsByItself() throws InterruptedException {
         ZooKeeperLockBackend backend = backend();
-        Duration second = Duration.ofSeconds(1);
-        Claim renewed = claim(key + "renewed", Claim.Mode.QUEUE, second, Claim.Keeping.RENEWED);
-        Claim once = claim(key + "once", Claim.Mode.QUEUE, second, Claim.Keeping.ONCE);
+        Duration brief = Duration.ofSeconds(6);
+        Claim renewed = claim(key + "renewed", Claim.Mode.QUEUE, brief, Claim.Keeping.RENEWED);
+        Claim once = claim(key + "once", Claim.Mode.QUEUE, brief, Claim.Keeping.ONCE);
         ZooKeepers.get(backend.claim(once));
         ZooKeepers.get(backend.claim(renewed));
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Claims of a client that is alive of which no more is said: only the client itself can end them, its session goes on. */
 class ForgottenClaimTest extends ProxiedFixture {
 
-    private static final Duration SHORT = Duration.ofSeconds(4);
+    private static final Duration SHORT = Duration.ofSeconds(7);
     private static final Duration LONG_SESSION = Duration.ofSeconds(40);
 
     @Test

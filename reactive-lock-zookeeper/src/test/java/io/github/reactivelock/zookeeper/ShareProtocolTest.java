@@ -109,10 +109,10 @@ class ShareProtocolTest extends Fixture {
     void aWaitThatNobodyAsksAboutEndsAndOneThatIsAskedAboutKeepsItsPlace() throws InterruptedException {
         ZooKeeperLockBackend backend = backend();
         ZooKeepers.get(backend.claim(claim()));
-        Claim asked = claim(Share.ONE, Duration.ofSeconds(2));
+        Claim asked = claim(Share.ONE, Duration.ofSeconds(6));
         ZooKeepers.get(backend.claim(asked));
         String place = ZooKeepers.claims(zookeeper).get(1);
-        Claim silent = claim(Share.WHOLE, Duration.ofSeconds(3));
+        Claim silent = claim(Share.WHOLE, Duration.ofSeconds(8));
         ZooKeepers.get(backend.claim(silent));
 
         ZooKeepers.until("the silent one is gone", () -> {
