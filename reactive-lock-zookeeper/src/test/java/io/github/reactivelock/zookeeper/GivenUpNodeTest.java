@@ -16,11 +16,12 @@ class GivenUpNodeTest extends ProxiedFixture {
     @Test
     void aDeletionThatIsTriedAgainDoesNotTakeTheNodeThatTheClaimHasMadeSince() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(proxied())) {
-            Connection connection = new Connection(
-                    new ClientSource.Users(users),
-                    ZooKeeperBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(300)));
+            Connection connection = new Connection(new ClientSource.Users(users), patient());
+            Connection hasty =
+                    new Connection(new ClientSource.Users(users), patient().withCommandTimeout(Duration.ofMillis(300)));
             Nodes nodes = new Nodes(connection, names);
-            Removals removals = new Removals(connection, nodes);
+            Nodes soonGivenUp = new Nodes(hasty, names);
+            Removals removals = new Removals(hasty, soonGivenUp);
             SignalSink pushes = new SignalSink(connection, nodes, names.notice("given-up"));
             Claim claim = claim(Share.ONE, Duration.ofMillis(100));
             ClaimState waiting = new ClaimState(claim);
@@ -31,7 +32,8 @@ class GivenUpNodeTest extends ProxiedFixture {
             new Expiries(removals, pushes).beginWait(waiting, first);
             ZooKeepers.until("it is given up", () -> waiting.node() == null);
             for (int i = 0; i < 2; i++) { // asked behind the deletion, which has failed when these have
-                assertThat(nodes.line(key)
+                assertThat(soonGivenUp
+                                .line(key)
                                 .map(line -> true)
                                 .onErrorReturn(false)
                                 .block(ZooKeepers.LIMIT))
@@ -40,11 +42,11 @@ class GivenUpNodeTest extends ProxiedFixture {
             proxy.mend();
             Node second = make(nodes, claim);
             assertThat(waiting.seen(second)).isTrue();
-            ZooKeepers.get(removals.removeUnfinished().thenReturn(true));
+            ZooKeepers.get(removals.untilDone().thenReturn(true));
 
             assertThat(ZooKeepers.claims(zookeeper)).containsExactly(second.path());
             assertThat(ZooKeepers.get(nodes.delete(second.path()))).isTrue();
-            ZooKeepers.get(connection.close().thenReturn(true));
+            ZooKeepers.get(hasty.close().then(connection.close()).thenReturn(true));
         }
     }
 
