@@ -91,21 +91,34 @@ class SharesTest extends EtcdFixture {
 
     @Test
     void permitsOfALeaseThatEndedLetTheNextIn() throws InterruptedException {
-        isIn(other, claim(two, Duration.ofSeconds(1), Claim.Keeping.ONCE));
+        Claim ending = claim(two, LEASE, Claim.Keeping.ONCE);
+        isIn(other, ending);
         Claim waiting = claim(one);
         queued(backend, waiting);
 
+        endTheLeaseOf(ending);
         untilPushed(waiting);
     }
 
     @Test
     void aWaitingWriterWhoseLeaseEndedLetsTheReadersBehindItIn() throws InterruptedException {
         isIn(other, claim(Share.ONE));
-        queued(other, claim(Share.WHOLE, Duration.ofSeconds(1), Claim.Keeping.ONCE));
+        Claim ending = claim(Share.WHOLE, LEASE, Claim.Keeping.ONCE);
+        queued(other, ending);
         Claim waiting = claim(Share.ONE);
         queued(backend, waiting);
 
+        endTheLeaseOf(ending);
         untilPushed(waiting);
+    }
+
+    /** As the server does when its time is over. */
+    private void endTheLeaseOf(Claim ending) {
+        KeyValue its = line().stream()
+                .filter(kv -> ClaimValue.of(kv).claimId().equals(ending.id()))
+                .findAny()
+                .orElseThrow();
+        Etcds.get(etcd.getLeaseClient().revoke(its.getLease()));
     }
 
     /** Its answer says that it waits, and when the line was read that shows it to be in, this was not known to wait. */
