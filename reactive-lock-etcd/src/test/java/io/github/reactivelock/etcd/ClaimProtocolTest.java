@@ -96,7 +96,7 @@ class ClaimProtocolTest extends EtcdFixture {
         Queue<Long> beginnings = new ConcurrentLinkedQueue<>();
         EtcdLockBackend waiting = opened(EtcdLockBackend.connect(
                 Client.builder().endpoints(server.uri()).interceptors(List.of(new WatchedFrom(beginnings))),
-                EtcdBackendOptions.defaults()));
+                EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30))));
         Queue<Signal> signals = listen(waiting);
         EtcdLockBackend owning = backend();
         Claim owner = claim();
@@ -154,8 +154,9 @@ class ClaimProtocolTest extends EtcdFixture {
     }
 
     @Test
-    void aBusyTryWritesNothing() {
+    void aBusyTryWritesNothing() throws InterruptedException {
         Etcds.get(backend().claim(claim()));
+        Etcds.untilMarked(etcd);
         Claim busy = claim(key, Claim.Mode.TRY, LEASE, Claim.Keeping.ONCE);
         EtcdLockBackend trying = backend();
         long before = revision();

@@ -10,6 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.Maintenance;
 import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -67,7 +68,7 @@ class CompactionTest extends EtcdFixture {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
         logger.addAppender(logged);
-        EtcdBackendOptions options = EtcdBackendOptions.defaults();
+        EtcdBackendOptions options = EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
         Etcd asking = new Etcd(ClientSource.of(Client.builder().endpoints(server.uri()), options), options);
         try {
             KeyLayout names = new KeyLayout(options.prefix());

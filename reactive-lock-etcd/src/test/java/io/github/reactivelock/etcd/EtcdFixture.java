@@ -24,6 +24,7 @@ import reactor.core.Disposable;
 abstract class EtcdFixture {
 
     static final Duration LEASE = Duration.ofSeconds(30);
+    static final EtcdBackendOptions PATIENT = EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
 
     EtcdServer server;
     Client etcd;
@@ -72,9 +73,7 @@ abstract class EtcdFixture {
     }
 
     static EtcdLockBackend patient(String... endpoints) {
-        return EtcdLockBackend.connect(
-                Client.builder().endpoints(endpoints),
-                EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30)));
+        return EtcdLockBackend.connect(Client.builder().endpoints(endpoints), PATIENT);
     }
 
     EtcdLockBackend opened(EtcdLockBackend backend) {

@@ -44,7 +44,7 @@ class EtcdLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected Optional<Lent> lent() {
-        return Optional.of(new Lent(EtcdLockBackend.using(users), () -> Etcds.works(users)));
+        return Optional.of(new Lent(EtcdLockBackend.using(users, EtcdFixture.PATIENT), () -> Etcds.works(users)));
     }
 
     @Override

@@ -74,6 +74,16 @@ final class Etcds {
                 .toList();
     }
 
+    /** Waits for the marker of the owner's lease, which is put in the background. */
+    static void untilMarked(Client client) throws InterruptedException {
+        long lease = oldest(client).getLease();
+        GetOption all = GetOption.builder().isPrefix(true).build();
+        until(
+                "its lease is marked",
+                () -> get(client.getKVClient().get(KeyLayout.bytes("reactivelock/!"), all)).getKvs().stream()
+                        .anyMatch(kv -> kv.getLease() == lease));
+    }
+
     /** The owner of the only lock there is. */
     static KeyValue oldest(Client client) {
         return claims(client).stream()

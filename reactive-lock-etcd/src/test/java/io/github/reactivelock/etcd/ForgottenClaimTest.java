@@ -37,8 +37,7 @@ class ForgottenClaimTest extends EtcdFixture {
 
         assertThat(Etcds.claims(etcd).get(0).getKey().toString()).contains(key + "renewed");
         assertThat(Etcds.get(backend.renew(List.of(silent))).lost()).containsEntry(silent.id(), LossReason.EXPIRED);
-        Etcds.until(
-                "its owner is told", () -> signals.contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED)));
+        Etcds.until("its owner is told", () -> signals.contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED)));
     }
 
     @Test

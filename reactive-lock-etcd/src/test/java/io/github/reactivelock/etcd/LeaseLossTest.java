@@ -192,7 +192,7 @@ class LeaseLossTest extends EtcdFixture {
                 .endpoints(server.uri())
                 .namespace(KeyLayout.bytes("apps/shop/"))
                 .build()) {
-            LockClient client = client(EtcdLockBackend.using(users)).with(SHORT);
+            LockClient client = client(EtcdLockBackend.using(users, PATIENT)).with(SHORT);
             LockHandle kept = Etcds.get(client.acquire(key + "kept"));
             LockHandle held = Etcds.get(client.acquire(key));
             KeyValue claim = Etcds.claims(users).stream()

@@ -31,7 +31,7 @@ class NoticesTest extends EtcdFixture {
     @Test
     void holdsThatAreEndedByForceWhileTheirClientIsCutOffAreAllTold() throws InterruptedException {
         try (TcpProxy proxy = TcpProxy.to(server.port())) {
-            EtcdLockBackend backend = opened(EtcdLockBackend.connect("http://127.0.0.1:" + proxy.port()));
+            EtcdLockBackend backend = opened(patient("http://127.0.0.1:" + proxy.port()));
             EtcdLockBackend operator = backend();
             Etcds.get(backend.ready().thenReturn(true));
             Queue<Signal> signals = listen(backend);

@@ -28,6 +28,9 @@ class RefusedTest {
 
     private static final EtcdBackendOptions OPTIONS =
             EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
+    /** A connection that fails is tried again for so long. */
+    private static final EtcdBackendOptions BRIEF =
+            EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(6));
 
     private static LockClient client(EtcdLockBackend backend) {
         return LockClient.builder(backend)
@@ -57,7 +60,7 @@ class RefusedTest {
 
     @Test
     void nobodyListensThere() {
-        assertThat(refusal(EtcdLockBackend.connect("http://127.0.0.1:1")))
+        assertThat(refusal(EtcdLockBackend.connect(List.of("http://127.0.0.1:1"), BRIEF)))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("etcd at 127.0.0.1:1 cannot be reached")
                 .hasMessageContaining("Connection refused");
@@ -96,7 +99,7 @@ class RefusedTest {
 
             assertWorks(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
             assertLogsInAgain(server);
-            assertThat(refusal(EtcdLockBackend.connect(server.uri())))
+            assertThat(refusal(EtcdLockBackend.connect(List.of(server.uri()), OPTIONS)))
                     .hasMessageContaining("asks for a user and a password");
             assertThat(refusal(EtcdLockBackend.connect(login(server, "wr0ng"), OPTIONS)))
                     .hasMessageContaining("refuses the user or the password")
@@ -154,10 +157,10 @@ class RefusedTest {
                                             directory.resolve("client.key").toFile()));
 
             assertWorks(EtcdLockBackend.connect(both, OPTIONS));
-            assertThat(refusal(EtcdLockBackend.connect(server.uri())))
+            assertThat(refusal(EtcdLockBackend.connect(List.of(server.uri()), BRIEF)))
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining("TLS");
-            assertThat(refusal(EtcdLockBackend.connect(server.uri().replace("https", "http"))))
+            assertThat(refusal(EtcdLockBackend.connect(List.of(server.uri().replace("https", "http")), BRIEF)))
                     .hasMessageContaining("cannot be reached");
         }
     }
@@ -226,7 +229,7 @@ class RefusedTest {
     void aClosedBackendLeavesNoThreadOfItsClient() throws InterruptedException {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         try (EtcdServer server = EtcdServer.start()) {
-            assertWorks(EtcdLockBackend.connect(server.uri()));
+            assertWorks(EtcdLockBackend.connect(List.of(server.uri()), OPTIONS));
 
             Etcds.until(
                     "no thread of jetcd is left",
@@ -244,7 +247,7 @@ class RefusedTest {
             LockClient client = LockClient.builder(backend)
                     .commandTimeout(Duration.ofSeconds(5))
                     .build();
-            Etcds.get(Etcds.get(client.acquire("k")).release());
+            Etcds.get(Etcds.get(Etcds.patiently(client.acquire("k"))).release());
             members.get(0).kill();
             members.get(1).kill();
 
@@ -255,9 +258,7 @@ class RefusedTest {
                 return refused.getMessage().contains("without a leader and a majority of its members");
             });
             members.get(0).restart();
-            Etcds.get(Mono.defer(() -> client.acquire("k"))
-                    .retryWhen(reactor.util.retry.Retry.fixedDelay(10, Duration.ofMillis(200)))
-                    .flatMap(LockHandle::release));
+            Etcds.get(Etcds.get(Etcds.patiently(client.acquire("k"))).release());
             Etcds.get(client.close());
         } finally {
             members.forEach(EtcdServer::close);
