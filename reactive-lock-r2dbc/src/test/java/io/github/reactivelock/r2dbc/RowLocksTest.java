@@ -54,7 +54,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void noUpdateIsLostInsideTheTransaction(Databases database) {
         ConnectionPool pool = database.pool(8);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         long before = database.select("SELECT amount FROM counter WHERE id = 1");
         Mono<Long> increment = rows.withRowLock(
                 "counter",
@@ -72,7 +72,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void workThatFailsLeavesNothingWrittenAndTheLockFree(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         String key = UUID.randomUUID().toString();
 
         assertThatThrownBy(() -> rows.withRowLock(
@@ -92,7 +92,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void aCancelledHolderFreesTheLockAndItsConnection(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         String key = UUID.randomUUID().toString();
         for (int i = 0; i < 4; i++) {
             AtomicBoolean begun = new AtomicBoolean();
@@ -111,9 +111,10 @@ class RowLocksTest {
     @MethodSource("databases")
     void aWaiterGivesUpInTime(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(500));
+        RowLocks patient = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
+        RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(500), Databases.PATIENT);
         String key = UUID.randomUUID().toString();
-        Mono<String> twice = impatient.withRowLock(key, impatient.withRowLock(key, Mono.just("both")));
+        Mono<String> twice = patient.withRowLock(key, impatient.withRowLock(key, Mono.just("both")));
 
         assertThatThrownBy(() -> twice.block(Databases.LIMIT))
                 .isInstanceOf(R2dbcTimeoutException.class)
@@ -163,19 +164,20 @@ class RowLocksTest {
     @MethodSource("databases")
     void aLockInTheCallersTransactionIsFreeWhenThatEnds(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(500));
+        RowLocks patient = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
+        RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(500), Databases.PATIENT);
         String key = UUID.randomUUID().toString();
         Connection mine = transaction(database, "READ COMMITTED");
 
-        on(impatient.lock(mine, key));
-        on(impatient.lock(mine, key));
+        on(patient.lock(mine, key));
+        on(patient.lock(mine, key));
         assertThatThrownBy(() -> impatient.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
                 .isInstanceOf(R2dbcTimeoutException.class);
         on(Mono.from(mine.commitTransaction()));
 
-        assertThat(impatient.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
+        assertThat(patient.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
                 .isEqualTo("other");
-        assertThatThrownBy(() -> on(impatient.lock(mine, key))).hasMessageContaining("begin a transaction first");
+        assertThatThrownBy(() -> on(patient.lock(mine, key))).hasMessageContaining("begin a transaction first");
         end(mine);
         pool.disposeLater().block(Databases.LIMIT);
     }
@@ -183,11 +185,12 @@ class RowLocksTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void whoWaitsInATransactionOfItsOwnGivesUpAndCanRollBack(Databases database) {
-        RowLocks impatient = RowLocks.using(database.factory(), Duration.ofMillis(500));
+        RowLocks patient = RowLocks.using(database.factory(), Databases.LIMIT, Databases.PATIENT);
+        RowLocks impatient = RowLocks.using(database.factory(), Duration.ofMillis(500), Databases.PATIENT);
         String key = UUID.randomUUID().toString();
         Connection holder = transaction(database, "READ COMMITTED");
         Connection waiter = transaction(database, "READ COMMITTED");
-        on(impatient.lock(holder, key));
+        on(patient.lock(holder, key));
 
         assertThatThrownBy(() -> on(impatient.lock(waiter, key)))
                 .isInstanceOf(R2dbcTimeoutException.class)
@@ -201,7 +204,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void aTransactionThatReadBeforeItLockedLosesNoUpdate(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         String key = UUID.randomUUID().toString();
         assertThat(rows.withRowLock(key, Mono.just("first")).block(Databases.LIMIT))
                 .isEqualTo("first");
@@ -225,7 +228,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void aTransactionThatLocksFirstMayBeAtRepeatableRead(Databases database) {
         String key = UUID.randomUUID().toString();
-        RowLocks rows = RowLocks.using(database.factory(), Databases.LIMIT);
+        RowLocks rows = RowLocks.using(database.factory(), Databases.LIMIT, Databases.PATIENT);
         for (int i = 0; i < 2; i++) {
             Connection first = transaction(database, "REPEATABLE READ");
             on(rows.lock(first, key));
@@ -238,7 +241,7 @@ class RowLocksTest {
     @MethodSource("databases")
     void rowsThatNobodyLockedForAnHourAreRemovedUnlessTheyAreLocked(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         assertThat(rows.withRowLock("unused", Mono.just(1)).block(Databases.LIMIT))
                 .isEqualTo(1);
         assertThat(rows.withRowLock("in use", Mono.just(1)).block(Databases.LIMIT))

@@ -59,11 +59,11 @@ class SpringTest {
     @MethodSource("databases")
     void lockAndDataAreOneTransactionOfSpring(Databases database) {
         ConnectionPool pool = database.pool(3);
-        RowLocks rows = RowLocks.using(pool, Duration.ofMillis(500));
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         DatabaseClient client = DatabaseClient.create(pool);
         String key = UUID.randomUUID().toString();
         long before = database.select("SELECT amount FROM counter WHERE id = 1");
-        RowLocks others = RowLocks.using(database.factory(), Duration.ofMillis(500));
+        RowLocks others = RowLocks.using(database.factory(), Duration.ofMillis(500), Databases.PATIENT);
         Mono<Void> booked = client.inConnection(connection -> rows.lock(connection, key))
                 .then(increment(client))
                 .then(others.withRowLock(key, Mono.just("other"))
@@ -78,7 +78,9 @@ class SpringTest {
         operator(pool).transactional(booked).block(Databases.LIMIT);
 
         assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before + 1);
-        assertThat(others.withRowLock(key, Mono.just("other")).block(Databases.LIMIT))
+        assertThat(RowLocks.using(database.factory(), Databases.LIMIT, Databases.PATIENT)
+                        .withRowLock(key, Mono.just("other"))
+                        .block(Databases.LIMIT))
                 .isEqualTo("other");
         pool.disposeLater().block(Databases.LIMIT);
     }
@@ -89,8 +91,8 @@ class SpringTest {
         ConnectionPool pool = database.pool(3);
         DatabaseClient client = DatabaseClient.create(pool);
         for (RowLocks rows : List.of(
-                RowLocks.using(pool, Databases.LIMIT),
-                RowLocks.using(new TransactionAwareConnectionFactoryProxy(pool), Databases.LIMIT))) {
+                RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT),
+                RowLocks.using(new TransactionAwareConnectionFactoryProxy(pool), Databases.LIMIT, Databases.PATIENT))) {
             assertThatThrownBy(() -> operator(pool)
                             .transactional(increment(client).then(rows.withRowLock("key", increment(client))))
                             .block(Databases.LIMIT))
@@ -106,7 +108,7 @@ class SpringTest {
     @MethodSource("databases")
     void aDatabaseClientOverTheLocksConnectionIsInItsTransaction(Databases database) {
         ConnectionPool pool = database.pool(2);
-        RowLocks rows = RowLocks.using(pool, Databases.LIMIT);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
         long before = database.select("SELECT amount FROM counter WHERE id = 1");
 
         assertThatThrownBy(() -> rows.withRowLock(
