@@ -79,7 +79,7 @@ class OnceEndTest extends EachDatabase {
         Once once = Once.using(
                         new Changed(pool, pool.create().map(connection -> losing(connection, slow, late))),
                         Databases.PATIENT)
-                .withLease(Duration.ofSeconds(6));
+                .withLease(Duration.ofSeconds(9));
         String key = UUID.randomUUID().toString();
         Sinks.One<String> done = Sinks.one();
         CompletableFuture<String> work = once.recorded(key, LONG, done.asMono()).toFuture();

@@ -52,7 +52,7 @@ class OnceTest {
     @MethodSource("databases")
     void ofManyCallersOneRunsTheWork(Databases database) {
         ConnectionPool pool = database.pool(4);
-        List<Once> processes = List.of(Once.using(pool), Once.using(pool));
+        List<Once> processes = List.of(Once.using(pool, Databases.PATIENT), Once.using(pool, Databases.PATIENT));
         AtomicInteger ran = new AtomicInteger();
         String key = UUID.randomUUID().toString();
 
@@ -71,12 +71,14 @@ class OnceTest {
     void aRecordedOutcomeIsForThoseWhoComeLater(Databases database) {
         ConnectionPool pool = database.pool(2);
         String key = UUID.randomUUID().toString();
-        Once once = Once.using(pool);
+        Once once = Once.using(pool, Databases.PATIENT);
 
         assertThat(once.recorded(key, LONG, Mono.just("receipt 1")).block(Databases.LIMIT))
                 .isEqualTo("receipt 1");
 
-        assertThat(Once.using(pool).recorded(key, LONG, Mono.just("receipt 2")).block(Databases.LIMIT))
+        assertThat(Once.using(pool, Databases.PATIENT)
+                        .recorded(key, LONG, Mono.just("receipt 2"))
+                        .block(Databases.LIMIT))
                 .isEqualTo("receipt 1");
         pool.disposeLater().block(Databases.LIMIT);
     }
@@ -86,7 +88,7 @@ class OnceTest {
     void aFailureAndACancelFreeTheKey(Databases database) {
         ConnectionPool pool = database.pool(2);
         String key = UUID.randomUUID().toString();
-        Once once = Once.using(pool);
+        Once once = Once.using(pool, Databases.PATIENT);
         assertThatThrownBy(() -> once.run(key, LONG, Mono.error(new ArithmeticException()))
                         .block(Databases.LIMIT))
                 .isInstanceOf(ArithmeticException.class);
@@ -107,7 +109,7 @@ class OnceTest {
     void aKeyIsFreeAgainWhenItsTimeIsOver(Databases database) {
         ConnectionPool pool = database.pool(2);
         String key = UUID.randomUUID().toString();
-        Once once = Once.using(pool);
+        Once once = Once.using(pool, Databases.PATIENT);
         assertThat(once.recorded(key, Duration.ofMillis(200), Mono.just("old")).block(Databases.LIMIT))
                 .isEqualTo("old");
 
@@ -209,7 +211,7 @@ class OnceTest {
         ConnectionPool pool = database.pool(2);
         Cut cut = new Cut(pool);
         // No caller waits for a command to be given up.
-        Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofSeconds(2));
+        Once gone = Once.using(cut, Databases.PATIENT.withCommandTimeout(LONG)).withLease(Duration.ofSeconds(6));
         String key = UUID.randomUUID().toString();
         AtomicInteger cancelled = new AtomicInteger();
         Sinks.Empty<Void> gate = Sinks.empty();
@@ -239,7 +241,7 @@ class OnceTest {
     @MethodSource("databases")
     void workThatTakesManyLeasesIsNotBegunAnew(Databases database) {
         ConnectionPool pool = database.pool(2);
-        Once once = Once.using(pool, Databases.PATIENT).withLease(Duration.ofSeconds(3));
+        Once once = Once.using(pool, Databases.PATIENT).withLease(Duration.ofSeconds(6));
         database.execute("DELETE FROM reactive_lock_once"); // the keys of other cases have longer times
         String key = UUID.randomUUID().toString();
         Sinks.One<String> done = Sinks.one();
@@ -248,7 +250,7 @@ class OnceTest {
         Databases.until("it began", () -> Databases.select(pool, leaseEnd) > 0);
         long first = Databases.select(pool, leaseEnd);
 
-        Databases.until("another lease", () -> Databases.select(pool, leaseEnd) > first + 3_500_000);
+        Databases.until("another lease", () -> Databases.select(pool, leaseEnd) > first + 6_500_000);
         assertThat(once.recorded(key, LONG, Mono.just("twice")).blockOptional(Databases.LIMIT))
                 .isEmpty();
         done.tryEmitValue("one").orThrow();
