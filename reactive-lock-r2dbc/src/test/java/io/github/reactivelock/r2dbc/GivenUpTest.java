@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
 class GivenUpTest {
 
     private static final R2dbcBackendOptions IMPATIENT =
-            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(1_200));
+            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(5));
 
     private Databases database;
     private R2dbcLockBackend backend;

@@ -32,7 +32,7 @@ import reactor.core.publisher.Mono;
 class StoppedClientTest {
 
     private static final R2dbcBackendOptions BRIEF = R2dbcBackendOptions.defaults()
-            .withCommandTimeout(Duration.ofSeconds(1))
+            .withCommandTimeout(Duration.ofSeconds(5))
             .withoutNotifications();
 
     private final List<Databases> databases = new ArrayList<>();
