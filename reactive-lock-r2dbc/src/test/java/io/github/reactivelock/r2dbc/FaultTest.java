@@ -147,15 +147,15 @@ class FaultTest {
 
     @Test
     void waitersOfALockWhoseRowAnOperatorDeletesAreServedAndNewOnesQueueBehindThem() {
-        LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        LockOptions minute = LockOptions.defaults().withLease(Duration.ofMinutes(1));
         LockHandle held =
-                client(database.backend()).with(brief).acquire("deleted").block(Databases.LIMIT);
-        // Both have asked before, so that neither asks again, or connects, just when the row is deleted.
+                client(database.backend()).with(minute).acquire("deleted").block(Databases.LIMIT);
+        // The lease is long, and both have asked before: neither asks again, or connects, just when the row is deleted.
         R2dbcLockBackend heard = database.backend();
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();
         var listening = heard.signals().subscribe(signals::add, error -> {});
-        LockClient queueing = client(heard).with(brief);
-        LockClient taking = client(database.backend()).with(brief);
+        LockClient queueing = client(heard).with(minute);
+        LockClient taking = client(database.backend()).with(minute);
         Flux.just(queueing, taking)
                 .concatMap(client -> client.withLock("asked before", Mono.empty()))
                 .then()
@@ -168,9 +168,10 @@ class FaultTest {
         database.execute("DELETE FROM reactive_lock WHERE lock_key = convert_to('deleted', 'UTF8')");
         LockHandle taken = taking.acquire("deleted").block(Databases.LIMIT);
         CompletableFuture<LockHandle> second =
-                client(database.backend()).with(brief).acquire("deleted").toFuture();
+                client(database.backend()).with(minute).acquire("deleted").toFuture();
         Databases.until("the second one waits too", () -> database.select(waiting) == 2);
 
+        held.renew().onErrorComplete().block(Databases.LIMIT);
         assertThat(held.lost().block(Databases.LIMIT)).isNotNull();
         taken.release().block(Databases.LIMIT);
         for (CompletableFuture<LockHandle> next : List.of(first, second)) {
@@ -208,7 +209,7 @@ class FaultTest {
         R2dbcLockBackend backend = database.backend();
         List<Claim> claims = Flux.range(0, 500)
                 .map(i -> new Claim(
-                        "many " + i, UUID.randomUUID().toString(), "me", Duration.ofSeconds(30), Claim.Mode.QUEUE))
+                        "many " + i, UUID.randomUUID().toString(), "me", Duration.ofMinutes(5), Claim.Mode.QUEUE))
                 .collectList()
                 .block();
         Flux.fromIterable(claims)
