@@ -12,6 +12,7 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryOptions;
+import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
 import java.time.Duration;
 import java.util.UUID;
@@ -19,6 +20,7 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /** A database for tests and what tests ask it themselves. */
 record Databases(String url, Runnable end) implements AutoCloseable {
@@ -102,6 +104,13 @@ record Databases(String url, Runnable end) implements AutoCloseable {
 
     long select(String sql) {
         return select(factory(), sql);
+    }
+
+    /** The same where the server may end the session before it has heard the question. */
+    long selectAgain(String sql) {
+        return Mono.fromCallable(() -> select(sql))
+                .retryWhen(Retry.max(50).filter(R2dbcException.class::isInstance))
+                .block(LIMIT);
     }
 
     /** The number that a statement answers with, or how many rows it changed. */
