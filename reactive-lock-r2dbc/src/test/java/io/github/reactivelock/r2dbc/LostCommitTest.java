@@ -102,7 +102,7 @@ class LostCommitTest {
             assertThat(one.claim(asking).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
 
             assertThat(isLost).isFalse();
-            assertThat(signals).contains(new Signal.Recheck("k"));
+            Databases.until("it is told to ask", () -> signals.contains(new Signal.Recheck("k")));
             assertThat(one.claim(waiting).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
             listening.dispose();
             one.close().block(Databases.LIMIT);

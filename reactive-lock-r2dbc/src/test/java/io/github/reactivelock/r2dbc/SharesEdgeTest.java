@@ -29,12 +29,14 @@ class SharesEdgeTest extends SharesFixture {
         LockBackend one = process(database);
         LockBackend other = process(database);
         int all = Share.WHOLE.units();
-        Claim many = claim(Share.permits(all - 1, all - 1), SHORT);
+        Claim many = claim(Share.permits(all - 1, all - 1), LONG);
         Claim reader = claim(Share.ONE, LONG);
         granted(one, many);
         granted(one, reader);
         assertThat(holders(one)).isEqualTo(2);
 
+        database.execute("UPDATE reactive_lock_share SET lease_end = " + Dialect.of(database.factory()).now
+                + " WHERE claim_id = '" + many.id() + "'");
         Databases.until("the lease of one is over", () -> holders(one) < 2);
 
         assertThat(get(other.claim(claim(Share.WHOLE, LONG, Claim.Mode.TRY)))).isInstanceOf(ClaimResult.Busy.class);

@@ -11,9 +11,11 @@ import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,13 +30,20 @@ class SqlSharesTest extends SharesFixture {
 
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** Hears what it is told. */
+    /** Hears what it is told, from now on: what was told just before would only be heard by who asks again. */
     @Override
     R2dbcLockBackend process(Databases database) {
         R2dbcLockBackend backend = super.process(database);
-        var unused =
-                backend.signals().ofType(Signal.Grant.class).subscribe(grant -> told.add(grant.claimId()), error -> {});
+        Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+        var unused = backend.signals().doOnNext(signals::add).subscribe(this::hear, error -> {});
+        Databases.until("pushes arrive", () -> signals.contains(new Signal.Reconnected()));
         return backend;
+    }
+
+    private void hear(Signal signal) {
+        if (signal instanceof Signal.Grant grant) {
+            told.add(grant.claimId());
+        }
     }
 
     private Claim claim(Share share) {
