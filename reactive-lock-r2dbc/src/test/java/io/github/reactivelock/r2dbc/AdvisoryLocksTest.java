@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,9 @@ import reactor.core.publisher.Sinks;
 class AdvisoryLocksTest {
 
     private static final String HELD = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'";
+
+    private static final R2dbcBackendOptions BRIEF =
+            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(6));
 
     private Databases postgres;
     private ConnectionPool pool;
@@ -101,7 +105,7 @@ class AdvisoryLocksTest {
     void aHolderWhoseConnectionIsSilentLearnsItAtItsEnd() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             ConnectionPool silent = postgres.through(proxy).pool(2);
-            AdvisoryLocks brief = AdvisoryLocks.using(silent, R2dbcBackendOptions.defaults());
+            AdvisoryLocks brief = AdvisoryLocks.using(silent, BRIEF);
             Sinks.One<String> gate = Sinks.one();
             CompletableFuture<String> work =
                     brief.tryWithSessionLock("silent", gate.asMono()).toFuture();
@@ -124,7 +128,7 @@ class AdvisoryLocksTest {
     void aQuestionThatIsNotAnsweredEndsInTime() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             ConnectionPool silent = postgres.through(proxy).pool(2);
-            AdvisoryLocks brief = AdvisoryLocks.using(silent, R2dbcBackendOptions.defaults());
+            AdvisoryLocks brief = AdvisoryLocks.using(silent, BRIEF);
             var unused = Flux.range(0, 2)
                     .flatMap(i -> brief.tryWithLock("warm " + i, connection -> Mono.just(i)))
                     .blockLast(Databases.LIMIT);

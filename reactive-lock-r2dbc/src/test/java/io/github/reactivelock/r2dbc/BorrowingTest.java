@@ -73,7 +73,7 @@ class BorrowingTest {
     @Test
     void aConnectionIsNotLostWhenItsCommandLeavesInThatMoment() {
         ConnectionPool pool = poolOf(1);
-        Database database = Database.owning(pool, R2dbcBackendOptions.defaults());
+        Database database = Database.owning(pool, Databases.PATIENT);
         for (int i = 0; i < 500; i++) {
             Connection taken = Mono.from(pool.create()).block(Databases.LIMIT);
             var leaving = question(database).subscribe(now -> {}, error -> {});

@@ -78,16 +78,16 @@ class DeadlinesTest {
 
     @Test
     void aCommandInALineThatMovesIsNotLate() {
-        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2));
+        Deadlines deadlines = new Deadlines(Duration.ofSeconds(6));
         Sinks.One<String> answer = Sinks.one();
         CompletableFuture<String> standing =
                 answer.asMono().timeout(deadlines.turn()).toFuture();
 
         Mono<Long> lent = Flux.interval(Duration.ofMillis(10))
                 .doOnNext(tick -> deadlines.turn().begin())
-                .take(250)
+                .take(650)
                 .count();
-        assertThat(lent.block(LIMIT)).isEqualTo(250);
+        assertThat(lent.block(LIMIT)).isEqualTo(650);
         answer.tryEmitValue("answered").orThrow();
 
         assertThat(standing).succeedsWithin(LIMIT).isEqualTo("answered");

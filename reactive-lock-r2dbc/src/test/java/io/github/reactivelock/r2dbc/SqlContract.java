@@ -47,7 +47,8 @@ abstract class SqlContract extends LockBackendContract {
     @Override
     protected Optional<Lent> lent() {
         lent = database.pool(2);
-        return Optional.of(new Lent(R2dbcLockBackend.using(lent), () -> Databases.select(lent, "SELECT 1") == 1));
+        return Optional.of(new Lent(
+                R2dbcLockBackend.using(lent, Databases.PATIENT), () -> Databases.select(lent, "SELECT 1") == 1));
     }
 
     @Override

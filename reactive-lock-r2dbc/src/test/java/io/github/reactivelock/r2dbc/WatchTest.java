@@ -60,6 +60,7 @@ class WatchTest extends EachDatabase {
     void everyPairOfManyFlowsThatContendIsAnnounced(Databases database) {
         R2dbcLockBackend watcher = database.backend();
         List<LockClient> clients = Stream.generate(() -> LockClient.builder(database.backend())
+                        .commandTimeout(Duration.ofSeconds(40))
                         .options(LockOptions.defaults().withFairness(Fairness.FIFO))
                         .build())
                 .limit(4)
