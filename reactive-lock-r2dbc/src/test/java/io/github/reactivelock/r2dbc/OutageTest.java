@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -228,9 +229,12 @@ class OutageTest {
     @MethodSource("restartable")
     void aServerThatRestartsWithItsDataKeepsHoldsAndServesWaiters(Restartable server) {
         Databases database = server.database();
-        LockHandle held = client(database.backend()).acquire("restarted").block(Databases.LIMIT);
+        // On a busy machine a restart may take as long as the default lease.
+        LockOptions patient = LockOptions.defaults().withLease(Duration.ofMinutes(5));
+        LockHandle held =
+                client(database.backend()).with(patient).acquire("restarted").block(Databases.LIMIT);
         CompletableFuture<LockHandle> waiting =
-                client(database.backend()).acquire("restarted").toFuture();
+                client(database.backend()).with(patient).acquire("restarted").toFuture();
         Databases.until("it waits", () -> database.select("SELECT count(*) FROM reactive_lock_waiter") == 1);
 
         server.restart().run();
