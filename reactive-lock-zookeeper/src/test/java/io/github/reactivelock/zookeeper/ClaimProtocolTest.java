@@ -247,7 +247,7 @@ class ClaimProtocolTest extends Fixture {
     void aForcedReleaseIsPushedToTheOwnerOverAClientThatWasConnectedBefore() throws InterruptedException {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
             assertThat(ZooKeepers.works(users)).isTrue();
-            ZooKeeperLockBackend backend = ZooKeeperLockBackend.using(users);
+            ZooKeeperLockBackend backend = ZooKeeperLockBackend.using(users, patient());
             aForcedReleaseIsPushed(backend);
             backend.close().block(ZooKeepers.LIMIT);
         }

@@ -61,7 +61,7 @@ class ForgottenClaimTest extends ProxiedFixture {
     void aWaitEndsThoughTheLastQuestionAboutItFailed() throws InterruptedException {
         Claim owner = claim();
         ZooKeepers.get(backend().claim(owner));
-        ZooKeeperLockBackend backend = opened(behindProxy(LONG_SESSION));
+        ZooKeeperLockBackend backend = opened(soonGivingUp());
         ZooKeepers.get(backend.inspect(key));
         Claim waiting = claim(key, Claim.Mode.QUEUE, SHORT, Claim.Keeping.RENEWED);
         assertThat(ZooKeepers.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);

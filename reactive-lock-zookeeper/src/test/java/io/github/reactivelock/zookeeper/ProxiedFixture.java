@@ -35,6 +35,13 @@ abstract class ProxiedFixture extends Fixture {
                 proxied(), ZooKeeperBackendOptions.defaults().withSessionTimeout(session));
     }
 
+    /** A command that is to fail does so before a case takes long, and a slow one has its answer. */
+    ZooKeeperLockBackend soonGivingUp() {
+        return ZooKeeperLockBackend.connect(
+                proxied(),
+                patient().withCommandTimeout(Duration.ofSeconds(5)).withSessionTimeout(Duration.ofSeconds(40)));
+    }
+
     /**
      * Curator drops its handle without ending the session, which the server keeps for some time. The new handle connects
      * only when the old one is silent: Curator takes what the old one says for the new one's word, and would wait for a

@@ -16,7 +16,6 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
 
 /** Users and passwords, and what is said when ZooKeeper cannot or will not answer. */
 class RefusedTest extends Fixture {
@@ -113,8 +112,7 @@ class RefusedTest extends Fixture {
         try (TestingCluster cluster = new TestingCluster(3)) {
             cluster.start();
             LockClient client = promptClient(ZooKeeperLockBackend.connect(cluster.getConnectString()));
-            LockHandle first =
-                    ZooKeepers.get(Mono.defer(() -> client.acquire(key)).retry(5));
+            LockHandle first = ZooKeepers.get(ZooKeepers.patiently(client.acquire(key)));
             ZooKeepers.get(first.release());
             List<InstanceSpec> servers = new ArrayList<>(cluster.getInstances());
             assertThat(cluster.killServer(servers.get(0))).isTrue();

@@ -64,7 +64,7 @@ class SessionTest extends ProxiedFixture {
     @Test
     void aSessionThatExpiresEndsItsHoldsAtOnceAndItsWaitersQueueAgain() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
-            LockClient client = client(ZooKeeperLockBackend.using(users));
+            LockClient client = client(ZooKeeperLockBackend.using(users, patient()));
             LockHandle other = ZooKeepers.get(client().acquire(key + "other"));
             LockHandle held = ZooKeepers.get(client.acquire(key));
             CompletableFuture<LockHandle> waiting =
@@ -185,8 +185,7 @@ class SessionTest extends ProxiedFixture {
 
     @Test
     void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
-        ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.connect(
-                proxied(), ZooKeeperBackendOptions.defaults().withSessionTimeout(Duration.ofSeconds(40))));
+        ZooKeeperLockBackend backend = opened(soonGivingUp());
         Claim claim = claim();
         CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
 
@@ -200,7 +199,7 @@ class SessionTest extends ProxiedFixture {
 
     @Test
     void aReleaseThatCouldNotBeSentIsMadeUpFor() throws InterruptedException {
-        ZooKeeperLockBackend backend = opened(behindProxy(Duration.ofSeconds(40)));
+        ZooKeeperLockBackend backend = opened(soonGivingUp());
         Claim held = claim();
         ZooKeepers.get(backend.inspect(key));
         ZooKeepers.get(backend.claim(held));
@@ -213,7 +212,7 @@ class SessionTest extends ProxiedFixture {
     void aRemovalThatGotNoAnswerIsTriedAgainAlthoughTheConnectionNeverBroke() throws InterruptedException {
         Claim ofAnother = claim();
         ZooKeepers.get(backend().claim(ofAnother));
-        ZooKeeperLockBackend backend = opened(behindProxy(Duration.ofSeconds(40)));
+        ZooKeeperLockBackend backend = opened(soonGivingUp());
         ZooKeepers.get(backend.inspect(key));
 
         proxy.freeze();
@@ -261,7 +260,7 @@ class SessionTest extends ProxiedFixture {
     @Test
     void theUsersClientKeepsNothingOfAClosedBackend() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
-            LockClient client = client(ZooKeeperLockBackend.using(users.usingNamespace("shop")));
+            LockClient client = client(ZooKeeperLockBackend.using(users.usingNamespace("shop"), patient()));
             LockHandle held = ZooKeepers.get(client.acquire(key));
             assertThat(ZooKeepers.children(zookeeper, "/shop/reactivelock")).contains(key);
 

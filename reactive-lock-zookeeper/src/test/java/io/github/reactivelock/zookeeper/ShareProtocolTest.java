@@ -129,7 +129,7 @@ class ShareProtocolTest extends Fixture {
     @Test
     void theSharesOfASessionThatExpiresComeBackAndItsWaitersQueueAgain() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
-            LockClient client = client(ZooKeeperLockBackend.using(users));
+            LockClient client = client(ZooKeeperLockBackend.using(users, patient()));
             LockHandle held = ZooKeepers.get(client.permits(2, 2).acquire(key));
             CompletableFuture<LockHandle> next =
                     client().permits(1, 2).acquire(key).toFuture();

@@ -7,6 +7,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.LockBackendContract;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -40,8 +41,10 @@ class ThreeServersContractTest extends LockBackendContract {
     @Test
     void aTryFindsALockFreeThatWasGivenBackThroughAnotherServer() {
         List<LockClient> clients = cluster.getInstances().stream()
-                .map(server -> LockClient.create(
-                        ZooKeeperLockBackend.connect("127.0.0.1:" + server.getPort(), Fixture.patient())))
+                .map(server -> LockClient.builder(
+                                ZooKeeperLockBackend.connect("127.0.0.1:" + server.getPort(), Fixture.patient()))
+                        .commandTimeout(Duration.ofSeconds(15))
+                        .build())
                 .toList();
         String key = "given back elsewhere " + UUID.randomUUID();
         for (int i = 0; i < 300; i++) {
@@ -81,7 +84,8 @@ class ThreeServersContractTest extends LockBackendContract {
 
     @Override
     protected Optional<Lent> lent() {
-        return Optional.of(new Lent(ZooKeeperLockBackend.using(users), () -> ZooKeepers.works(users)));
+        return Optional.of(
+                new Lent(ZooKeeperLockBackend.using(users, Fixture.patient()), () -> ZooKeepers.works(users)));
     }
 
     @Override

@@ -43,7 +43,8 @@ class ZooKeeperLockBackendContractTest extends LockBackendContract {
 
     @Override
     protected Optional<Lent> lent() {
-        return Optional.of(new Lent(ZooKeeperLockBackend.using(users), () -> ZooKeepers.works(users)));
+        return Optional.of(
+                new Lent(ZooKeeperLockBackend.using(users, Fixture.patient()), () -> ZooKeepers.works(users)));
     }
 
     @Override
