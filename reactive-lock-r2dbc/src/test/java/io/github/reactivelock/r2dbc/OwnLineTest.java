@@ -38,9 +38,9 @@ import reactor.util.context.Context;
 class OwnLineTest {
 
     private static final R2dbcBackendOptions BRIEF =
-            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(4));
+            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(8));
     /** So that asking for sixty takes longer than that. */
-    private static final Duration EACH_WAY = Duration.ofMillis(40);
+    private static final Duration EACH_WAY = Duration.ofMillis(80);
 
     private Databases postgres;
 
