@@ -69,7 +69,12 @@ class FailoverTest {
                 .subscribe();
         eventually("somebody waits", PATIENCE, () -> waiters(holder, "a") == 1);
         RedisServer first = set.primary();
-        assertThat(first.command("WAIT", "2", "5000")).isEqualTo(2L);
+        eventually(
+                "the replicas are in step",
+                PATIENCE,
+                () -> set.servers().stream()
+                        .filter(server -> server != first)
+                        .allMatch(replica -> inStep(first, replica)));
 
         if (how.equals("killed")) {
             first.kill();
@@ -223,14 +228,8 @@ class FailoverTest {
             return List.of(primary.uri(), replica.uri());
         }
 
-        /** Compares offsets: {@code WAIT} would only tell of what its own connection wrote. */
         void untilInStep() {
-            eventually("the replica is in step", PATIENCE, () -> {
-                List<?> there = (List<?>) replica.command("ROLE");
-                List<?> here = (List<?>) primary.command("ROLE");
-                return there.contains("connected")
-                        && String.valueOf(there.get(4)).equals(String.valueOf(here.get(1)));
-            });
+            eventually("the replica is in step", PATIENCE, () -> inStep(primary, replica));
         }
 
         /** The primary dies and the replica takes its place. */
@@ -238,6 +237,13 @@ class FailoverTest {
             primary.kill();
             replica.command("REPLICAOF", "NO", "ONE");
         }
+    }
+
+    /** Compares offsets: {@code WAIT} would only tell of what its own connection wrote. */
+    private static boolean inStep(RedisServer primary, RedisServer replica) {
+        List<?> there = (List<?>) replica.command("ROLE");
+        List<?> here = (List<?>) primary.command("ROLE");
+        return there.contains("connected") && String.valueOf(there.get(4)).equals(String.valueOf(here.get(1)));
     }
 
     private <T extends AutoCloseable> T closing(T server) {
