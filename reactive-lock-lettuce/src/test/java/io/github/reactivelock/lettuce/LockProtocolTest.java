@@ -41,7 +41,7 @@ class LockProtocolTest {
     void theSameClaimAskedAgainKeepsItsTokenAndStartsItsLeaseAnew() {
         Claim claim = claim("a");
         long token = take(backend, claim);
-        fixture.redis.pexpire("{reactivelock:a}", 5_000);
+        fixture.redis.pexpire("{reactivelock:a}", 15_000);
 
         assertThat(take(backend, claim)).isEqualTo(token);
         assertThat(fixture.redis.pttl("{reactivelock:a}")).isGreaterThan(20_000);
@@ -50,13 +50,13 @@ class LockProtocolTest {
     @Test
     void aWaitingClaimHearsHowLongTheOwnerStillHas() {
         take(backend, claim("a"));
-        fixture.redis.pexpire("{reactivelock:a}", 7_000);
+        fixture.redis.pexpire("{reactivelock:a}", 20_000);
 
         assertThat(ask(backend, claim("a")))
                 .isInstanceOfSatisfying(
                         ClaimResult.Queued.class,
                         queued -> assertThat(queued.recheckAfter())
-                                .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(7)));
+                                .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(20)));
     }
 
     @Test
@@ -214,13 +214,13 @@ class LockProtocolTest {
 
     @Test
     void renewalTellsEachClaimHowItStands() {
-        Claim kept = claim("kept", Duration.ofSeconds(20), Claim.Mode.QUEUE);
+        Claim kept = claim("kept", Duration.ofSeconds(60), Claim.Mode.QUEUE);
         Claim expired = claim("expired");
         Claim taken = claim("taken");
         Claim overwritten = claim("overwritten");
         List<Claim> all = List.of(kept, expired, taken, overwritten);
         all.forEach(claim -> take(backend, claim));
-        fixture.redis.pexpire("{reactivelock:kept}", 1_000);
+        fixture.redis.pexpire("{reactivelock:kept}", 20_000);
         fixture.redis.del("{reactivelock:expired}", "{reactivelock:taken}", "{reactivelock:overwritten}");
         take(backend, claim("taken"));
         fixture.redis.rpush("{reactivelock:overwritten}", "x");
@@ -232,7 +232,7 @@ class LockProtocolTest {
                 .containsOnlyKeys(expired.id(), taken.id(), overwritten.id())
                 .containsEntry(expired.id(), LossReason.EXPIRED)
                 .containsEntry(taken.id(), LossReason.TAKEN_OVER);
-        assertThat(fixture.redis.pttl("{reactivelock:kept}")).isGreaterThan(10_000);
+        assertThat(fixture.redis.pttl("{reactivelock:kept}")).isGreaterThan(20_000);
         assertThat(fixture.redis.exists("{reactivelock:expired}")).isZero();
     }
 
