@@ -95,7 +95,7 @@ class ClientContextTest extends ClientFixture {
         List<Object> seen = Collections.synchronizedList(new ArrayList<>());
         List<Context> contexts = Collections.synchronizedList(new ArrayList<>());
         VertxLockClient brief = lock.with(
-                LockOptions.defaults().withLease(Duration.ofSeconds(2)).withoutRenewal());
+                LockOptions.defaults().withLease(Duration.ofSeconds(12)).withoutRenewal());
         VertxLockHandle held = get(brief.acquire("a"));
 
         var states = on(() -> Future.succeededFuture(held.states()));
