@@ -46,7 +46,7 @@ class ClusterFaultTest {
     void aDeadShardKeepsNobodyElseFromRenewing() {
         cluster = RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no");
         LockClient lock = client();
-        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(12));
         RedisServer dead = cluster.nodes().get(1);
         List<String> keys = IntStream.range(0, 3000)
                 .mapToObj(i -> "renewed" + i)

@@ -131,7 +131,7 @@ class SeveralServersTest {
     void aDeadShardKeepsNobodyElseFromRenewing() {
         RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
         LockClient lock = client(options(cluster));
-        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(12));
         RedisServer dead = cluster.nodes().get(1);
         List<LockHandle> lost = acquire(lock, options, keys("doomed", 100, cluster, dead, true));
         List<LockHandle> held = acquire(lock, options, keys("renewed", 1000, cluster, dead, false));

@@ -74,7 +74,7 @@ class VertxFaultTest {
 
     @Test
     void aHolderWhoseConnectionIsKilledKeepsTheLockAndGoesOnRenewingIt() throws Exception {
-        Duration lease = Duration.ofSeconds(6);
+        Duration lease = Duration.ofSeconds(15);
         LockClient client =
                 Fixture.client(fixture.backend()).with(LockOptions.defaults().withLease(lease));
         LockHandle held = get(client.acquire("a"));
