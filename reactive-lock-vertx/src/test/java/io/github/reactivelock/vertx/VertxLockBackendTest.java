@@ -79,8 +79,8 @@ class VertxLockBackendTest {
         var listening = List.of(
                 ending.signals().subscribe(theirs::add, error -> {}),
                 backend.signals().subscribe(ours::add));
-        assertThat(theirs.poll(10, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
-        assertThat(ours.poll(10, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
+        assertThat(theirs.poll(60, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
+        assertThat(ours.poll(60, TimeUnit.SECONDS)).isInstanceOf(Signal.Reconnected.class);
         get(backend.claim(owner));
         get(ending.claim(claim("a")));
         get(backend.claim(alive));
@@ -89,7 +89,7 @@ class VertxLockBackendTest {
 
         assertThat(get(backend.release(owner))).isTrue();
 
-        assertThat(ours.poll(10, TimeUnit.SECONDS))
+        assertThat(ours.poll(60, TimeUnit.SECONDS))
                 .isInstanceOfSatisfying(
                         Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(alive.id()));
         listening.forEach(reactor.core.Disposable::dispose);
