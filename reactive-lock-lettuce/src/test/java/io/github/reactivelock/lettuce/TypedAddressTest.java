@@ -30,7 +30,7 @@ class TypedAddressTest {
     private static final RedisBackendOptions OPTIONS = RedisBackendOptions.defaults();
 
     private static void aLockWorks(LettuceLockBackend backend) {
-        LockClient client = LockClient.create(backend);
+        LockClient client = RedisFixture.client(backend);
         try {
             assertThat(client.withLock("order:42", Mono.just("done")).block(PATIENCE))
                     .isEqualTo("done");
@@ -97,7 +97,7 @@ class TypedAddressTest {
             RedisURI uri = RedisURI.create("127.0.0.1", server.port());
             uri.setCredentialsProvider(() -> Mono.fromSupplier(
                     () -> RedisCredentials.just("locks", password.get().toCharArray())));
-            LockClient client = LockClient.create(LettuceLockBackend.connect(uri, SslOptions.create(), OPTIONS));
+            LockClient client = RedisFixture.client(LettuceLockBackend.connect(uri, SslOptions.create(), OPTIONS));
             LockHandle held = client.acquire("order:42").block(PATIENCE);
             assertThat(held).isNotNull();
 

@@ -35,7 +35,7 @@ class NothingBlocksTest {
         vertx = Vertx.vertx(new VertxOptions()
                 .setEventLoopPoolSize(1)
                 .setBlockedThreadCheckInterval(50)
-                .setMaxEventLoopExecuteTime(TimeUnit.SECONDS.toNanos(3)));
+                .setMaxEventLoopExecuteTime(TimeUnit.SECONDS.toNanos(6)));
     }
 
     @AfterEach
@@ -83,8 +83,8 @@ class NothingBlocksTest {
     void noCallOfAClientBlocksItsEventLoopNotEvenWhileTheServerIsStopped() {
         onEventLoop(() -> VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, server.uri()))
                 .close());
-        VertxLockClient lock = onEventLoop(() ->
-                Future.succeededFuture(VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, server.uri()))));
+        VertxLockClient lock = onEventLoop(() -> Future.succeededFuture(
+                VertxLockClient.create(vertx, Fixture.client(VertxLockBackend.connect(vertx, server.uri())))));
         VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(300)));
         // What comes first loads classes, which is slow once.
         onEventLoop(() -> everything(lock));
@@ -97,7 +97,7 @@ class NothingBlocksTest {
         onEventLoop(() -> impatient
                 .withLock("a", () -> Future.succeededFuture())
                 .otherwiseEmpty()
-                .eventually(() -> vertx.timer(4, TimeUnit.SECONDS)));
+                .eventually(() -> vertx.timer(7, TimeUnit.SECONDS)));
         server.resume();
         onEventLoop(() -> everything(lock));
         onEventLoop(() -> lock.close());

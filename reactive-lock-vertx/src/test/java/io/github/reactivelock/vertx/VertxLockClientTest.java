@@ -187,7 +187,7 @@ class VertxLockClientTest extends ClientFixture {
         VertxLockClient[] made = new VertxLockClient[1];
         String deployment = get(fixture.vertx.deployVerticle(verticle(() -> {
             made[0] = VertxLockClient.create(
-                    fixture.vertx, VertxLockBackend.connect(fixture.vertx, fixture.server.uri()));
+                    fixture.vertx, Fixture.client(VertxLockBackend.connect(fixture.vertx, fixture.server.uri())));
             return made[0].acquire("a");
         })));
         assertThat(get(lock.inspect("a"))).isInstanceOf(LockInfo.Held.class);
