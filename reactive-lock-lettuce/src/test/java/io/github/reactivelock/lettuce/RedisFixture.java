@@ -36,7 +36,9 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    /** Longer than any test lasts, also where each of hundreds of questions takes its time. */
+    static final Duration LEASE = Duration.ofMinutes(2);
+
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     RedisServer server;
