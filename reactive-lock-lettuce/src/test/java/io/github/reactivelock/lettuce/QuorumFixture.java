@@ -28,6 +28,8 @@ final class QuorumFixture implements AutoCloseable {
 
     static final Duration LONGEST_LEASE = Duration.ofSeconds(3);
     static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration NODE_TIMEOUT = Duration.ofMillis(750);
+    private static final Duration PATIENT_LEASE = Duration.ofSeconds(12);
 
     final List<RedisServer> servers =
             Stream.generate(RedisServer::start).limit(5).toList();
@@ -48,20 +50,29 @@ final class QuorumFixture implements AutoCloseable {
 
     /** A client that is connected already, so that what a test breaks is not the connecting. */
     LockClient client(String name, LockOptions options) {
-        return client(name, options, node -> servers.get(node).port());
+        return client(name, options, node -> servers.get(node).port(), LONGEST_LEASE, NODE_TIMEOUT);
     }
 
     LockClient client(String name, LockOptions options, List<TcpProxy> through) {
-        return client(name, options, node -> through.get(node).port());
+        return client(name, options, node -> through.get(node).port(), LONGEST_LEASE, NODE_TIMEOUT);
     }
 
-    private LockClient client(String name, LockOptions options, IntUnaryOperator port) {
+    /** With a lease that bears a pause of some seconds, for which the nodes have to be up for longer. */
+    LockClient patientClient(String name, List<TcpProxy> through) {
+        awaitUptime(PATIENT_LEASE);
+        LockOptions options = LockOptions.defaults().withLease(PATIENT_LEASE);
+        return client(name, options, node -> through.get(node).port(), PATIENT_LEASE, PATIENT_LEASE.dividedBy(4));
+    }
+
+    private LockClient client(
+            String name, LockOptions options, IntUnaryOperator port, Duration longestLease, Duration nodeTimeout) {
         QuorumNode[] nodes = IntStream.range(0, 5)
                 .mapToObj(node -> LettuceLockBackend.using(shared, RedisURI.create("127.0.0.1", port.applyAsInt(node))))
                 .toArray(QuorumNode[]::new);
         LockClient client = LockClient.builder(QuorumLockBackend.of(nodes)
-                        .withLongestLease(LONGEST_LEASE)
-                        .withNodeTimeout(Duration.ofMillis(750)))
+                        .withLongestLease(longestLease)
+                        .withNodeTimeout(nodeTimeout))
+                .commandTimeout(nodeTimeout.multipliedBy(3))
                 .name(name)
                 .options(options)
                 .build();
@@ -98,8 +109,12 @@ final class QuorumFixture implements AutoCloseable {
             }
             server.command("FLUSHALL");
         }
+        awaitUptime(LONGEST_LEASE);
+    }
+
+    private void awaitUptime(Duration longestLease) {
         RedisFixture.eventually(
-                "all count", () -> servers.stream().allMatch(server -> uptime(server) > LONGEST_LEASE.toSeconds()));
+                "all count", () -> servers.stream().allMatch(server -> uptime(server) > longestLease.toSeconds()));
     }
 
     static long uptime(RedisServer server) {

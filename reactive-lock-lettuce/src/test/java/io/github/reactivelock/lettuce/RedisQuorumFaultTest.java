@@ -186,7 +186,7 @@ class RedisQuorumFaultTest {
     @Test
     void aReleaseReachesNodesThatDidNotAnswer() {
         List<TcpProxy> ways = five.proxies();
-        LockClient client = five.client("a", RENEWED, ways);
+        LockClient client = five.patientClient("a", ways);
         RedisServer frozen = five.servers.get(3);
         RedisServer mute = five.servers.get(4);
         patiently(client.withLock("before", Mono.just("done")));
@@ -212,7 +212,7 @@ class RedisQuorumFaultTest {
     @Test
     void anExtensionNeedsAMajority() {
         List<TcpProxy> ways = five.proxies();
-        LockClient client = five.client("a", RENEWED, ways);
+        LockClient client = five.patientClient("a", ways);
         LockHandle held = patiently(client.acquire("k"));
 
         ways.get(0).freeze();
