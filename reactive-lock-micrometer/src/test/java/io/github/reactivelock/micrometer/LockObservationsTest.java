@@ -103,7 +103,7 @@ class LockObservationsTest {
                 return context instanceof LockObservationContext;
             }
         });
-        LockOptions lease = LockOptions.defaults().withLease(Duration.ofSeconds(6));
+        LockOptions lease = LockOptions.defaults().withLease(Duration.ofSeconds(15));
         try (Locks locks = new Locks(listener)) {
             locks.backend.onRenewal(FaultyBackend::unreachable);
             LockHandle held = locks.acquire("order:42", lease);
