@@ -167,12 +167,7 @@ class RedisStoresTest {
                             .toArray(QuorumNode[]::new))
                     .withNodeTimeout(Duration.ofSeconds(5))
                     // A server counts when it has been up for that long.
-                    .withLongestLease(lease());
-        }
-
-        @Override
-        Duration lease() {
-            return Duration.ofSeconds(3);
+                    .withLongestLease(LEASE);
         }
 
         @Override

@@ -33,6 +33,11 @@ abstract class StoreCases {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
 
+    /** A holder whom the store does not tell learns of a forced release after a third of it. */
+    static final Duration LEASE = Duration.ofSeconds(9);
+
+    private static final Duration ASKED_AGAIN = Duration.ofMillis(100);
+
     private final String prefix = "k" + UUID.randomUUID() + ":";
     private final String key = prefix + "a";
     private LockClient shop3;
@@ -69,15 +74,10 @@ abstract class StoreCases {
         LockClient client = LockClient.builder(backend())
                 .name(name)
                 .commandTimeout(LIMIT)
-                .options(LockOptions.defaults().withLease(lease()))
+                .options(LockOptions.defaults().withLease(LEASE))
                 .build();
         client.ready().block(LIMIT);
         return client;
-    }
-
-    /** A holder whom the store does not tell learns of a forced release after a third of it. */
-    Duration lease() {
-        return Duration.ofSeconds(9);
     }
 
     @AfterAll
@@ -100,9 +100,10 @@ abstract class StoreCases {
         return all.toArray(String[]::new);
     }
 
+    /** Servers that have just started are not counted in a quorum before they are up for a lease. */
     private static LockHandle held(LockClient client, String key) {
         return client.acquire(key)
-                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(100))
+                .retryWhen(Retry.fixedDelay(LIMIT.dividedBy(ASKED_AGAIN), ASKED_AGAIN)
                         .filter(LockUnavailableException.class::isInstance))
                 .block(LIMIT);
     }
