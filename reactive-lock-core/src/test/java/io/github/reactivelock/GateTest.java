@@ -23,7 +23,7 @@ import reactor.test.subscriber.TestSubscriber;
 /** What leaves for the store while there is no connection, and while one is opened. */
 class GateTest extends GateFlows {
 
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @Test
     void claimsThatAreGivenUpWithoutAConnectionNeverLeave() {
@@ -223,7 +223,9 @@ class GateTest extends GateFlows {
     @Test
     void whereConnectionsComeAndGoAllAreServedAndNothingIsLeft() {
         Flapping store = new Flapping();
-        Engine engine = LockClient.builder(store.backend()).engine();
+        Engine engine = LockClient.builder(store.backend())
+                .commandTimeout(LIMIT) // however long its connection stays broken because a thread gets no turn
+                .engine();
         LockClient client = new LockClient(engine, LockOptions.defaults());
         LockClient inOrder = client.with(client.options().withFairness(Fairness.FIFO));
         Disposable flaps = Flux.interval(Duration.ofNanos(300_000), Schedulers.parallel())

@@ -23,6 +23,7 @@ import reactor.test.subscriber.TestSubscriber;
 class PropagationTest {
 
     private static final String KEY = "user";
+    private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final ThreadLocal<String> USER = new ThreadLocal<>();
 
     private final Bench bench = new Bench();
@@ -123,7 +124,8 @@ class PropagationTest {
 
     @Test
     void eachOfManyFlowsSeesItsOwnOnRealThreads() {
-        LockClient real = LockClient.create(store.connect());
+        LockClient real =
+                LockClient.builder(store.connect()).commandTimeout(LIMIT).build();
         Map<Integer, String> wrong = new ConcurrentHashMap<>();
         Mono<Void> all = Flux.range(0, 400)
                 .flatMap(
@@ -137,7 +139,7 @@ class PropagationTest {
                         64)
                 .then();
 
-        all.then(real.close()).block(Duration.ofSeconds(60));
+        all.then(real.close()).block(LIMIT);
 
         assertThat(wrong).isEmpty();
     }

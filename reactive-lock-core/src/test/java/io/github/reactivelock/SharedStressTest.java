@@ -32,8 +32,10 @@ class SharedStressTest {
     private final AtomicInteger together = new AtomicInteger();
     private final AtomicInteger worked = new AtomicInteger();
 
+    /** A thread that gets no turn while it asks the store is no silent store. */
     private Engine engine() {
         return LockClient.builder(store.connect())
+                .commandTimeout(PATIENCE)
                 .passBudget(20, Duration.ofMillis(2))
                 .engine();
     }
