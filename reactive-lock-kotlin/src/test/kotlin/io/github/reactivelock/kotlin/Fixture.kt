@@ -19,11 +19,14 @@ import java.util.concurrent.LinkedBlockingQueue
 import kotlin.coroutines.CoroutineContext
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
+import kotlin.time.toJavaDuration
 
 /** A client for each test, over the store in the process unless a class says otherwise. */
 abstract class Fixture {
     private val patience = 60.seconds
-    internal val client: LockClient by lazy { LockClient.create(backend()) }
+    internal val client: LockClient by lazy {
+        LockClient.builder(backend()).commandTimeout(patience.toJavaDuration()).build()
+    }
     internal val lock by lazy { client.coroutines() }
 
     internal open fun backend(): LockBackend = InMemoryLockBackend.create()

@@ -106,7 +106,7 @@ class LossTest : Fixture() {
     @Test
     fun aHoldTellsThatItIsAtRiskBeforeItIsLost() =
         test {
-            val brief = lock.with(LockOptions.defaults().withLease(3.seconds).withoutRenewal())
+            val brief = lock.with(LockOptions.defaults().withLease(10.seconds).withoutRenewal())
             val heard = CompletableDeferred<List<HoldState>>()
 
             val seen =
