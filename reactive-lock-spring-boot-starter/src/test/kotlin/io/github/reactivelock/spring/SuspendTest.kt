@@ -160,7 +160,7 @@ class SuspendTest {
             steps.cleaned.complete(Unit)
             steps.end.complete(Unit)
             first.join()
-            assertThat(shop.impatient(42)).isEqualTo("ran")
+            assertThat(shop.ifFree(42)).isEqualTo("ran")
         }
 
     @Test
