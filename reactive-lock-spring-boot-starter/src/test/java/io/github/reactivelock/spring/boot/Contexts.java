@@ -25,11 +25,15 @@ final class Contexts {
 
     private Contexts() {}
 
-    /** An application that has nothing else. */
+    /** An application that has nothing else, whose first question to a store may take a busy machine long. */
     static ApplicationContextRunner plain() {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
-                        ReactiveLockAutoConfiguration.class, ReactiveLockActuatorAutoConfiguration.class));
+                        ReactiveLockAutoConfiguration.class, ReactiveLockActuatorAutoConfiguration.class))
+                .withBean(
+                        "patience", LockClientCustomizer.class, () -> builder -> {
+                    var unused = builder.commandTimeout(PATIENCE);
+                });
     }
 
     /** An application with Spring Data Redis, as Spring Boot configures it. */
