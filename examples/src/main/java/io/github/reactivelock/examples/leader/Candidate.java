@@ -33,7 +33,7 @@ final class Candidate {
     static final String RESIGN = "resign";
 
     /** Short, so that after a leader's death the others wait for no longer than this and a second and a half. */
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(5);
 
     private static final Duration ACT = Duration.ofMillis(500);
 

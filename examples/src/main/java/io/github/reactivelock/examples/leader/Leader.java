@@ -34,7 +34,7 @@ public final class Leader implements Callable<Integer> {
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final Duration TERM = Duration.ofMillis(1_600);
     private static final long ASKED_AGAIN = 5;
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @Option(names = "--demo", description = "no effect: this example always ends by itself")
     private boolean unused;

@@ -17,7 +17,9 @@ final class Caller {
     static final int LIMIT = 20;
 
     /** Short, so that the permits of a process that was killed come back soon. */
-    static final Duration LEASE = Duration.ofSeconds(2);
+    static final Duration LEASE = Duration.ofSeconds(5);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final int FLOWS = 16;
 
@@ -44,6 +46,7 @@ final class Caller {
     static LockClient lock(String name, String redis) {
         return LockClient.builder(LettuceLockBackend.connect(redis))
                 .name(name)
+                .commandTimeout(PATIENCE)
                 .options(LockOptions.defaults().withLease(LEASE))
                 .build();
     }

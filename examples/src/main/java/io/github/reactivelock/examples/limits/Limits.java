@@ -27,7 +27,7 @@ public final class Limits implements Callable<Integer> {
 
     private static final int PROCESSES = 3;
     private static final Duration LOOK = Duration.ofMillis(20);
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int SHOWN = 3;
 
     @Option(names = "--demo", description = "no effect: this example always ends by itself")

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Stands for the database and the printer. Both are slow and have no lock. */
 final class Office {
 
-    private static final int READING_MILLIS = 5;
-    private static final int PRINTING_MILLIS = 10;
+    private static final int READING_MILLIS = 20;
+    private static final int PRINTING_MILLIS = 40;
 
     private final Vertx vertx;
     private final Map<Integer, AtomicInteger> printed = new ConcurrentHashMap<>();
