@@ -30,6 +30,7 @@ public final class RedisCluster implements AutoCloseable {
             options.addAll(config);
             RedisServer node = RedisServer.member(Scratch.directory("redis"), Loopback.freePortWithBus(), options);
             nodes.add(node);
+            failover(node, false);
             ids.add((String) Objects.requireNonNull(node.command("CLUSTER", "MYID")));
         }
     }
@@ -88,7 +89,11 @@ public final class RedisCluster implements AutoCloseable {
      * @return its primary
      */
     public RedisServer primary(int slot) {
-        for (Object part : (List<?>) Objects.requireNonNull(running().command("CLUSTER", "SLOTS"))) {
+        return primary(slot, running());
+    }
+
+    private RedisServer primary(int slot, RedisServer asked) {
+        for (Object part : (List<?>) Objects.requireNonNull(asked.command("CLUSTER", "SLOTS"))) {
             List<?> range = (List<?>) part;
             if ((Long) range.get(0) <= slot && slot <= (Long) range.get(1)) {
                 return node((String) Objects.requireNonNull(((List<?>) range.get(2)).get(2)));
@@ -110,7 +115,7 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Moves all keys of a slot whose move has begun, and tells every primary.
+     * Moves all keys of a slot whose move has begun, and waits until every running node knows.
      *
      * @param slot 0 to 16,383
      * @param to as in {@link #beginMove}
@@ -124,12 +129,15 @@ public final class RedisCluster implements AutoCloseable {
                 break;
             }
             List<String> command = new ArrayList<>(
-                    List.of("MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "5000", "KEYS"));
+                    List.of("MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "15000", "KEYS"));
             keys.forEach(key -> command.add((String) key));
             from.command(command.toArray(String[]::new));
         }
         to.command("CLUSTER", "SETSLOT", number, "NODE", id(to));
         from.command("CLUSTER", "SETSLOT", number, "NODE", id(to));
+        Pause.until(
+                "every running node knows of the move",
+                () -> nodes.stream().filter(RedisServer::isRunning).allMatch(node -> primary(slot, node) == to));
     }
 
     /** Ends all nodes. */
@@ -161,6 +169,12 @@ public final class RedisCluster implements AutoCloseable {
             nodes.get(i).command("CLUSTER", "REPLICATE", ids.get(i % primaries));
         }
         Pause.until("the cluster serves every slot", () -> nodes.stream().allMatch(this::isReady));
+        nodes.forEach(node -> failover(node, true));
+    }
+
+    /** While a cluster forms, a node that writes its configuration to a slow disk is silent, and must keep its role. */
+    private static void failover(RedisServer node, boolean isAllowed) {
+        node.command("CONFIG", "SET", "cluster-replica-no-failover", isAllowed ? "no" : "yes");
     }
 
     private boolean isReady(RedisServer node) {
@@ -179,7 +193,7 @@ public final class RedisCluster implements AutoCloseable {
     private static long slaves(RedisServer node) {
         return String.valueOf(node.command("CLUSTER", "NODES"))
                 .lines()
-                .filter(line -> line.contains("slave "))
+                .filter(line -> line.contains("slave"))
                 .count();
     }
 
