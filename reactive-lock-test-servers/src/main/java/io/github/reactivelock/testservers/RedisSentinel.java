@@ -26,6 +26,9 @@ public final class RedisSentinel implements AutoCloseable {
 
     private static final int SENTINELS = 3;
 
+    /** No replica is promoted before the set is complete, however slow the machine is. */
+    private static final Duration DOWN_AFTER_AT_FIRST = Duration.ofSeconds(60);
+
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<RedisServer> sentinels = new ArrayList<>();
 
@@ -137,6 +140,8 @@ public final class RedisSentinel implements AutoCloseable {
                     List<?> seen = (List<?>) Objects.requireNonNull(sentinel.command("SENTINEL", "MASTER", NAME));
                     return says(seen, "num-slaves", replicas) && says(seen, "num-other-sentinels", SENTINELS - 1);
                 }));
+        String downAfter = Long.toString(DOWN_AFTER.toMillis());
+        sentinels.forEach(sentinel -> sentinel.command("SENTINEL", "SET", NAME, "down-after-milliseconds", downAfter));
     }
 
     private List<String> config() {
@@ -148,7 +153,7 @@ public final class RedisSentinel implements AutoCloseable {
     private String sentinelFile(Path directory, String port) {
         Path file = directory.resolve("sentinel.conf");
         String text = "sentinel monitor " + NAME + " 127.0.0.1 " + port + " 2\n"
-                + "sentinel down-after-milliseconds " + NAME + " " + DOWN_AFTER.toMillis() + "\n"
+                + "sentinel down-after-milliseconds " + NAME + " " + DOWN_AFTER_AT_FIRST.toMillis() + "\n"
                 + "sentinel failover-timeout " + NAME + " 6000\n"
                 + "sentinel parallel-syncs " + NAME + " 5\n";
         int password = config.indexOf("--requirepass") + 1;

@@ -40,7 +40,7 @@ class RedisSetsTest {
             RedisServer first = set.primary();
             assertThat(first).isSameAs(set.servers().get(0));
             first.command("SET", "k", "v");
-            assertThat(first.command("WAIT", "2", "5000")).isEqualTo(2L);
+            assertThat(first.command("WAIT", "2", "15000")).isEqualTo(2L);
 
             first.kill();
             Pause.until("another server is the primary", () -> set.primary() != first);
