@@ -75,7 +75,7 @@ public abstract class RedisAddressContract {
         plain = RedisServer.start();
         secured = RedisServer.start("--requirepass", "right");
         sentinel = RedisSentinel.start(0);
-        cluster = RedisCluster.start(2, 0);
+        cluster = RedisCluster.start(2, 0, "--cluster-node-timeout", "60000"); // a node that was silent says only that
         Path directory = Scratch.directory("redis-tls");
         tlsPort = Loopback.freePort();
         encrypted = RedisServer.member(directory, Loopback.freePort(), tls(directory));
