@@ -3,6 +3,7 @@ package io.github.reactivelock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.election.ElectionState;
 import io.github.reactivelock.election.ElectionState.Following;
 import io.github.reactivelock.election.ElectionState.Leading;
@@ -40,11 +41,16 @@ abstract class ElectionCases extends Cases {
     }
 
     /** A candidate that leads until it is cancelled, and never beside another. */
-    private LeaderElection campaign(String name, LockClient client) {
+    private LeaderElection campaign(String name, LockClient client, Duration lease) {
         LeaderElection election =
-                LeaderElection.of(client.with(client.options().withOwner(name).withLease(contract.shortLease())), key);
+                LeaderElection.of(client.with(client.options().withOwner(name).withLease(lease)), key);
         subscriptions.add(election.lead(term -> lead(name)).subscribe(never -> {}, e -> log.add(name + ": " + e)));
         return election;
+    }
+
+    /** One that leads on, though a busy machine may keep its renewals waiting. */
+    private LeaderElection campaign(String name, LockClient client) {
+        return campaign(name, client, contract.shortLease().multipliedBy(5));
     }
 
     private LeaderElection campaign(String name) {
@@ -113,7 +119,7 @@ abstract class ElectionCases extends Cases {
         // A margin as wide as a busy machine may keep a thread waiting for its turn.
         LockClient impatient =
                 client(backend, settings -> settings.commandTimeout(IMPATIENCE).clockMargin(MARGIN, Duration.ZERO));
-        LeaderElection a = campaign("a", impatient);
+        LeaderElection a = campaign("a", impatient, contract.shortLease());
         Leadership first = leading(a);
         LeaderElection b = campaign("b");
         untilQueued(observer, key, 1);
@@ -168,7 +174,9 @@ abstract class ElectionCases extends Cases {
         subscriptions.add(LeaderElection.of(client(), key).observe().subscribe(seen::add));
         Await.until("it sees that there is none", () -> !seen.isEmpty());
 
-        long abandoned = Await.get(client().with(notRenewed().withMaxHold(Duration.ofDays(1)))
+        // Long enough to be seen by an observer that only looks now and then.
+        LockOptions abandoning = DEFAULTS.withLease(contract.shortLease().multipliedBy(2));
+        long abandoned = Await.get(client().with(abandoning.withoutRenewal().withMaxHold(Duration.ofDays(1)))
                         .acquire(key))
                 .fencingToken();
 
