@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -23,10 +24,15 @@ abstract class LeaseCases extends Cases {
         super(contract);
     }
 
-    /** Three leases during which another client tries and fails. */
-    private void outliveThreeLeases() {
-        Duration three = contract.shortLease().multipliedBy(3);
-        assertThat(Await.error(client().with(shortLease().withWaitTimeout(three))
+    /** So long that renewals may wait for a thread of a busy machine. */
+    private LockOptions renewed() {
+        return DEFAULTS.withLease(contract.shortLease().multipliedBy(2));
+    }
+
+    /** Two leases during which another client tries and fails. */
+    private void outliveTwoLeases() {
+        Duration two = renewed().lease().multipliedBy(2);
+        assertThat(Await.error(client().with(shortLease().withWaitTimeout(two))
                         .acquire(key)
                         .toFuture()))
                 .isInstanceOf(LockTimeoutException.class);
@@ -66,9 +72,9 @@ abstract class LeaseCases extends Cases {
 
     @Test
     void aHoldIsRenewedForLongerThanItsLease() {
-        LockHandle held = Await.get(client().with(shortLease()).acquire(key));
+        LockHandle held = Await.get(client().with(renewed()).acquire(key));
 
-        outliveThreeLeases();
+        outliveTwoLeases();
 
         assertThat(held.isHeld()).isTrue();
         Await.run(held.release());
@@ -76,7 +82,7 @@ abstract class LeaseCases extends Cases {
 
     @Test
     void renewKeepsAHoldThatIsNotRenewedByItself() {
-        LockHandle held = Await.get(client().with(notRenewed()).acquire(key));
+        LockHandle held = Await.get(client().with(renewed().withoutRenewal()).acquire(key));
 
         Await.run(Flux.interval(contract.shortLease().dividedBy(4))
                 .onBackpressureDrop()
@@ -107,9 +113,9 @@ abstract class LeaseCases extends Cases {
         FaultyBackend backend = faulty();
         AtomicInteger asked = new AtomicInteger();
         backend.onRenewal(renewal -> asked.getAndIncrement() == 0 ? FaultyBackend.unreachable(renewal) : renewal);
-        LockHandle held = Await.get(client(backend).with(shortLease()).acquire(key));
+        LockHandle held = Await.get(client(backend).with(renewed()).acquire(key));
 
-        outliveThreeLeases();
+        outliveTwoLeases();
 
         assertThat(held.isHeld()).isTrue();
         assertThat(asked).hasValueGreaterThan(2);

@@ -30,9 +30,10 @@ abstract class ShareLifeCases extends SharingCases {
     void aDeadReaderHoldsUpNobodyLongerThanItsLeaseThoughOthersAreRenewed() {
         needs(Feature.SHARES);
         LockClient observer = client();
-        LockHandle alive = acquired(client().with(shortLease()).shared(), key);
+        LockHandle alive = acquired(client().shared(), key);
         granted(backend(), claim(Share.ONE, Claim.Mode.QUEUE, contract.shortLease()));
         CompletableFuture<LockHandle> writer = queued(client(), observer, 1);
+        Await.run(alive.renew());
 
         Await.until("the dead one is gone", () -> holders(observer, key) == 1);
         assertThat(alive.isHeld()).isTrue();
@@ -159,7 +160,7 @@ abstract class ShareLifeCases extends SharingCases {
     void oneShareIsTakenAwayByForceAndTheOthersStay() {
         needs(Feature.SHARES);
         LockClient operator = client();
-        LockHandle stays = acquired(client().with(shortLease()).shared(), key);
+        LockHandle stays = acquired(client().shared(), key);
         LockHandle goes = acquired(client().with(shortLease()).shared(), key);
 
         assertThat(Await.get(operator.forceRelease(key, goes.fencingToken()))).isTrue();

@@ -86,7 +86,9 @@ abstract class StatesCases extends Cases {
         Stories stories = new Stories();
         FaultyBackend backend = faulty();
         LockClient client = client(backend, settings -> settings.listener(stories));
-        LockHandle held = Await.get(client.with(lease()).acquire(key));
+        // The latter half of it is for this thread to look and to mend.
+        LockOptions longer = DEFAULTS.withLease(contract.shortLease().multipliedBy(5));
+        LockHandle held = Await.get(client.with(longer).acquire(key));
         Heard heard = new Heard(held);
         heard.until("safe");
 
