@@ -70,13 +70,15 @@ abstract class BackgroundCases extends Cases {
         LostUpdateCounter counter = new LostUpdateCounter();
         int rounds = contract.lacking().contains(Feature.PUSHED_GRANTS) ? 3 : 20;
 
-        Await.run(Flux.range(0, 12)
-                .flatMap(
-                        flow -> clients.get(flow % 3)
-                                .withLock(key, counter.increment())
-                                .repeat(rounds - 1),
-                        12)
-                .then());
+        Await.run(
+                Flux.range(0, 12)
+                        .flatMap(
+                                flow -> clients.get(flow % 3)
+                                        .withLock(key, counter.increment())
+                                        .repeat(rounds - 1),
+                                12)
+                        .then(),
+                Await.LONG_LIMIT);
 
         counter.verify();
         assertThat(counter.value()).isEqualTo(12L * rounds);

@@ -68,11 +68,10 @@ abstract class FailureCases extends Cases {
         CompletableFuture<LockHandle> waiting =
                 client(backend).with(shortLease()).acquire(key).toFuture();
         untilQueued(holding, key, 1);
-        backend.onClaim(FaultyBackend::unreachable);
-        int asked = backend.claims().size();
-        Await.until("a question failed", () -> backend.claims().size() > asked);
+        AtomicInteger asked = new AtomicInteger();
+        backend.onClaim(claim -> asked.getAndIncrement() == 0 ? FaultyBackend.unreachable(claim) : claim);
+        Await.until("a question failed", () -> asked.get() > 0);
 
-        backend.mend();
         Await.run(held.release());
 
         Await.run(Await.get(waiting).release());
