@@ -22,6 +22,9 @@ final class ClientProcess implements AutoCloseable {
     /** Known to the compiler's checks by its name. */
     @interface CanIgnoreReturnValue {}
 
+    /** A client closes, and then waits for threads that are about to end, before it says what is left. */
+    private static final Duration END = Duration.ofSeconds(60);
+
     private final String name;
     private final Process process;
     private final Writer commands;
@@ -141,7 +144,7 @@ final class ClientProcess implements AutoCloseable {
 
     private void ended() {
         try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            if (!process.waitFor(END.toSeconds(), TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
             }
         } catch (InterruptedException e) {

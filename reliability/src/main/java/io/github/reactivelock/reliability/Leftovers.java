@@ -28,7 +28,7 @@ final class Leftovers {
     /** Connections to the server but the one that asks. */
     static List<String> connections(RedisServer server) {
         return remaining(
-                Duration.ofSeconds(5),
+                Duration.ofSeconds(60),
                 () -> String.valueOf(server.command("CLIENT", "LIST"))
                         .lines()
                         .filter(line -> !line.contains("cmd=client"))
