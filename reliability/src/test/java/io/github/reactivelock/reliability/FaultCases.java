@@ -5,6 +5,7 @@ import static io.github.reactivelock.reliability.Lab.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.reliability.Lab.Holding;
@@ -77,12 +78,12 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
 
     @Test
     void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
-        Holding holding = lab.person().hold("a");
-        holding.held();
+        Holding holding = lab.person(store.longLease()).hold("a");
+        LockHandle held = holding.held();
         Holding waiting = lab.person().hold("a");
         lab.untilWaiting("a", 1);
 
-        lab.broken(store::pause, LEASE.dividedBy(3), store::resume);
+        lab.broken(store::pause, LEASE.dividedBy(3), store::resume, held.renew());
 
         holding.untilRenewed();
         assertThat(waiting.granted).isNotDone();

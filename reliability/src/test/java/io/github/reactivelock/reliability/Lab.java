@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testkit.history.History;
@@ -33,6 +34,9 @@ import reactor.util.retry.Retry;
 final class Lab implements AutoCloseable {
 
     static final Duration LEASE = Client.LEASE;
+    /** Of a hold that is to last, though the machine is busy and the store is broken for a while. */
+    static final Duration LONG_LEASE = LEASE.multipliedBy(3);
+
     static final Duration LIMIT = Duration.ofSeconds(60);
     private static final double MARGIN = 0.01;
 
@@ -170,14 +174,22 @@ final class Lab implements AutoCloseable {
     }
 
     void broken(Runnable fault, Duration time, Runnable mending) {
+        broken(fault, time, mending, Mono.empty());
+    }
+
+    /** A renewal is asked for while it is broken, and fails at most for want of an answer. */
+    void broken(Runnable fault, Duration time, Runnable mending, Mono<Void> renewal) {
+        CompletableFuture<Void> renewed;
         faults.faultBegan("fault");
         try {
             fault.run();
+            renewed = renewal.onErrorComplete(LockUnavailableException.class).toFuture();
             pass(time);
         } finally {
             mending.run();
         }
         faults.faultEnded("fault");
+        get(renewed);
     }
 
     void untilWaiting(String key, int waiters) {

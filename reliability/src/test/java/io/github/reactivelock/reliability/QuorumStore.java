@@ -54,6 +54,12 @@ final class QuorumStore extends Store {
         servers.subList(0, MAJORITY).forEach(RedisServer::resume);
     }
 
+    /** The longest that it grants: a node counts when it has been up for so long. */
+    @Override
+    Duration longLease() {
+        return Client.LEASE;
+    }
+
     @Override
     void forget(String key) {
         servers.forEach(server -> server.command("DEL", "{reactivelock:" + key + "}"));

@@ -29,11 +29,12 @@ interface RedisCases {
 
     @Test
     default void clientsThatAreMadeToPauseForLessThanTheLeaseLoseNothing() {
-        Holding holding = lab().person().hold("a");
-        holding.held();
+        Holding holding = lab().person(Lab.LONG_LEASE).hold("a");
+        LockHandle held = holding.held();
 
         String time = Long.toString(LEASE.dividedBy(3).toMillis());
-        lab().broken(() -> server().command("CLIENT", "PAUSE", time, "ALL"), LEASE.dividedBy(3), () -> {});
+        Runnable pause = () -> server().command("CLIENT", "PAUSE", time, "ALL");
+        lab().broken(pause, LEASE.dividedBy(3), () -> {}, held.renew());
 
         holding.untilRenewed();
         holding.release();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 interface RestartCases extends SharedCases {
 
     /** A database on a busy machine starts within it. */
-    Duration LEASE = Duration.ofSeconds(12);
+    Duration LEASE = Lab.LONG_LEASE;
 
     /** {@code kill -9}, then a start with what was there. */
     void restart();

@@ -60,6 +60,11 @@ abstract class Store implements AutoCloseable {
         return Client.LEASE;
     }
 
+    /** The lease of a hold that is to last while the store is broken for a moment, and the machine busy. */
+    Duration longLease() {
+        return Lab.LONG_LEASE;
+    }
+
     /** For how long a lock may be free while somebody waits whose connection was broken. */
     Duration idleLimit() {
         return Duration.ofSeconds(2);
