@@ -30,8 +30,7 @@ final class Contexts {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         ReactiveLockAutoConfiguration.class, ReactiveLockActuatorAutoConfiguration.class))
-                .withBean(
-                        "patience", LockClientCustomizer.class, () -> builder -> {
+                .withBean("patience", LockClientCustomizer.class, () -> builder -> {
                     var unused = builder.commandTimeout(PATIENCE);
                 });
     }

@@ -100,7 +100,8 @@ class HandlersTest {
                             until(shops.get(1), now -> !now.uses().isEmpty())))
                     .then(until(
                             shops.get(1),
-                            now -> now.uses().isEmpty() && Objects.equals(now.metrics().get(WAITING), 0.0)))
+                            now -> now.uses().isEmpty()
+                                    && Objects.equals(now.metrics().get(WAITING), 0.0)))
                     .doFinally(signal -> holder.dispose());
         });
 
@@ -176,6 +177,10 @@ class HandlersTest {
 
     private static ConfigurableApplicationContext open(String redis, String name, String packing) {
         return new SpringApplication(ShopApplication.class, Sleeper.class, Patience.class)
-                .run("--reactive-lock.lease=30s", "--spring.data.redis.url=" + redis, "--reactive-lock.name=" + name, "--shop.packing=" + packing);
+                .run(
+                        "--reactive-lock.lease=30s",
+                        "--spring.data.redis.url=" + redis,
+                        "--reactive-lock.name=" + name,
+                        "--shop.packing=" + packing);
     }
 }
