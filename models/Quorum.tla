@@ -130,10 +130,11 @@ Raise(c, n, token) ==
 (* A vote that comes after the grant, under a lower token, has the grant's written to it. *)
 IsBehind(c, n, what) == what = "vote" /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
 
-(* A claim that hears that its vote is back asks for it anew, if the round in which it was to ask still runs. *)
+(* A claim that hears that its vote is back asks for it anew, though the round in which it was to ask may be over; not if it
+   is to give it back once more, or has been released. *)
 Follows(c, n, what, token) ==
   IF IsBehind(c, n, what) THEN {<<<<"raise", best[c]>>>>}
-  ELSE IF what = "again" /\ phase[c] = "asking" THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
+  ELSE IF what = "again" /\ phase[c] # "over" THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
 
 Work(c, n) ==
   /\ sent[c][n] # <<>>

@@ -6,12 +6,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ids by which a claim goes at the nodes. When a connection breaks, a node may read what was sent over it after what is
  * sent over the next one. A release that comes so late must not free a vote that was given since. So a claim that has told a
- * node to give its vote back asks it no more until the node says that it did, and then by another id, which no earlier release
- * names: {@code models/Quorum.tla: NewIds}.
+ * node to give its vote back does not ask for it anew until the node says that it did, and then by another id, which no earlier
+ * release names: {@code models/Quorum.tla: NewIds}. Nor does a hold rest on such a vote, though the node may still renew it.
  *
  * <pre>
  * state, of each node   the node is             leaves on
@@ -58,8 +59,15 @@ final class NodeIds {
         givingBack.addAll(at);
     }
 
-    synchronized boolean isGivingBack(int node) {
-        return givingBack.contains(node);
+    /** The claim by the id under which the node is to give its vote back; null if it has none to give back. */
+    @Nullable
+    synchronized Claim givingBackAt(int node, Claim claim) {
+        return givingBack.contains(node) ? at(node, claim) : null;
+    }
+
+    /** Whether a vote under this id is one that the claim asked for and has not given back. */
+    synchronized boolean isVoteOfNow(int node, String id) {
+        return !givingBack.contains(node) && current(node, original(id)).equals(id);
     }
 
     /** The node has answered a release under this id. */

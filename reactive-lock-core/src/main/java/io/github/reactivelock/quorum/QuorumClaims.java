@@ -49,12 +49,21 @@ final class QuorumClaims {
         return known == null ? claim : known.ids().at(node, claim);
     }
 
-    /** A node's answer by the engine's ids. */
-    static RenewalResult byEngineIds(RenewalResult answer) {
+    /** A node's answer by the engine's ids, without votes that are being given back. */
+    RenewalResult counted(int node, RenewalResult answer) {
         Map<String, LossReason> lost = new HashMap<>();
         answer.lost().forEach((id, reason) -> lost.put(NodeIds.original(id), reason));
         return new RenewalResult(
-                answer.renewed().stream().map(NodeIds::original).collect(Collectors.toSet()), lost);
+                answer.renewed().stream()
+                        .filter(id -> isVoteOfNow(node, id))
+                        .map(NodeIds::original)
+                        .collect(Collectors.toSet()),
+                lost);
+    }
+
+    private boolean isVoteOfNow(int node, String id) {
+        QuorumClaim known = byId.get(NodeIds.original(id));
+        return known == null || known.ids().isVoteOfNow(node, id);
     }
 
     /** A round of it has ended. */
@@ -110,7 +119,7 @@ final class QuorumClaims {
         }
         String id = NodeIds.original(grant.claimId());
         QuorumClaim known = byId.get(id);
-        if (known == null || known.isWithdrawn() || !known.isWaiting()) {
+        if (known == null || known.isWithdrawn() || !known.isWaiting() || !isVoteOfNow(node, grant.claimId())) {
             return Mono.empty();
         }
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(id));

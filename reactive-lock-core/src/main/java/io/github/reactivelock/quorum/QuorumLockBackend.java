@@ -190,10 +190,11 @@ public final class QuorumLockBackend implements LockBackend {
             Duration shortest =
                     held.stream().map(Claim::lease).min(Duration::compareTo).orElse(longestLease);
             return nodes.hastenedFor(shortest)
-                    .<RenewalResult>askAll((node, number) -> node.renew(
-                            held.stream().map(claim -> claims.at(number, claim)).toList()))
+                    .<RenewalResult>askAll((node, number) -> node.renew(held.stream()
+                                    .map(claim -> claims.at(number, claim))
+                                    .toList())
+                            .map(answer -> claims.counted(number, answer)))
                     .mapNotNull(answer -> answer.value())
-                    .map(QuorumClaims::byEngineIds)
                     .doOnNext(tally::add)
                     .takeUntil(answer -> tally.isDecided())
                     .collectList()

@@ -43,7 +43,6 @@ final class Round {
     private long highestToken;
     private long agreedToken;
     private @Nullable String sameServer;
-    private volatile boolean over;
 
     /**
      * @param known the token of a grant of this claim that may still be in force, or zero
@@ -85,15 +84,6 @@ final class Round {
                 waits.add(queued.recheckAfter());
             }
         }
-    }
-
-    /** No more nodes are asked in it. */
-    void end() {
-        over = true;
-    }
-
-    boolean isOver() {
-        return over;
     }
 
     void addFailure(int node, Throwable cause) {

@@ -49,12 +49,7 @@ final class Voting {
         long proposal = inForce == 0 && mayAgree() ? proposals.at(asked) : 0;
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), inForce, candidacy.unheard());
         return nodes.hastenedFor(claim.lease())
-                .askAll((node, number) -> candidacy.ids().isGivingBack(number)
-                        ? back(node, number)
-                                .flatMap(was -> round.isOver() || candidacy.isWithdrawn()
-                                        ? Mono.empty()
-                                        : vote(node, number, proposal))
-                        : vote(node, number, proposal))
+                .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, proposal))))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -63,12 +58,15 @@ final class Voting {
                     }
                 })
                 .takeUntil(answer -> round.isDecided())
-                .doOnTerminate(round::end)
                 .then(Mono.just(round));
     }
 
+    /** Not where it was told meanwhile that the vote is to go back. A round that is over has it asked all the same: see Voters. */
     private Mono<Vote> vote(QuorumNode node, int number, long proposal) {
         Claim asking = at(number);
+        if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
+            return Mono.empty();
+        }
         return node.vote(asking, candidacy.ticket(), proposal).delayUntil(vote -> ifLate(node, asking, vote));
     }
 
@@ -161,9 +159,12 @@ final class Voting {
                 .then();
     }
 
+    /** Nothing if the node has no vote to give back. */
     private Mono<Boolean> back(QuorumNode node, int number) {
-        Claim its = at(number);
-        return node.release(its).doOnNext(was -> candidacy.ids().isBack(number, its.id()));
+        Claim its = candidacy.ids().givingBackAt(number, claim);
+        return its == null
+                ? Mono.empty()
+                : node.release(its).doOnNext(was -> candidacy.ids().isBack(number, its.id()));
     }
 
     /**

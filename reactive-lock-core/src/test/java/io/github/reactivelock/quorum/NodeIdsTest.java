@@ -21,15 +21,18 @@ class NodeIdsTest {
     @Test
     void aVoteThatIsKnownToBeBackIsAskedForByAnotherId() {
         ids.giveBack(List.of(0, 2));
-        assertThat(ids.isGivingBack(0)).isTrue();
-        assertThat(ids.isGivingBack(1)).isFalse();
+        assertThat(ids.givingBackAt(0, CLAIM)).isEqualTo(CLAIM);
+        assertThat(ids.givingBackAt(1, CLAIM)).isNull();
+        assertThat(ids.isVoteOfNow(0, "client.7")).isFalse();
         String released = at(0);
         assertThat(released).as("or the node would not know which").isEqualTo("client.7");
 
         ids.isBack(0, released);
 
-        assertThat(ids.isGivingBack(0)).isFalse();
-        assertThat(ids.isGivingBack(2)).isTrue();
+        assertThat(ids.givingBackAt(0, CLAIM)).isNull();
+        assertThat(ids.givingBackAt(2, CLAIM)).isNotNull();
+        assertThat(ids.isVoteOfNow(0, released)).isFalse();
+        assertThat(ids.isVoteOfNow(0, at(0))).isTrue();
         assertThat(at(0)).isNotEqualTo(released);
         assertThat(NodeIds.original(at(0))).isEqualTo("client.7");
         assertThat(List.of(at(1), at(2))).containsOnly("client.7");
@@ -46,7 +49,7 @@ class NodeIdsTest {
 
         ids.isBack(0, old);
 
-        assertThat(ids.isGivingBack(0)).isTrue();
+        assertThat(ids.givingBackAt(0, CLAIM)).isNotNull();
         assertThat(at(0)).isEqualTo(current);
         ids.isBack(0, current);
         assertThat(List.of(old, current)).doesNotContain(at(0));

@@ -55,6 +55,9 @@ class QuorumClaimsTest {
         ids.isBack(2, "one");
         String id = claims.at(2, claim).id();
 
+        assertThat(claims.pushed(2, new Signal.Grant("one", 5), 1).blockOptional())
+                .as("a vote that is not wanted any more")
+                .isEmpty();
         assertThat(id).isNotEqualTo("one");
         assertThat(claims.pushed(2, new Signal.Grant(id, 5), 1).block()).isEqualTo(new Signal.RecheckClaim("one"));
         assertThat(claims.pushed(2, new Signal.RecheckClaim(id), 1).block()).isEqualTo(new Signal.RecheckClaim("one"));

@@ -17,10 +17,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -38,9 +36,6 @@ final class QuorumCourse {
     private static final Duration LEASE = Duration.ofSeconds(30);
     /** Tokens and places in the queue are times since then; TLC knows no large numbers. */
     private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
-
-    /** What a claim told a node. */
-    private record Message(String what, Runnable carriedOut, Runnable lost) {}
 
     private final Random random;
     private final boolean losing;
@@ -106,10 +101,6 @@ final class QuorumCourse {
         }
     }
 
-    private static boolean hasTwoVotes(List<String> messages) {
-        return messages.stream().filter(message -> message.contains("vote")).count() > 1;
-    }
-
     private void note(String step, Asker by, int node, int lost) {
         if (leftTheModel) {
             return;
@@ -124,7 +115,7 @@ final class QuorumCourse {
                 + ", shown |-> "
                 + Tlc.tuple(seen, info -> info instanceof LockInfo.Held held ? number(held.fencingToken()) : "0")
                 + ", sent |-> "
-                + Tlc.tuple(askers, asker -> Tlc.tuple(asker.shown, messages -> Tlc.tuple(messages, text -> text)))
+                + Tlc.tuple(askers, asker -> asker.told.toString())
                 + "]");
     }
 
@@ -138,27 +129,13 @@ final class QuorumCourse {
         private final int number;
         private final Claim claim;
         private final QuorumLockBackend quorum;
-        private final List<Deque<Message>> sent = IntStream.range(0, NODES)
-                .<Deque<Message>>mapToObj(node -> new ArrayDeque<>())
-                .toList();
-        /** As the model writes down what was sent. */
-        private final List<List<String>> shown = IntStream.range(0, NODES)
-                .<List<String>>mapToObj(node -> new ArrayList<>())
-                .toList();
-
+        private final SentMessages told = new SentMessages(NODES);
         private final Deque<Runnable> seen = new ArrayDeque<>();
         private String phase = "resting";
         private long token;
-        /** Of what is being sent to one node after the other. */
-        private String sending = "";
-
-        private int sentTo;
-        /** Nodes of those that were told again to give back, instead of being asked. */
-        private final List<Integer> toldAgain = new ArrayList<>();
-
-        private String asked = "";
-
+        /** A node carries out what it was told again. */
         private boolean isWorkingAgain;
+
         private boolean released;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
         private boolean hasLost;
@@ -205,29 +182,20 @@ final class QuorumCourse {
         private <T> Mono<T> send(int node, String what, long token, Mono<T> question) {
             String message = "<<\"" + what + "\", " + number(token) + ">>";
             return Mono.create((MonoSink<T> sink) -> {
-                sent.get(node)
-                        .add(new Message(
-                                what,
-                                () -> carryOut(question, sink::success),
-                                () -> carryOut(question, unheard -> sink.error(new IllegalStateException("lost")))));
+                told.leaves(node, what, question, sink);
                 boolean isToOne = what.equals("vote") ? isWorkingAgain : what.equals("raise") && phase.equals("held");
                 if (isToOne) {
-                    shown.get(node).add(message); // whose vote has come back, or came late
+                    told.addToOne(node, message);
                 } else {
                     seen.add(() -> sends(node, what, message));
                 }
             });
         }
 
-        private <T> void carryOut(Mono<T> question, Consumer<T> answered) {
-            Disposable unused = question.subscribe(answered);
-        }
-
         // ---- what chance has happen
 
         void ask() {
-            boolean waits = sent.stream().anyMatch(messages -> messages.size() > 1);
-            if (!waits && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
+            if (!told.waits() && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
                 var unused = quorum.claim(claim)
                         .subscribe(
                                 answer -> seen.add(() -> answered(answer)),
@@ -245,7 +213,7 @@ final class QuorumCourse {
         }
 
         void work(int node) {
-            Message next = sent.get(node).poll();
+            SentMessages.Message next = told.arrives(node);
             if (next == null) {
                 return;
             }
@@ -254,10 +222,10 @@ final class QuorumCourse {
                     && !hasLost
                     && random.nextInt(8) < (losing ? 7 : 1);
             hasLost |= isLost;
-            isWorkingAgain = next.what().equals("back") && phase.equals("asking");
+            isWorkingAgain = told.isAgain(node);
             (isLost ? next.lost() : next.carriedOut()).run();
             isWorkingAgain = false;
-            String unused = shown.get(node).remove(0);
+            told.carriedOut(node);
             note("works", this, node + 1, isLost ? 1 : 0);
             look();
         }
@@ -273,34 +241,29 @@ final class QuorumCourse {
 
         private void sends(int node, String what, String message) {
             boolean isAgain = what.equals("back") && phase.equals("resting");
-            String to = isAgain ? "vote" : what;
-            if (!to.equals(sending)) {
+            String step = isAgain ? "vote" : what;
+            if (told.isOfOtherStep(step)) {
                 sent();
-                sending = to;
-                sentTo = 0;
+                told.begin(step);
             }
-            sentTo++;
             if (isAgain) {
-                toldAgain.add(node);
+                told.addAgain(node);
             } else {
-                shown.get(node).add(message);
-                asked = message;
+                told.add(node, message);
             }
         }
 
         /** All nodes, or some of them, have been told the same. */
         private void sent() {
-            String what = sending;
-            sending = "";
+            String what = told.end();
             if (what.equals("vote")) {
-                toldAgain.forEach(node -> shown.get(node).add(asked.replace("vote", "again")));
-                toldAgain.clear();
                 // A question that had to wait for its turn asks for what is held, or beside one that is under way.
-                leftTheModel |= phase.equals("held") || shown.stream().anyMatch(QuorumCourse::hasTwoVotes);
+                leftTheModel |= phase.equals("held") || told.hasTwoVotesAtANode();
                 phase = "asking";
                 hasLost = false;
                 note("asks", this, 0, 0);
-            } else if (what.equals("raise") && sentTo == NODES) { // to fewer of them as the votes of the others agree
+            } else if (what.equals("raise")
+                    && told.told() == NODES) { // to fewer of them as the votes of the others agree
                 phase = "raising";
                 note("wins", this, 0, 0);
             } else if (what.equals("back")) {
