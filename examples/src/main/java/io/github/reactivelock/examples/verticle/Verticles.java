@@ -3,6 +3,7 @@ package io.github.reactivelock.examples.verticle;
 import io.github.reactivelock.examples.Launcher;
 import io.github.reactivelock.examples.RedisOption;
 import io.github.reactivelock.vertx.VertxLockHandle;
+import io.vertx.core.CompositeFuture;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ public final class Verticles implements Callable<Integer> {
         Office office = new Office(vertx);
         Clerk north = new Clerk("north", uri, office);
         Clerk south = new Clerk("south", uri, office);
-        return Future.all(vertx.deployVerticle(north), vertx.deployVerticle(south))
+        return deployed(vertx, north, south)
                 .compose(deployed -> Future.all(
                                 north.ask(() -> work.of(north, forNorth)), south.ask(() -> work.of(south, forSouth)))
                         .eventually(() ->
@@ -88,12 +89,17 @@ public final class Verticles implements Callable<Integer> {
                 .mapEmpty();
     }
 
+    /** Fails only when both have come up or failed: Vert.x must not be closed while one of them still starts. */
+    private static CompositeFuture deployed(Vertx vertx, Clerk north, Clerk south) {
+        return Future.join(vertx.deployVerticle(north), vertx.deployVerticle(south));
+    }
+
     private static Future<Void> undeployWhileHolding(Vertx vertx, String uri) {
         System.out.println("\nA verticle that is undeployed releases its holds");
         Office office = new Office(vertx);
         Clerk north = new Clerk("north", uri, office);
         Clerk south = new Clerk("south", uri, office);
-        return Future.all(vertx.deployVerticle(north), vertx.deployVerticle(south))
+        return deployed(vertx, north, south)
                 .compose(deployed -> north.ask(north::takeTheKeys).compose(held -> {
                     Future<VertxLockHandle> next = south.ask(south::takeTheKeys);
                     System.out.println("    south waits; north is undeployed");
