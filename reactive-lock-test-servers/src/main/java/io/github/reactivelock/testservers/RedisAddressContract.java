@@ -79,6 +79,16 @@ public abstract class RedisAddressContract {
         Path directory = Scratch.directory("redis-tls");
         tlsPort = Loopback.freePort();
         encrypted = RedisServer.member(directory, Loopback.freePort(), tls(directory));
+        loadTls();
+    }
+
+    /** The first handshake of a JVM may take a busy machine longer than a client waits for a connection. */
+    private void loadTls() {
+        LockClient client = LockClient.builder(server(uri("rediss", tlsPort)))
+                .commandTimeout(PATIENCE)
+                .build();
+        assertThat(failure(client)).isInstanceOf(LockUnavailableException.class);
+        client.close().block(LIMIT);
     }
 
     @AfterAll
