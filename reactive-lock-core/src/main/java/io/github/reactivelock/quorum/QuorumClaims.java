@@ -3,6 +3,7 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.util.Collections;
 import java.util.HashMap;
@@ -99,8 +100,9 @@ final class QuorumClaims {
             byId.remove(claim.id(), known);
             return;
         }
-        Disposable unused = Mono.delay(claim.lease(), surroundings.timer())
-                .subscribe(late -> byId.remove(claim.id(), known), failure -> byId.remove(claim.id(), known));
+        Disposable unused = FireAndForget.run(
+                "forgetting a claim that was withdrawn",
+                Mono.delay(claim.lease(), surroundings.timer()).doFinally(end -> byId.remove(claim.id(), known)));
     }
 
     /**

@@ -1,25 +1,16 @@
 package io.github.reactivelock.quorum;
 
+import static io.github.reactivelock.quorum.ThreeStores.LIMIT;
+import static io.github.reactivelock.quorum.ThreeStores.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.state.LockInfo;
-import java.lang.reflect.Proxy;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
-import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
  * A vote that is given back over a connection which then breaks. What had left is still in the network, and the node reads it
@@ -27,50 +18,16 @@ import reactor.test.scheduler.VirtualTimeScheduler;
  */
 class StaleReleaseTest {
 
-    private static final Duration LEASE = Duration.ofSeconds(10);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final Instant TIME = Instant.parse("2020-01-01T00:00:00.001Z");
-
-    private long nanos;
-    private final List<InMemoryLockBackend> stores = Stream.generate(() -> InMemoryLockBackend.create(() -> nanos))
-            .limit(3)
-            .toList();
-
-    /** A client, and the nodes that it cannot reach at the moment. */
-    private final class Site {
-        private final Set<Integer> cutOff = new HashSet<>();
-        private final QuorumLockBackend quorum = QuorumLockBackend.of(
-                new Surroundings(VirtualTimeScheduler.create(), () -> nanos, () -> TIME, (from, to) -> from),
-                IntStream.range(0, 3).mapToObj(this::way).toArray(QuorumNode[]::new));
-
-        private QuorumNode way(int number) {
-            QuorumNode node = stores.get(number).connect();
-            return (QuorumNode) Proxy.newProxyInstance(
-                    QuorumNode.class.getClassLoader(),
-                    new Class<?>[] {QuorumNode.class},
-                    (proxy, method, arguments) -> method.getReturnType().equals(Mono.class) && cutOff.contains(number)
-                            ? Mono.error(new IllegalStateException("cut off"))
-                            : method.invoke(node, arguments));
-        }
-
-        private ClaimResult asks(Claim claim) {
-            return quorum.claim(claim).blockOptional(LIMIT).orElseThrow();
-        }
-    }
-
-    private static Claim claim(String id) {
-        return new Claim("k", id, id, LEASE, Claim.Mode.QUEUE);
-    }
-
-    private final Site one = new Site();
-    private final Site other = new Site();
+    private final ThreeStores three = new ThreeStores();
+    private final ThreeStores.Site one = three.site();
+    private final ThreeStores.Site other = three.site();
     private final Claim first = claim("first");
     private final Claim second = claim("second");
 
     /** The second claim has the third node's vote. The first one gives back what it may have at the second node, and is granted. */
     @BeforeEach
     void theFirstClaimGivesItsVotesBackAndGetsThemAnew() {
-        nanos += Duration.ofDays(1).toNanos();
+        three.allHaveBeenUpForLong();
         other.cutOff.addAll(Set.of(0, 1));
         assertThat(other.quorum.claim(second).onErrorComplete().blockOptional(LIMIT))
                 .isEmpty();
@@ -84,7 +41,7 @@ class StaleReleaseTest {
 
     @Test
     void aVoteIsNotTakenBackByWhatWasSaidBeforeIt() {
-        boolean unused = stores.get(1).release(first).blockOptional(LIMIT).orElseThrow(); // the one from before
+        boolean unused = three.store(1).release(first).blockOptional(LIMIT).orElseThrow(); // the one from before
 
         other.cutOff.remove(1);
         assertThat(other.asks(second)).isNotInstanceOf(ClaimResult.Granted.class);
@@ -97,7 +54,7 @@ class StaleReleaseTest {
         assertThat(renewed.renewed()).containsExactly("first");
 
         assertThat(one.quorum.release(first).block(LIMIT)).isTrue();
-        assertThat(stores.subList(0, 2)).allMatch(store -> isFree(store));
+        assertThat(List.of(0, 1)).allMatch(three::isFree);
         renewed = one.quorum.renew(List.of(first)).blockOptional(LIMIT).orElseThrow();
         assertThat(renewed.lost()).containsOnlyKeys("first");
     }
@@ -111,7 +68,7 @@ class StaleReleaseTest {
 
         assertThat(one.quorum.release(first).block(LIMIT)).isTrue();
 
-        assertThat(stores.subList(0, 2)).allMatch(store -> isFree(store));
+        assertThat(List.of(0, 1)).allMatch(three::isFree);
     }
 
     @Test
@@ -121,9 +78,5 @@ class StaleReleaseTest {
 
         other.cutOff.clear();
         assertThat(other.asks(second)).isInstanceOf(ClaimResult.Queued.class);
-    }
-
-    private static boolean isFree(InMemoryLockBackend store) {
-        return store.inspect("k").blockOptional(LIMIT).orElseThrow() instanceof LockInfo.Free;
     }
 }
