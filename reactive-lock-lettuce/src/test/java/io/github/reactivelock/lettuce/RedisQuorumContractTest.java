@@ -31,7 +31,7 @@ class RedisQuorumContractTest extends LockBackendContract {
 
     private static final Duration LONGEST_LEASE = Duration.ofHours(12);
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static List<RedisServer> servers;
 
     @BeforeAll

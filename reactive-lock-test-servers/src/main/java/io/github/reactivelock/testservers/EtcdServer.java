@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 public final class EtcdServer implements AutoCloseable {
 
     private static final Duration READY_LIMIT = Duration.ofSeconds(60);
-    private static final int HTTP_TIMEOUT = 2_000;
+    private static final int HTTP_TIMEOUT = 10_000;
 
     private final Path directory = Scratch.directory("etcd");
     private final String name;

@@ -24,6 +24,8 @@ final class ClientProcess implements AutoCloseable {
 
     /** A client closes, and then waits for threads that are about to end, before it says what is left. */
     private static final Duration END = Duration.ofSeconds(60);
+    /** A process needs five seconds of a processor to load its classes, which is a minute where thirty want two. */
+    private static final Duration START = Duration.ofMinutes(5);
 
     private final String name;
     private final Process process;
@@ -72,6 +74,11 @@ final class ClientProcess implements AutoCloseable {
         return name;
     }
 
+    /** Waits until a client has connected. */
+    void untilReady() {
+        heard("ready", START);
+    }
+
     void say(String command) {
         try {
             commands.write(command + "\n");
@@ -102,8 +109,9 @@ final class ClientProcess implements AutoCloseable {
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (silent || left <= 0) {
-                    throw new AssertionError(name + " did not say " + beginnings + " within " + limit
-                            + (silent ? ", it has ended" : "") + "; it said " + said);
+                    throw new AssertionError(name + " did not say " + beginnings + " within " + limit + ", "
+                            + (silent ? "it has ended" : "with " + worked() + " of processor time") + "; it said "
+                            + said);
                 }
                 try {
                     said.wait(left);
@@ -151,6 +159,11 @@ final class ClientProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         boolean unused = Runtime.getRuntime().removeShutdownHook(onExit);
+    }
+
+    /** Tells a process that is stuck from one that gets no turn. */
+    private Duration worked() {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
     private void signal(String signal) {

@@ -44,7 +44,7 @@ final class Fleet implements AutoCloseable {
                 processes.add(ClientProcess.start("client-" + started, uris.apply(started % size), directory, started));
                 started++;
             }
-            processes.subList(before, processes.size()).forEach(fresh -> fresh.heard("ready", PATIENCE));
+            processes.subList(before, processes.size()).forEach(ClientProcess::untilReady);
         }
         inRound.clear();
         for (ClientProcess process : processes) {

@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 /** Everything a backend ever asks of Redis, as one user. */
 final class Permissions {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final LockBackend backend;
     private final RedisServer server;

@@ -24,8 +24,13 @@ record Processes(Path directory, ClientProcess holder, ClientProcess waiter) imp
                 directory,
                 ClientProcess.start("holder", address, directory, 0),
                 ClientProcess.start("waiter", address, directory, 1));
-        holder.heard("ready", LIMIT);
-        waiter.heard("ready", LIMIT);
+        try {
+            holder.untilReady();
+            waiter.untilReady();
+        } catch (AssertionError e) {
+            close();
+            throw e;
+        }
     }
 
     long granted(ClientProcess client, String id) {

@@ -55,7 +55,7 @@ class PageIT {
             shopper.close();
         }
         service.destroy();
-        assertThat(service.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(service.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @BeforeEach

@@ -85,7 +85,7 @@ class NewProjectsIT {
             assertThat(process.toHandle().destroy()).isTrue();
             String rest = String.join("\n", out.lines().toList());
             try {
-                assertThat(process.waitFor(1, TimeUnit.MINUTES)).as(rest).isTrue();
+                assertThat(process.waitFor(5, TimeUnit.MINUTES)).as(rest).isTrue();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }

@@ -50,7 +50,7 @@ class RacesTest {
                 .redirectOutput(printed.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("it ends").isTrue();
+            assertThat(process.waitFor(20, TimeUnit.MINUTES)).as("it ends").isTrue();
         } finally {
             process.destroyForcibly();
         }
