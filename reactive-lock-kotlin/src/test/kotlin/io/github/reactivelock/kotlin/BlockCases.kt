@@ -3,7 +3,6 @@ package io.github.reactivelock.kotlin
 import io.github.reactivelock.LockOptions
 import io.github.reactivelock.LockTimeoutException
 import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.awaitCancellation
@@ -71,7 +70,7 @@ abstract class BlockCases : CancelCases() {
         test {
             val result =
                 lock.shared().withLock("a") {
-                    withContext(Dispatchers.Default) {
+                    withContext(otherThreads) {
                         lock.permits(1, 2).withLock("b") { "in" }
                     }
                 }
@@ -168,7 +167,7 @@ abstract class BlockCases : CancelCases() {
         test {
             lock.withLock("a") { outer ->
                 val token = outer.fencingToken()
-                withContext(Dispatchers.IO) {
+                withContext(otherThreads) {
                     assertThat(lock.withLock("a") { it.fencingToken() }).isEqualTo(token)
                     launch { assertThat(lock.withLock("a") { it.fencingToken() }).isEqualTo(token) }
                 }
@@ -183,7 +182,7 @@ abstract class BlockCases : CancelCases() {
     fun aBlockBelowAHoldOfReactorJoinsIt() {
         val work =
             client.withLock("a") { outer ->
-                mono(Dispatchers.IO) { lock.withLock("a") { it.fencingToken() == outer.fencingToken() } }
+                mono(otherThreads) { lock.withLock("a") { it.fencingToken() == outer.fencingToken() } }
             }
 
         assertThat(work.block()).isTrue()

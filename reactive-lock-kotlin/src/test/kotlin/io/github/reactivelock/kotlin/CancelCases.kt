@@ -3,7 +3,6 @@ package io.github.reactivelock.kotlin
 import io.github.reactivelock.LockOptions
 import io.github.reactivelock.LockTimeoutException
 import kotlinx.coroutines.CancellationException
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
@@ -73,12 +72,11 @@ abstract class CancelCases : Fixture() {
     @Test
     fun aCancelAtAnyMomentLeavesNoLockBehind() =
         test {
-            val dispatcher = Dispatchers.Default
             val patient = lock.with(LockOptions.defaults().withWaitTimeout(1.minutes))
             repeat(300) { round ->
-                val work = launch(dispatcher) { lock.withLock("a") { yield() } }
+                val work = launch { lock.withLock("a") { yield() } }
                 val cancel =
-                    launch(dispatcher) {
+                    launch {
                         repeat(round % 40) { yield() }
                         work.cancel()
                     }

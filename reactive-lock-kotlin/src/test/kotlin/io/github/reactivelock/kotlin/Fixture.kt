@@ -7,19 +7,32 @@ import io.github.reactivelock.state.LockInfo
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.AfterEach
+import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import kotlin.coroutines.CoroutineContext
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 import kotlin.time.toJavaDuration
+
+/**
+ * Where tests run. Not `Dispatchers.Default`: where `Dispatchers.IO` is used too, a task may lie in its queue until another
+ * one comes, while all its threads sleep (Kotlin/kotlinx.coroutines#4491).
+ */
+internal val threads = pool("test")
+
+/** Others than those. */
+internal val otherThreads = pool("other")
+
+private fun pool(name: String) =
+    Executors.newFixedThreadPool(2) { task -> Thread(task, name).apply { isDaemon = true } }.asCoroutineDispatcher()
 
 /** A client for each test, over the store in the process unless a class says otherwise. */
 abstract class Fixture {
@@ -36,8 +49,7 @@ abstract class Fixture {
         client.close().block()
     }
 
-    internal fun test(body: suspend CoroutineScope.() -> Unit) =
-        runBlocking(Dispatchers.Default) { withTimeout(patience) { body() } }
+    internal fun test(body: suspend CoroutineScope.() -> Unit) = runBlocking(threads) { withTimeout(patience) { body() } }
 
     internal suspend fun isHeld(key: String) = client.inspect(key).awaitSingle() is LockInfo.Held
 

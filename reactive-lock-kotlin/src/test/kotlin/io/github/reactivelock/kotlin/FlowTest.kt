@@ -2,7 +2,6 @@ package io.github.reactivelock.kotlin
 
 import io.github.reactivelock.LockLostException
 import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.channelFlow
@@ -110,7 +109,7 @@ class FlowTest : Fixture() {
         test {
             val reentrant = flow { emit(lock.withLock("a") { it.isHeld }) }
             val works =
-                listOf(reentrant, reentrant.flowOn(Dispatchers.IO), channelFlow { send(lock.withLock("a") { it.isHeld }) })
+                listOf(reentrant, reentrant.flowOn(otherThreads), channelFlow { send(lock.withLock("a") { it.isHeld }) })
 
             for (work in works) {
                 assertThat(lock.withLock(listOf("a", "b"), work).toList()).containsExactly(true)
@@ -121,7 +120,7 @@ class FlowTest : Fixture() {
     fun aFlowUnderALockMayBeCollectedElsewhere() =
         test {
             val collected = CompletableDeferred<List<Int>>()
-            launch { collected.complete(lock.withLock("a", flowOf(1, 2, 3)).flowOn(Dispatchers.IO).toList()) }
+            launch { collected.complete(lock.withLock("a", flowOf(1, 2, 3)).flowOn(otherThreads).toList()) }
 
             assertThat(collected.await()).containsExactly(1, 2, 3)
         }
