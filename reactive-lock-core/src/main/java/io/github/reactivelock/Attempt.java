@@ -188,7 +188,12 @@ final class Attempt implements Phase, Gate.Question {
     /** Why the last question must not be waited for any longer, if so. */
     private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
         if (away != null && !away.isHeldBack(now)) {
-            return away.isLate(now, bearable) ? services.timing.silence(bearable) : null;
+            return services.timing.isAwake(now) && away.isLate(now, bearable)
+                    ? services.timing.silence(bearable)
+                    : null;
+        }
+        if (!services.timing.isAwake(now)) {
+            return null;
         }
         return away != null
                 ? services.gate.standstill(askedAt, bearable)

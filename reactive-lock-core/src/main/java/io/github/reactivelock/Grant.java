@@ -180,11 +180,12 @@ final class Grant implements Renewals.Due {
 
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {
+        boolean isAwake = services.timing.isAwake(now);
         if (renewing && renewalLeft) {
-            if (now - renewalAskedAt >= patience()) {
+            if (isAwake && now - renewalAskedAt >= patience()) {
                 renewalFailed(services.timing.silence(patience()));
             }
-        } else if (renewing && !callers.isEmpty()) {
+        } else if (isAwake && renewing && !callers.isEmpty()) {
             Throwable standstill = services.gate.standstill(renewalAskedAt, patience());
             if (standstill != null) {
                 tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));

@@ -136,7 +136,7 @@ final class PendingRelease implements Gate.Question {
         @Nullable Outcome told = null;
         synchronized (this) {
             long waited = now - askedAt;
-            boolean isLate = asking && waited >= services.timing.commandTimeout;
+            boolean isLate = asking && waited >= services.timing.commandTimeout && services.timing.isAwake(now);
             if (isLate) {
                 told = outcome;
                 outcome = null;
@@ -158,7 +158,9 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine ? services.gate.standstill(askedAt, services.timing.commandTimeout) : null;
+            standstill = inLine && services.timing.isAwake(now)
+                    ? services.gate.standstill(askedAt, services.timing.commandTimeout)
+                    : null;
             if (standstill == null) {
                 return;
             }

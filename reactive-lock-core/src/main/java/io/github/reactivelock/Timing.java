@@ -40,6 +40,8 @@ final class Timing {
     private static final double LEAST_USABLE = 0.4;
 
     private static final int TICKS_A_COMMAND = 8;
+    /** Of a command timeout, and at most two of the slowest ticks: a tick that comes so much later ends a pause of this process. */
+    private static final int PAUSES_A_COMMAND = 4;
 
     final long commandTimeout;
     private final double marginShare;
@@ -50,6 +52,12 @@ final class Timing {
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
+    /** When it ticked last, or began to. */
+    private volatile long tickedAt;
+    /** When the last pause of this process was over. */
+    private volatile long wokeAt;
+    /** A tick came a moment after that, so that the next pause is another one: where each tick is late, every other one counts. */
+    private volatile boolean wasAwake;
 
     Timing(Settings settings, Runnable onTick) {
         this.commandTimeout = settings.commandTimeout().toNanos();
@@ -58,10 +66,37 @@ final class Timing {
         this.clock = new SuspendClock(settings.nanoClock(), settings.wallClock());
         this.ownTimer = settings.timer() == null;
         this.timer = settings.timer() == null ? newTimer() : settings.timer();
+        this.wokeAt = now() - moment();
         this.onTick = guarded(() -> {
-            long unused = nowForCertain();
+            ticked(nowForCertain());
             onTick.run();
         });
+    }
+
+    private void ticked(long now) {
+        if (wasAwake && isPause(now)) {
+            wasAwake = false;
+            wokeAt = now;
+        }
+        tickedAt = now;
+        wasAwake |= now - wokeAt >= moment();
+    }
+
+    private boolean isPause(long now) {
+        return now - tickedAt > Math.min(2 * LONGEST_TICK, commandTimeout / PAUSES_A_COMMAND);
+    }
+
+    /** What a process that wakes needs to read the answers that came while it got no turn. */
+    private long moment() {
+        return Math.min(LONGEST_TICK, commandTimeout / TICKS_A_COMMAND);
+    }
+
+    /**
+     * False in the first moment after a pause of this process, in which answers may lie unread: that something is unanswered
+     * says nothing about the store then.
+     */
+    boolean isAwake(long now) {
+        return now - wokeAt >= moment() && !(wasAwake && isPause(now));
     }
 
     private static Scheduler newTimer() {
@@ -143,6 +178,10 @@ final class Timing {
         long current = tickNanos.get();
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
+                if (current == Long.MAX_VALUE) {
+                    tickedAt = now();
+                    wasAwake = true;
+                }
                 startTick();
                 return;
             }

@@ -111,7 +111,9 @@ final class Window {
         long now = timing.now();
         answeredAt = now;
         if (now - leftAt >= timing.commandTimeout) {
-            late(leftAt);
+            if (timing.isAwake(now)) {
+                late(leftAt);
+            }
             return;
         }
         inTimeAt = now;

@@ -1,0 +1,172 @@
+package io.github.reactivelock;
+
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.ClaimResult;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.subscriber.TestSubscriber;
+
+/** A process that gets no turn for longer than a store may take: answers came meanwhile, and the timer runs before they are read. */
+class PauseTest {
+
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration LONG = COMMAND_TIMEOUT.multipliedBy(2);
+    private static final Duration TICK = Duration.ofMillis(250);
+
+    private final Bench bench = new Bench();
+    private final ScriptedBackend store = bench.store;
+
+    @CanIgnoreReturnValue
+    private ScriptedBackend.Asked<ClaimResult> asked() {
+        ScriptedBackend.Asked<ClaimResult> asked = store.claim();
+        bench.time.advance(TICK.multipliedBy(2));
+        return asked;
+    }
+
+    /** The first tick comes late, and those that were missed come at once behind it. */
+    private void wakes() {
+        bench.time.pause(LONG);
+        bench.time.advance(TICK);
+    }
+
+    @Test
+    void aClaimWhoseAnswerLiesUnreadDoesNotFail() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        var asked = asked();
+
+        wakes();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+        assertThat(bench.engine.services.gate.window.width()).isEqualTo(Window.MOST);
+    }
+
+    @Test
+    void aStoreThatIsSilentIsFoundOutAMomentLater() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        asked();
+
+        wakes();
+        bench.time.advance(TICK.multipliedBy(2));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasRootCauseMessage("the store did not answer within 2000 ms; look whether it is up and reachable");
+    }
+
+    /** As where a program has a tenth of a processor. */
+    @Test
+    void silenceIsFoundOutAlsoWhereEveryTickIsLate() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        store.claim();
+
+        for (int late = 0; late < 4; late++) {
+            bench.time.pause(Duration.ofSeconds(1));
+            bench.time.advance(TICK);
+        }
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void thePauseAfterItIsAnotherOne() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        asked().answer(ScriptedBackend.queued());
+        wakes();
+        bench.time.advance(TICK.multipliedBy(4));
+        TestSubscriber<LockHandle> next = subscribe(bench.client.acquire("another"));
+        var asked = asked();
+
+        wakes();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 2));
+
+        assertThat(Bench.held(next).isHeld()).isTrue();
+        assertThat(flow.isTerminated()).isFalse();
+    }
+
+    /** A client that was made a moment ago: its first tick is the late one. */
+    @Test
+    void theFirstTickMayBeTheLateOne() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        var asked = store.claim();
+
+        wakes();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aReleaseWhoseAnswerLiesUnreadDoesNotFail() {
+        LockHandle held = bench.hold("k", 1);
+        store.confirmsReleases = false;
+        TestSubscriber<Void> release = subscribe(held.release());
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        assertThat(release.isTerminated()).isFalse();
+        store.release().answer(true);
+
+        assertThat(release.isTerminatedComplete()).isTrue();
+        assertThat(store.count("release")).isEqualTo(1);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aReleaseThatIsNotAnsweredIsToldOfAMomentLater() {
+        LockHandle held = bench.hold("k", 1);
+        store.confirmsReleases = false;
+        TestSubscriber<Void> release = subscribe(held.release());
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        bench.time.advance(TICK.multipliedBy(2));
+
+        assertThat(release.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    /** A renewal that was asked for by hand. */
+    @Test
+    void aRenewalWhoseAnswerLiesUnreadDoesNotFail() {
+        LockHandle held = bench.hold("k", 1);
+        TestSubscriber<Void> renewed = subscribe(held.renew());
+        var asked = store.renewal();
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        assertThat(renewed.isTerminated()).isFalse();
+        asked.answer(ScriptedBackend.renewed(asked.claims()));
+
+        assertThat(renewed.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void whatWaitsInThisProcessForAnAnswerToOthersDoesNotFail() {
+        store.disconnect();
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.time.advance(TICK);
+
+        bench.time.pause(Duration.ofMinutes(1));
+        bench.time.advance(TICK);
+        store.connect();
+        var asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    /** A hold's deadline is no question of the store's silence. */
+    @Test
+    void aHoldIsOverAtTheFirstTickOnWaking() {
+        LockHandle held = bench.hold("k", 1);
+        bench.time.advance(TICK);
+
+        bench.time.pause(Bench.LEASE);
+        bench.time.advance(TICK);
+
+        assertThat(held.isHeld()).isFalse();
+        assertThat(bench.heard.lost).hasSize(1);
+    }
+}
