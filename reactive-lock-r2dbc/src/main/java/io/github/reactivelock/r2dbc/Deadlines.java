@@ -8,11 +8,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * Notices commands that the database does not answer in time, by one timer for all: a timer for each would wake a thread for
@@ -23,17 +25,29 @@ import reactor.core.Disposable;
  * timer   event
  * IDLE    a command begins to be watched -> SET for its deadline
  * SET     it goes off: commands that are late hear of it; if others are left -> SET for the first deadline, else IDLE
+ * SET     it goes off late, after a pause of this process: answers may lie unread -> SET for a moment later, once
  * </pre>
  */
 final class Deadlines {
 
+    private static final long LONGEST_MOMENT = Duration.ofMillis(250).toNanos();
+
     private final long timeout;
+    private final Scheduler timer;
+    private final LongSupplier clock;
     private final Set<Turn> watched = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isSet = new AtomicBoolean();
-    private volatile long lentAt = System.nanoTime();
+    private volatile long lentAt;
 
     Deadlines(Duration timeout) {
+        this(timeout, DriverThreads.timer(), System::nanoTime);
+    }
+
+    Deadlines(Duration timeout, Scheduler timer, LongSupplier clock) {
         this.timeout = timeout.toNanos();
+        this.timer = timer;
+        this.clock = clock;
+        this.lentAt = clock.getAsLong();
     }
 
     /** A command that stands in the line for connections from now on. */
@@ -49,7 +63,17 @@ final class Deadlines {
     }
 
     private void set(long nanos) {
-        Disposable unused = DriverThreads.timer().schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+        long due = clock.getAsLong() + nanos;
+        Disposable unused = timer.schedule(() -> wake(due), nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void wake(long due) {
+        long moment = Math.min(LONGEST_MOMENT, timeout / 8);
+        if (clock.getAsLong() - due < 2 * moment) {
+            look();
+        } else {
+            Disposable unused = timer.schedule(this::look, moment, TimeUnit.NANOSECONDS);
+        }
     }
 
     private void look() {
@@ -81,7 +105,7 @@ final class Deadlines {
      */
     final class Turn implements Publisher<Boolean>, Subscription {
 
-        private volatile long since = System.nanoTime();
+        private volatile long since = clock.getAsLong();
         private volatile boolean begun;
         private volatile boolean over;
         private volatile boolean lent;
@@ -89,7 +113,7 @@ final class Deadlines {
 
         /** It has a connection. */
         void begin() {
-            long now = System.nanoTime();
+            long now = clock.getAsLong();
             if (!begun) {
                 since = now;
                 begun = true;
@@ -107,7 +131,7 @@ final class Deadlines {
 
         private long left() {
             long from = begun || lentAt - since < 0 ? since : lentAt;
-            return from + timeout - System.nanoTime();
+            return from + timeout - clock.getAsLong();
         }
 
         @Override

@@ -6,13 +6,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class DeadlinesTest {
 
@@ -91,5 +94,28 @@ class DeadlinesTest {
         answer.tryEmitValue("answered").orThrow();
 
         assertThat(standing).succeedsWithin(LIMIT).isEqualTo("answered");
+    }
+
+    /** The timer runs before the driver reads what came in a pause of this process. */
+    @Test
+    void afterAPauseAnAnswerThatLiesUnreadHasAMomentAndSilenceNoMore() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        AtomicLong paused = new AtomicLong();
+        Deadlines deadlines =
+                new Deadlines(Duration.ofSeconds(2), timer, () -> timer.now(TimeUnit.NANOSECONDS) + paused.get());
+        Sinks.One<String> answer = Sinks.one();
+        CompletableFuture<String> answered =
+                answer.asMono().timeout(deadlines.turn()).toFuture();
+        CompletableFuture<Object> silent =
+                Mono.never().timeout(deadlines.turn()).toFuture();
+
+        paused.addAndGet(Duration.ofSeconds(5).toNanos());
+        timer.advanceTimeBy(Duration.ofSeconds(2));
+        assertThat(answered).isNotDone();
+        answer.tryEmitValue("answered").orThrow();
+        timer.advanceTimeBy(Duration.ofMillis(250));
+
+        assertThat(answered).isCompletedWithValue("answered");
+        assertThat(silent).isCompletedExceptionally();
     }
 }
