@@ -180,12 +180,10 @@ final class Grant implements Renewals.Due {
 
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {
-        boolean isAwake = services.timing.isAwake(now);
-        if (renewing && renewalLeft) {
-            if (isAwake && now - renewalAskedAt >= patience()) {
-                renewalFailed(services.timing.silence(patience()));
-            }
-        } else if (isAwake && renewing && !callers.isEmpty()) {
+        boolean judges = renewing && services.timing.isAwake(now);
+        if (judges && renewalLeft && now - renewalAskedAt >= patience()) {
+            renewalFailed(services.timing.silence(patience()));
+        } else if (judges && !renewalLeft && !callers.isEmpty()) {
             Throwable standstill = services.gate.standstill(renewalAskedAt, patience());
             if (standstill != null) {
                 tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));

@@ -52,8 +52,10 @@ final class Timing {
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
-    /** When it ticked last, or began to. */
+    /** When the last tick had been dealt with, or the first one was set. */
     private volatile long tickedAt;
+    /** One is being dealt with. With very many locks that takes long, and is no pause. */
+    private volatile boolean ticking;
     /** When the last pause of this process was over. */
     private volatile long wokeAt;
     /** A tick came a moment after that, so that the next pause is another one: where each tick is late, every other one counts. */
@@ -68,22 +70,27 @@ final class Timing {
         this.timer = settings.timer() == null ? newTimer() : settings.timer();
         this.wokeAt = now() - moment();
         this.onTick = guarded(() -> {
-            ticked(nowForCertain());
-            onTick.run();
+            begin(nowForCertain());
+            try {
+                onTick.run();
+            } finally {
+                tickedAt = now();
+                ticking = false;
+            }
         });
     }
 
-    private void ticked(long now) {
-        if (wasAwake && isPause(now)) {
+    private void begin(long tick) {
+        if (wasAwake && isPause(tick)) {
             wasAwake = false;
-            wokeAt = now;
+            wokeAt = tick;
         }
-        tickedAt = now;
-        wasAwake |= now - wokeAt >= moment();
+        wasAwake |= tick - wokeAt >= moment();
+        ticking = true;
     }
 
     private boolean isPause(long now) {
-        return now - tickedAt > Math.min(2 * LONGEST_TICK, commandTimeout / PAUSES_A_COMMAND);
+        return !ticking && now - tickedAt > Math.min(2 * LONGEST_TICK, commandTimeout / PAUSES_A_COMMAND);
     }
 
     /** What a process that wakes needs to read the answers that came while it got no turn. */

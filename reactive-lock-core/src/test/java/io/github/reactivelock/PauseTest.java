@@ -70,6 +70,23 @@ class PauseTest {
         assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
 
+    /** With very many locks a tick takes long. The next one finds out silence as soon as it is due. */
+    @Test
+    void aTickThatTakesLongIsNoPause() {
+        TestSubscriber<LockHandle> one = subscribe(bench.client.acquire("k"));
+        TestSubscriber<LockHandle> other = subscribe(bench.client.acquire("l"));
+        store.holdsBack = claim -> {
+            bench.time.pause(Duration.ofSeconds(1));
+            return false;
+        };
+
+        bench.time.advance(TICK);
+        bench.time.advance(TICK);
+
+        assertThat(one.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        assertThat(other.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
     @Test
     void thePauseAfterItIsAnotherOne() {
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
