@@ -187,13 +187,12 @@ final class Attempt implements Phase, Gate.Question {
 
     /** Why the last question must not be waited for any longer, if so. */
     private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
-        if (away != null && !away.isHeldBack(now)) {
-            return services.timing.isAwake(now) && away.isLate(now, bearable)
-                    ? services.timing.silence(bearable)
-                    : null;
-        }
+        ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null; // looked at whatever it decides
         if (!services.timing.isAwake(now)) {
             return null;
+        }
+        if (left != null) {
+            return left.isLate(now, bearable) ? services.timing.silence(bearable) : null;
         }
         return away != null
                 ? services.gate.standstill(askedAt, bearable)

@@ -180,7 +180,8 @@ final class Grant implements Renewals.Due {
 
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {
-        boolean judges = renewing && services.timing.isAwake(now);
+        // A lease that leaves no time to wait is asked for again also where the answer may lie unread.
+        boolean judges = renewing && (patience() < services.timing.commandTimeout || services.timing.isAwake(now));
         if (judges && renewalLeft && now - renewalAskedAt >= patience()) {
             renewalFailed(services.timing.silence(patience()));
         } else if (judges && !renewalLeft && !callers.isEmpty()) {

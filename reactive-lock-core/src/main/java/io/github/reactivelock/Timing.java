@@ -82,8 +82,8 @@ final class Timing {
 
     private void begin(long tick) {
         if (wasAwake && isPause(tick)) {
+            wokeAt = tick; // before what follows, and read after it
             wasAwake = false;
-            wokeAt = tick;
         }
         wasAwake |= tick - wokeAt >= moment();
         ticking = true;
@@ -103,7 +103,7 @@ final class Timing {
      * says nothing about the store then.
      */
     boolean isAwake(long now) {
-        return now - wokeAt >= moment() && !(wasAwake && isPause(now));
+        return !(wasAwake && isPause(now)) && now - wokeAt >= moment();
     }
 
     private static Scheduler newTimer() {

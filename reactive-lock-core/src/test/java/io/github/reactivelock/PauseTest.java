@@ -25,7 +25,7 @@ class PauseTest {
         return asked;
     }
 
-    /** The first tick comes late, and those that were missed come at once behind it. */
+    /** The next tick comes late. */
     private void wakes() {
         bench.time.pause(LONG);
         bench.time.advance(TICK);
@@ -115,12 +115,18 @@ class PauseTest {
         assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
-    @Test
-    void aReleaseWhoseAnswerLiesUnreadDoesNotFail() {
+    /** Of a hold, and asked for a moment before a pause. */
+    private TestSubscriber<Void> release() {
         LockHandle held = bench.hold("k", 1);
         store.confirmsReleases = false;
         TestSubscriber<Void> release = subscribe(held.release());
         bench.time.advance(TICK.multipliedBy(2));
+        return release;
+    }
+
+    @Test
+    void aReleaseWhoseAnswerLiesUnreadDoesNotFail() {
+        TestSubscriber<Void> release = release();
 
         wakes();
         assertThat(release.isTerminated()).isFalse();
@@ -133,10 +139,7 @@ class PauseTest {
 
     @Test
     void aReleaseThatIsNotAnsweredIsToldOfAMomentLater() {
-        LockHandle held = bench.hold("k", 1);
-        store.confirmsReleases = false;
-        TestSubscriber<Void> release = subscribe(held.release());
-        bench.time.advance(TICK.multipliedBy(2));
+        TestSubscriber<Void> release = release();
 
         wakes();
         bench.time.advance(TICK.multipliedBy(2));
@@ -145,10 +148,15 @@ class PauseTest {
     }
 
     /** A renewal that was asked for by hand. */
+    @CanIgnoreReturnValue
+    private TestSubscriber<Void> renewal(Duration lease) {
+        LockHandle held = bench.hold(bench.with(options -> options.withLease(lease)), "k", 1);
+        return subscribe(held.renew());
+    }
+
     @Test
     void aRenewalWhoseAnswerLiesUnreadDoesNotFail() {
-        LockHandle held = bench.hold("k", 1);
-        TestSubscriber<Void> renewed = subscribe(held.renew());
+        TestSubscriber<Void> renewed = renewal(Bench.LEASE);
         var asked = store.renewal();
         bench.time.advance(TICK.multipliedBy(2));
 
@@ -159,8 +167,19 @@ class PauseTest {
         assertThat(renewed.isTerminatedComplete()).isTrue();
     }
 
+    /** A moment may be all that is left of it. */
     @Test
-    void whatWaitsInThisProcessForAnAnswerToOthersDoesNotFail() {
+    void aShortLeaseIsAskedForAgainAtTheFirstTick() {
+        renewal(Duration.ofSeconds(1));
+
+        bench.time.pause(Duration.ofMillis(600));
+        bench.time.advance(Duration.ofMillis(84)); // a tick of such a lease
+
+        assertThat(store.count("renew")).isEqualTo(2);
+    }
+
+    @Test
+    void aClaimThatWaitsForAConnectionDoesNotFail() {
         store.disconnect();
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         bench.time.advance(TICK);
@@ -172,6 +191,55 @@ class PauseTest {
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
 
         assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aClaimThatWaitsBehindOthersDoesNotFail() {
+        bench.hold("connected", 1);
+        for (int i = 0; i < Window.MOST; i++) {
+            subscribe(bench.client.acquire("other " + i));
+        }
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        bench.time.advance(TICK.multipliedBy(2));
+        assertThat(store.claims).hasSize(Window.MOST);
+
+        wakes();
+        assertThat(flow.isTerminated()).isFalse();
+        var first = store.claim();
+        first.answer(ScriptedBackend.granted(first.claim(), 2));
+
+        assertThat(store.claims.get(store.claims.size() - 1).claim().key()).isEqualTo("k");
+        bench.time.advance(TICK.multipliedBy(2));
+        assertThat(flow.isTerminated()).isFalse();
+    }
+
+    @Test
+    void aReleaseThatWaitsForAConnectionDoesNotFail() {
+        LockHandle held = bench.hold("k", 1);
+        store.disconnect();
+        TestSubscriber<Void> release = subscribe(held.release());
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        assertThat(release.isTerminated()).isFalse();
+        store.connect();
+
+        assertThat(release.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aRenewalThatWaitsForAConnectionDoesNotFail() {
+        LockHandle held = bench.hold("k", 1);
+        store.disconnect();
+        store.confirmsRenewals = true;
+        TestSubscriber<Void> renewed = subscribe(held.renew());
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        assertThat(renewed.isTerminated()).isFalse();
+        store.connect();
+
+        assertThat(renewed.isTerminatedComplete()).isTrue();
     }
 
     /** A hold's deadline is no question of the store's silence. */

@@ -69,7 +69,7 @@ final class Deadlines {
 
     private void wake(long due) {
         long moment = Math.min(LONGEST_MOMENT, timeout / 8);
-        if (clock.getAsLong() - due < 2 * moment) {
+        if (clock.getAsLong() - due < moment / 4) { // else it may be the end of a pause, however long that was
             look();
         } else {
             Disposable unused = timer.schedule(this::look, moment, TimeUnit.NANOSECONDS);
