@@ -6,7 +6,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
@@ -25,7 +24,7 @@ public final class DriverThreads {
 
     private static final int MOST = 10 * Runtime.getRuntime().availableProcessors();
     private static final Scheduler MAY_BLOCK = scheduler("reactive-lock-driver", MOST);
-    private static final Scheduler TIMER = new Timer();
+    private static final Scheduler TIMER = scheduler("reactive-lock-store-timer", 1);
 
     private DriverThreads() {}
 
@@ -104,7 +103,9 @@ public final class DriverThreads {
     }
 
     /**
-     * Reactor's parallel scheduler, for delays. A thread that it makes because of us does not inherit from the driver's.
+     * The timer of all stores, for delays and limits. It is the library's own, so that an application that keeps the threads of
+     * {@code Schedulers.parallel()}, or a test that moves virtual time, delays no renewal and no limit. It has one thread, on
+     * which nothing may block and no code of a user may run.
      *
      * @return shared, never to be disposed of
      */
@@ -132,55 +133,5 @@ public final class DriverThreads {
         threads.allowCoreThreadTimeOut(true);
         threads.setRemoveOnCancelPolicy(true);
         return Schedulers.fromExecutorService(threads, name);
-    }
-
-    /** Asks for the scheduler every time, because tests replace it by one of virtual time. */
-    private static final class Timer implements Scheduler {
-        @Override
-        public Disposable schedule(Runnable task) {
-            return call(() -> Schedulers.parallel().schedule(task));
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return call(() -> Schedulers.parallel().schedule(task, delay, unit));
-        }
-
-        @Override
-        public long now(TimeUnit unit) {
-            return Schedulers.parallel().now(unit);
-        }
-
-        @Override
-        public Worker createWorker() {
-            return new TimerWorker(Schedulers.parallel().createWorker());
-        }
-    }
-
-    private record TimerWorker(Scheduler.Worker worker) implements Scheduler.Worker {
-        @Override
-        public Disposable schedule(Runnable task) {
-            return call(() -> worker.schedule(task));
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return call(() -> worker.schedule(task, delay, unit));
-        }
-
-        @Override
-        public Disposable schedulePeriodically(Runnable task, long delay, long period, TimeUnit unit) {
-            return call(() -> worker.schedulePeriodically(task, delay, period, unit));
-        }
-
-        @Override
-        public void dispose() {
-            worker.dispose();
-        }
-
-        @Override
-        public boolean isDisposed() {
-            return worker.isDisposed();
-        }
     }
 }
