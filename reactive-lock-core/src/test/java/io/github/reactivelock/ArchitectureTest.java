@@ -16,19 +16,14 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import reactor.core.CorePublisher;
 
@@ -39,8 +34,6 @@ class ArchitectureTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
-    /** Types of the engine that know one another in a circle, so that none can be read alone. It may only become smaller. */
-    private static final int LARGEST_CIRCLE = 4;
 
     private static final String[] LIBRARIES = {"java..", "org.reactivestreams..", "org.jspecify..", "reactor.."};
     private static final Set<String> BLOCKING =
@@ -196,32 +189,6 @@ class ArchitectureTest {
 
     /** Nested types count as one with the type around them. */
     @Test
-    void typesThatKnowOneAnotherInACircleAreFew() {
-        Map<String, Set<String>> knows = MAIN.stream()
-                .filter(type -> type.getPackageName().equals(ROOT))
-                .collect(Collectors.groupingBy(
-                        ArchitectureTest::outermost,
-                        TreeMap::new,
-                        Collectors.flatMapping(
-                                type -> type.getDirectDependenciesFromSelf().stream()
-                                        .map(dependency ->
-                                                dependency.getTargetClass().getBaseComponentType())
-                                        .filter(target ->
-                                                target.getPackageName().equals(ROOT))
-                                        .map(ArchitectureTest::outermost),
-                                Collectors.toCollection(TreeSet::new))));
-        assertThat(knows).containsKeys("Engine", "Cohort", "LockedWork");
-
-        Map<String, Set<String>> reaches = new TreeMap<>();
-        knows.keySet().forEach(type -> reaches.put(type, reachable(type, knows)));
-        assertThat(knows.keySet())
-                .allSatisfy(type -> assertThat(reaches.get(type).stream()
-                                .filter(other -> reaches.get(other).contains(type)))
-                        .as("types that know %s and that it knows", type)
-                        .hasSizeLessThanOrEqualTo(LARGEST_CIRCLE));
-    }
-
-    @Test
     void noMethodOfTheEngineIsToldYesOrNo() {
         assertThat(MAIN.stream()
                         .filter(type -> type.getPackageName().equals(ROOT))
@@ -231,21 +198,5 @@ class ArchitectureTest {
                                 .anyMatch(type -> type.getName().equals("boolean")))
                         .map(JavaCodeUnit::getFullName))
                 .isEmpty();
-    }
-
-    private static String outermost(JavaClass type) {
-        return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type.getSimpleName());
-    }
-
-    private static Set<String> reachable(String from, Map<String, Set<String>> knows) {
-        Set<String> seen = new TreeSet<>();
-        Deque<String> next = new ArrayDeque<>(knows.getOrDefault(from, Set.of()));
-        while (!next.isEmpty()) {
-            String type = next.pop();
-            if (seen.add(type)) {
-                next.addAll(knows.getOrDefault(type, Set.of()));
-            }
-        }
-        return seen;
     }
 }
