@@ -24,7 +24,7 @@ import org.springframework.util.ClassUtils;
  * <p>The lock comes before the transaction, and before every other aspect without an order of its own. Aspects that have
  * an order, as those of Spring Security do, come before the lock.
  */
-public class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
     private static final long serialVersionUID = 1;
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
