@@ -1,14 +1,19 @@
 package io.github.reactivelock.testservers;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 /**
  * A proxy between a client and a server of 127.0.0.1 that can break the network between them. It has one mode at a
@@ -16,6 +21,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * thread; its own threads are daemons.
  */
 public final class TcpProxy implements AutoCloseable {
+
+    private static final int NOTED_BYTES = 16_384;
 
     private enum Mode {
         FLOW,
@@ -62,12 +69,12 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * How many connections go through it now.
+     * How many connections clients have to it now, those that were forgotten among them.
      *
-     * @return the number of clients
+     * @return the number of connections that no client has closed
      */
     public int connections() {
-        return links.size();
+        return (int) links.stream().filter(link -> !link.client.isClosed()).count();
     }
 
     /**
@@ -89,6 +96,42 @@ public final class TcpProxy implements AutoCloseable {
     /** Resets all connections; lets new ones through. */
     public void reset() {
         links.forEach(Link::reset);
+    }
+
+    /**
+     * Lets all connections die without a word, as a NAT or a balancer does that forgets them: nothing is closed, and what
+     * either side sends on them is lost, for good. New ones work. The end of one side stays unknown to the other.
+     *
+     * @return how many connections it forgot
+     */
+    @CanIgnoreReturnValue
+    public int forget() {
+        return forget(link -> true);
+    }
+
+    /**
+     * Lets some connections die, as {@link #forget()}: those on which the client has said a word, such as those for
+     * messages.
+     *
+     * @param word in the first {@value #NOTED_BYTES} bytes that the client sent, in letters of either case
+     * @return how many connections it forgot
+     */
+    @CanIgnoreReturnValue
+    public int forget(String word) {
+        String wanted = word.toUpperCase(Locale.ROOT);
+        return forget(link -> link.said().toUpperCase(Locale.ROOT).contains(wanted));
+    }
+
+    /** Ends the server's side of all forgotten connections, of which the clients hear nothing. */
+    public void endForgottenAtTheServer() {
+        links.stream().filter(link -> link.forgotten).forEach(link -> closeQuietly(link.server));
+    }
+
+    private int forget(Predicate<Link> which) {
+        List<Link> chosen =
+                links.stream().filter(link -> !link.forgotten).filter(which).toList();
+        chosen.forEach(link -> link.forgotten = true);
+        return chosen.size();
     }
 
     /** Keeps all connections open, accepts new ones, and moves nothing until another mode is set. */
@@ -175,6 +218,8 @@ public final class TcpProxy implements AutoCloseable {
         private volatile boolean over;
         private volatile boolean answered = true;
         volatile boolean losesAnswers;
+        volatile boolean forgotten;
+        private final ByteArrayOutputStream noted = new ByteArrayOutputStream();
 
         Link(Socket client) {
             this.client = client;
@@ -218,6 +263,22 @@ public final class TcpProxy implements AutoCloseable {
             closeQuietly(server);
         }
 
+        /** The end of a forgotten connection is known only to the side that ended it. */
+        private void endOfOneSide(Socket ended, Socket other) {
+            closeQuietly(ended);
+            if (!forgotten || other.isClosed()) {
+                end();
+            }
+        }
+
+        String said() {
+            return noted.toString(StandardCharsets.ISO_8859_1);
+        }
+
+        private void note(byte[] bytes, int read) {
+            noted.write(bytes, 0, Math.min(read, NOTED_BYTES - noted.size()));
+        }
+
         private void pump(Socket from, Socket to, boolean replies) {
             byte[] buffer = new byte[65_536];
             try {
@@ -228,6 +289,9 @@ public final class TcpProxy implements AutoCloseable {
                         Pause.of(delay);
                     }
                     count(replies);
+                    if (!replies) {
+                        note(buffer, read);
+                    }
                     if (mayPass(replies)) {
                         to.getOutputStream().write(buffer, 0, read);
                     }
@@ -235,7 +299,7 @@ public final class TcpProxy implements AutoCloseable {
             } catch (IOException e) {
                 // The connection ended, here or there.
             }
-            end();
+            endOfOneSide(from, to);
         }
 
         private void count(boolean replies) {
@@ -256,7 +320,7 @@ public final class TcpProxy implements AutoCloseable {
                     }
                 }
                 losesAnswers |= mode == Mode.DROP_REPLIES;
-                return mode != Mode.CUT && !over && !(replies && losesAnswers);
+                return mode != Mode.CUT && !over && !forgotten && !(replies && losesAnswers);
             }
         }
     }

@@ -8,6 +8,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +19,7 @@ class TcpProxyTest {
     private final ServerSocket echo = new ServerSocket(0, 10, Loopback.address());
     private final Object replying = new Object();
     private final AtomicInteger received = new AtomicInteger();
+    private final Queue<Socket> atTheServer = new ConcurrentLinkedQueue<>();
     private final TcpProxy proxy = TcpProxy.to(echo.getLocalPort());
 
     TcpProxyTest() throws IOException {
@@ -33,6 +36,7 @@ class TcpProxyTest {
         while (!echo.isClosed()) {
             try {
                 Socket client = echo.accept();
+                atTheServer.add(client);
                 daemon(() -> answer(client));
             } catch (IOException e) {
                 return;
@@ -51,7 +55,7 @@ class TcpProxyTest {
                 }
             }
         } catch (IOException e) {
-            // The test ended it.
+            // The test atTheServer it.
         }
     }
 
@@ -167,6 +171,59 @@ class TcpProxyTest {
             assertThat(echoed(socket, 7)).isEqualTo(7);
 
             assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(200_000_000);
+        }
+    }
+
+    @Test
+    void aForgottenConnectionStaysOpenAndLosesWhatBothSidesSend() throws IOException {
+        try (Socket forgotten = connect()) {
+            assertThat(echoed(forgotten, 7)).isEqualTo(7);
+
+            assertThat(proxy.forget()).isEqualTo(1);
+
+            forgotten.setSoTimeout(100);
+            assertThatThrownBy(() -> echoed(forgotten, 8)).isInstanceOf(SocketTimeoutException.class);
+            assertThat(received).hasValue(1);
+            assertThat(proxy.connections()).isEqualTo(1);
+            try (Socket fresh = connect()) {
+                assertThat(echoed(fresh, 9)).isEqualTo(9);
+            }
+        }
+        Pause.until("the client has closed it", () -> proxy.connections() == 0);
+    }
+
+    @Test
+    void anAnswerUnderWayIsLostOnAForgottenConnectionAndTheEndOfTheServersSideToo() throws IOException {
+        try (Socket socket = connect()) {
+            assertThat(echoed(socket, 7)).isEqualTo(7);
+            synchronized (replying) { // the server has the request and does not answer yet
+                socket.getOutputStream().write(8);
+                Pause.until("the server got the request", () -> received.get() == 2);
+                proxy.forget();
+            }
+            proxy.endForgottenAtTheServer();
+            Pause.until(
+                    "the server knows of the end", () -> atTheServer.stream().allMatch(Socket::isClosed));
+            socket.setSoTimeout(100);
+
+            assertThatThrownBy(() -> socket.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
+        }
+    }
+
+    @Test
+    void onlyConnectionsOnWhichAWordWasSaidAreForgotten() throws IOException {
+        try (Socket one = connect();
+                Socket other = connect()) {
+            for (char letter : "subscribe".toCharArray()) {
+                assertThat(echoed(one, letter)).isEqualTo(letter);
+            }
+            assertThat(echoed(other, 'S')).isEqualTo('S');
+
+            assertThat(proxy.forget("SUBSCRIBE")).isEqualTo(1);
+
+            assertThat(echoed(other, 7)).isEqualTo(7);
+            one.setSoTimeout(100);
+            assertThatThrownBy(() -> echoed(one, 8)).isInstanceOf(SocketTimeoutException.class);
         }
     }
 }

@@ -84,6 +84,11 @@ final class ClusterStore extends Store {
     }
 
     @Override
+    void forgetPushes(Way waiter) {
+        waiter.forget("SUBSCRIBE");
+    }
+
+    @Override
     public void close() {
         super.close();
         for (AutoCloseable client : lent) {

@@ -156,6 +156,11 @@ final class Lab implements AutoCloseable {
         return person(backend, margin, LEASE);
     }
 
+    /** Such a client by another way. */
+    Person person(Way way, Duration lease) {
+        return person(store.backend(way), MARGIN, lease);
+    }
+
     private Person person(LockBackend backend, double margin, Duration lease) {
         History history = new History("client " + clients.size(), events::add);
         LockClient lock = LockClient.builder(history.observe(backend))
@@ -190,6 +195,20 @@ final class Lab implements AutoCloseable {
         }
         faults.faultEnded("fault");
         get(renewed);
+    }
+
+    /** Waits until a client has had a lock, however many of its claims fail before. */
+    void untilServed(Person person, String key) {
+        eventually(key + " is had", () -> {
+            Holding holding = person.hold(key);
+            eventually("there is an outcome", holding.granted::isDone);
+            if (holding.granted.isCompletedExceptionally()) {
+                assertThat(error(holding.granted)).isInstanceOf(LockUnavailableException.class);
+                return false;
+            }
+            holding.release();
+            return true;
+        });
     }
 
     void untilWaiting(String key, int waiters) {

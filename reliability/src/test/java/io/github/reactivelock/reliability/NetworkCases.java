@@ -4,16 +4,23 @@ import static io.github.reactivelock.reliability.Lab.LEASE;
 import static io.github.reactivelock.reliability.Lab.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.reliability.Lab.Holding;
 import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** The rows of the fault matrix about the network between one client and a store that is well. */
@@ -185,5 +192,81 @@ interface NetworkCases {
         next.held().renew().block(LIMIT);
         next.release();
         lab().report().verify();
+    }
+
+    /** Nothing is closed, so that only silence shows it, and TCP would go on for a quarter of an hour. */
+    @Test
+    default void aForgottenConnectionCostsNeitherTheHoldNorThePlaceInTheQueue() {
+        Way way = lab().way();
+        Person far = lab().person(way, lab().store.longLease());
+        Person near = lab().person();
+        Holding first = far.hold("held");
+        long token = first.held().fencingToken();
+        Holding before = near.hold("queued");
+        assertThat(before.held().isHeld()).isTrue();
+        Holding second = far.hold("queued");
+        lab().untilWaiting("queued", 1);
+        first.untilRenewed();
+
+        lab().faults.faultBegan("forgotten");
+        lab().store.forget(way);
+        lab().faults.faultEnded("forgotten");
+        before.release();
+
+        assertThat(second.held().isHeld()).isTrue();
+        second.release();
+        lab().untilServed(far, "new");
+        first.untilRenewed();
+        assertThat(first.held().fencingToken()).isEqualTo(token);
+        first.release();
+        lab().report().verify();
+    }
+
+    /** The store believes that it can tell the waiter, and gives it the lock, of which the waiter learns too late. */
+    @Test
+    default void aWaiterWhosePushesAreForgottenDoesNotHoldUpTheOthers() {
+        Way way = lab().way();
+        assertServedLikeTheOthers(way, () -> lab().store.forgetPushes(way));
+    }
+
+    /** The store knows that it cannot tell the waiter, and passes it over where there are others. */
+    @Test
+    default void aWaiterWhosePushesEndedAtTheStoreAloneIsNotPassedOverForGood() {
+        Way way = lab().way();
+        assertServedLikeTheOthers(way, () -> {
+            lab().store.forgetPushes(way);
+            way.endForgottenAtTheServers();
+        });
+    }
+
+    private void assertServedLikeTheOthers(Way way, Runnable fault) {
+        Person far = lab().person(way);
+        far.hold("a").release();
+        AtomicBoolean enough = new AtomicBoolean();
+        lab().faults.faultBegan("forgotten");
+        List<CompletableFuture<Void>> rivals = Stream.of(lab().person(), lab().person())
+                .map(rival -> Mono.defer(() -> rival.history().withLock(rival.lock(), "a", NetworkCases::shortly))
+                        .repeat(() -> !enough.get())
+                        .then()
+                        .toFuture())
+                .toList();
+        lab().untilServed(far, "a");
+
+        fault.run();
+
+        AtomicInteger inARow = new AtomicInteger();
+        Lab.eventually("it is served as soon as the others, five times in a row", () -> {
+            long asked = System.nanoTime();
+            lab().untilServed(far, "a");
+            return System.nanoTime() - asked > 1_000_000_000 ? inARow.getAndSet(0) < 0 : inARow.incrementAndGet() == 5;
+        });
+        enough.set(true);
+        rivals.forEach(Lab::get);
+        lab().faults.faultEnded("forgotten");
+        lab().report().verify();
+    }
+
+    private static Mono<Void> shortly(LockHandle held) {
+        return Mono.delay(Duration.ofMillis(20)).then();
     }
 }

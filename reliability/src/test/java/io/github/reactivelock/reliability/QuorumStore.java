@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability;
 
 import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -75,6 +76,17 @@ final class QuorumStore extends Store {
     @Override
     void breakPushes(Way unused) {
         servers.forEach(server -> server.command("CLIENT", "KILL", "TYPE", "pubsub"));
+    }
+
+    /** Of a minority: a majority that is silent for as long as it takes to notice is an outage, as {@link #pause()}. */
+    @Override
+    void forget(Way client) {
+        client.proxies().subList(MAJORITY, client.proxies().size()).forEach(TcpProxy::forget);
+    }
+
+    @Override
+    void forgetPushes(Way waiter) {
+        waiter.forget("SUBSCRIBE");
     }
 
     /** Without a majority of answers it takes back what it did. */

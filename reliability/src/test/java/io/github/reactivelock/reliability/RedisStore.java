@@ -64,6 +64,11 @@ final class RedisStore extends Store {
     }
 
     @Override
+    void forgetPushes(Way waiter) {
+        waiter.forget("SUBSCRIBE");
+    }
+
+    @Override
     int listeners() {
         return ((List<?>) server.command("PUBSUB", "CHANNELS", "reactivelock:0:grants:*")).size();
     }

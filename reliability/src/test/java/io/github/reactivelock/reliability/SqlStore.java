@@ -107,6 +107,15 @@ final class SqlStore extends Store {
     }
 
     @Override
+    void forgetPushes(Way waiter) {
+        if (tongue.breakListeners().isEmpty()) {
+            super.forgetPushes(waiter);
+        } else {
+            waiter.forget("LISTEN ");
+        }
+    }
+
+    @Override
     void forget(String key) {
         select("DELETE FROM reactive_lock WHERE " + tongue.key() + " = '" + key + "'");
     }

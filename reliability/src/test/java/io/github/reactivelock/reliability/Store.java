@@ -32,6 +32,16 @@ abstract class Store implements AutoCloseable {
         waiter.reset();
     }
 
+    /** Lets connections die without a word, as many as a client has to survive at once: all but of a quorum. */
+    void forget(Way client) {
+        client.forget();
+    }
+
+    /** Lets only the connections die that pushes come over, where those are others; else all of this waiter's. */
+    void forgetPushes(Way waiter) {
+        forget(waiter);
+    }
+
     /** How many clients it could tell something now, where it passes over those that it cannot; else nothing is said. */
     int listeners() {
         return 0;

@@ -26,6 +26,21 @@ record Way(List<TcpProxy> proxies) implements AutoCloseable {
         proxies.forEach(TcpProxy::reset);
     }
 
+    /** Lets all connections that are open now die without a word; new ones work. */
+    void forget() {
+        proxies.forEach(TcpProxy::forget);
+    }
+
+    /** Lets those die on which the client has said a word. */
+    void forget(String word) {
+        proxies.forEach(proxy -> proxy.forget(word));
+    }
+
+    /** Lets the servers know of the end of what was forgotten. */
+    void endForgottenAtTheServers() {
+        proxies.forEach(TcpProxy::endForgottenAtTheServer);
+    }
+
     void freeze() {
         proxies.forEach(TcpProxy::freeze);
     }
