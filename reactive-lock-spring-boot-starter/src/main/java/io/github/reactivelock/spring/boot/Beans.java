@@ -34,6 +34,15 @@ final class Beans<T> {
         }
     }
 
+    /** The name of {@link #only}. */
+    String onlyName() {
+        T only = only();
+        return Arrays.stream(names())
+                .filter(name -> factory.getBean(name) == only)
+                .findFirst()
+                .orElseGet(this::toString);
+    }
+
     private String[] names() {
         return factory.getBeanNamesForType(ResolvableType.forClass(type), true, false);
     }

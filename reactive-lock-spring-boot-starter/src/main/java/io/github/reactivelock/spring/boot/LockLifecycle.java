@@ -2,30 +2,58 @@ package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanNameAware;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.TaskScheduler;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Closes the lock clients when the application stops: after the web server has finished its requests and schedulers their tasks,
- * which may hold locks, and before any connection factory closes, over whose connections the locks may be given back. Does
- * not take part in a pause, because a client that was closed stays closed.
+ * Closes the lock clients when the application stops, after all that may hold locks. Does not take part in a pause, because a
+ * client that was closed stays closed.
+ *
+ * <p>Clients with connections of their own close when the executors and schedulers of the application have ended: with
+ * {@code await-termination} their tasks go on until they are destroyed, which is after all phases. Clients that may use
+ * connections of the application close in a phase: after requests and tasks have ended as far as they do, and before the
+ * connection factories close, over whose connections the locks are given back.
  */
-final class LockLifecycle implements SmartLifecycle {
+final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAware {
 
     /** Web servers stop in phases near the highest, executors in half of that, connection factories in 0. */
     static final int PHASE = DEFAULT_PHASE / 4;
 
     private static final Logger log = LoggerFactory.getLogger(LockLifecycle.class);
 
+    /** Whose connections the clients use. */
+    enum Connections {
+        OWN,
+        OF_APPLICATION
+    }
+
     private final List<LockClient> clients;
+    private final Connections connections;
+    private final ConfigurableListableBeanFactory beans;
     private volatile boolean running;
 
-    LockLifecycle(List<LockClient> clients) {
+    LockLifecycle(List<LockClient> clients, Connections connections, ConfigurableListableBeanFactory beans) {
         this.clients = List.copyOf(clients);
+        this.connections = connections;
+        this.beans = beans;
+    }
+
+    /** What depends on a bean is destroyed before it. */
+    @Override
+    public void setBeanName(String name) {
+        Stream.of(Executor.class, TaskScheduler.class)
+                .flatMap(type -> Stream.of(beans.getBeanNamesForType(type, false, false)))
+                .forEach(executor -> beans.registerDependentBean(name, executor));
     }
 
     @Override
@@ -41,13 +69,23 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public void stop(Runnable callback) {
         running = false;
-        Disposable unused = Flux.fromIterable(clients)
+        Mono<Void> end = connections == Connections.OWN ? Mono.empty() : close();
+        Disposable unused = end.doFinally(signal -> callback.run()).subscribe();
+    }
+
+    /** Waits on the thread that ends the application, whatever that is; closing takes five seconds at most. */
+    @Override
+    public void destroy() {
+        close().toFuture().join();
+    }
+
+    private Mono<Void> close() {
+        return Flux.fromIterable(clients)
                 .flatMap(client -> client.close().onErrorResume(failed -> {
                     log.warn("a lock client did not close cleanly", failed);
                     return Mono.empty();
                 }))
-                .doFinally(signal -> callback.run())
-                .subscribe();
+                .then();
     }
 
     @Override

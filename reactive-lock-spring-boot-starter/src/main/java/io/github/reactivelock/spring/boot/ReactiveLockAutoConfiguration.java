@@ -5,9 +5,12 @@ import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spring.boot.LockLifecycle.Connections;
+import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -83,7 +86,12 @@ public final class ReactiveLockAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockLifecycle lockLifecycle(ObjectProvider<LockClient> clients) {
-        return new LockLifecycle(clients.stream().toList());
+    LockLifecycle lockLifecycle(
+            ObjectProvider<LockClient> clients,
+            ReactiveLockProperties properties,
+            ObjectProvider<StoreChoice> choice,
+            ConfigurableListableBeanFactory beans) {
+        boolean own = choice.getIfAvailable() != null && properties.client() != Sharing.SHARED;
+        return new LockLifecycle(clients.stream().toList(), own ? Connections.OWN : Connections.OF_APPLICATION, beans);
     }
 }

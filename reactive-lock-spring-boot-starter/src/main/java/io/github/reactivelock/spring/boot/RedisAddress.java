@@ -10,6 +10,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.codec.RedisCodec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
@@ -81,6 +82,43 @@ record RedisAddress(
         }
         uri.setDatabase(factory.getDatabase());
         return new RedisAddress(Kind.SERVER, List.of(uri), tls, factory);
+    }
+
+    /**
+     * Whether a factory says where it connects to. One for static replicas, or for a configuration unknown here, shows the
+     * address of one server all the same: the one that a new configuration has, on localhost.
+     */
+    static boolean isShownBy(LettuceConnectionFactory factory) {
+        if (factory.getClusterConfiguration() != null
+                || factory.getSentinelConfiguration() != null
+                || factory.getSocketConfiguration() != null) {
+            return true;
+        }
+        return factory.isRunning()
+                ? factory.getNativeClient() instanceof RedisClient client && hasAddress(client)
+                : usesWhatItShows(factory);
+    }
+
+    /** Of a factory that has not begun: a change of what it shows for a moment is seen if it is what it uses. */
+    private static boolean usesWhatItShows(LettuceConnectionFactory factory) {
+        RedisStandaloneConfiguration shown = factory.getStandaloneConfiguration();
+        int database = shown.getDatabase();
+        shown.setDatabase(database + 1);
+        boolean uses = factory.getDatabase() == database + 1;
+        shown.setDatabase(database);
+        return uses;
+    }
+
+    /** A client without an address refuses before it looks at what it is to connect with; nothing is opened. */
+    private static boolean hasAddress(RedisClient client) {
+        try {
+            client.connect((RedisCodec<String, String>) null);
+            return true;
+        } catch (IllegalStateException none) {
+            return false;
+        } catch (IllegalArgumentException noCodec) {
+            return true;
+        }
     }
 
     private static <C extends RedisConfiguration & WithAuthentication> void complete(

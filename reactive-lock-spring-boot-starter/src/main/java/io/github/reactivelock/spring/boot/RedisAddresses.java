@@ -1,23 +1,31 @@
 package io.github.reactivelock.spring.boot;
 
+import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Where the application's Redis is. Its Lettuce connection factory knows, whoever made it: Spring Boot, of connection details,
- * or the application itself. Connection details say it where there is no such factory, because the application uses Jedis,
- * and where there are replicas without sentinels, which a factory does not show.
+ * Where the application's Redis is. A connection factory that Spring Boot made connects where its connection details say. One
+ * that the application made connects where that one says, and the details may then name a server that is not used at all:
+ * so a factory that does not say it is refused.
  */
 final class RedisAddresses {
 
-    private final Beans<LettuceConnectionFactory> factories;
+    private final Beans<RedisConnectionFactory> factories;
+    private final Beans<ReactiveRedisConnectionFactory> reactive;
     private final Beans<DataRedisConnectionDetails> details;
+    private final ConfigurableListableBeanFactory beans;
 
-    RedisAddresses(ListableBeanFactory beans) {
-        this.factories = new Beans<>(beans, LettuceConnectionFactory.class);
+    RedisAddresses(ConfigurableListableBeanFactory beans) {
+        this.factories = new Beans<>(beans, RedisConnectionFactory.class);
+        this.reactive = new Beans<>(beans, ReactiveRedisConnectionFactory.class);
         this.details = new Beans<>(beans, DataRedisConnectionDetails.class);
+        this.beans = beans;
     }
 
     /** For people; null if the application has no Redis. */
@@ -26,13 +34,50 @@ final class RedisAddresses {
         if (factories.exist()) {
             return factories.toString();
         }
+        if (reactive.exist()) {
+            return reactive.toString();
+        }
         return details.exist() ? details.toString() : null;
     }
 
     RedisAddress address() {
-        if (factories.exist() && !(details.exist() && details.only().getMasterReplica() != null)) {
-            return RedisAddress.of(factories.only());
+        if (factories.exist() && reactive.exist() && factories.only() != (Object) reactive.only()) {
+            throw new LockConfigurationException(
+                    "the locks could use the connection factory " + factories.onlyName() + " or " + reactive.onlyName(),
+                    "Set reactive-lock.url, or declare a bean of the type LockBackend.");
+        }
+        if (factories.exist()) {
+            return address(factories.onlyName(), factories.only());
+        }
+        if (reactive.exist()) {
+            return address(reactive.onlyName(), reactive.only());
         }
         return RedisAddress.of(details.only());
+    }
+
+    private RedisAddress address(String name, Object factory) {
+        LettuceConnectionFactory lettuce = factory instanceof LettuceConnectionFactory its ? its : null;
+        if (isOfBoot(name) && details.exist()) {
+            boolean replicas = details.only().getMasterReplica() != null; // which a factory does not show
+            return lettuce == null || replicas ? RedisAddress.of(details.only()) : RedisAddress.of(lettuce);
+        }
+        if (lettuce == null || !RedisAddress.isShownBy(lettuce)) {
+            throw new LockConfigurationException(
+                    "the connection factory " + name + " of the application does not show where its Redis is: only a"
+                            + " LettuceConnectionFactory of one server, of a socket, of sentinels or of a cluster does",
+                    "Set reactive-lock.url, or declare a bean of the type LockBackend: for a primary with replicas it is"
+                            + " LettuceLockBackend.connectPrimary.");
+        }
+        return RedisAddress.of(lettuce);
+    }
+
+    /** Known once the bean was made. */
+    private boolean isOfBoot(String name) {
+        if (!beans.containsBeanDefinition(name)
+                || !(beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition)) {
+            return false;
+        }
+        Method made = definition.getResolvedFactoryMethod();
+        return made != null && made.getDeclaringClass().getName().startsWith("org.springframework.boot.");
     }
 }

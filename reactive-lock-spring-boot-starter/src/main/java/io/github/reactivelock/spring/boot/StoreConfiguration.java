@@ -6,6 +6,7 @@ import io.r2dbc.pool.ConnectionPool;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
@@ -29,7 +30,7 @@ class StoreConfiguration {
         static class Data {
 
             @Bean
-            RedisAddresses redisLockAddresses(ListableBeanFactory beans) {
+            RedisAddresses redisLockAddresses(ConfigurableListableBeanFactory beans) {
                 return new RedisAddresses(beans);
             }
         }

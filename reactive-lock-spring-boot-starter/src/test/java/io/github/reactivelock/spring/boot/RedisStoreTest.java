@@ -3,6 +3,7 @@ package io.github.reactivelock.spring.boot;
 import static io.github.reactivelock.spring.boot.Contexts.aLockIsHeldWhileItsWorkRuns;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.testservers.RedisCluster;
@@ -11,14 +12,27 @@ import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.testservers.Tls;
 import io.lettuce.core.event.connection.ConnectionActivatedEvent;
 import io.lettuce.core.resource.ClientResources;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -128,6 +142,81 @@ class RedisStoreTest {
                             () -> new LettuceConnectionFactory("127.0.0.1", server.port()))
                     .run(Contexts::aLockIsHeldWhileItsWorkRuns);
         }
+    }
+
+    @Test
+    void aFactoryOfTheApplicationCountsWhateverTheConnectionDetailsSay() {
+        try (RedisServer server = RedisServer.start()) {
+            Contexts.redis("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
+                    .withBean(
+                            LettuceConnectionFactory.class,
+                            () -> new LettuceConnectionFactory("127.0.0.1", server.port()))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aFactoryThatStartsLateSaysWhereItIsToo(boolean early) {
+        try (RedisServer server = RedisServer.start()) {
+            RedisStandaloneConfiguration address = new RedisStandaloneConfiguration("127.0.0.1", server.port());
+            address.setDatabase(3);
+            LettuceConnectionFactory factory = new LettuceConnectionFactory(address);
+            factory.setEarlyStartup(early);
+            Contexts.redis()
+                    .withBean(LettuceConnectionFactory.class, () -> factory)
+                    .run(context -> {
+                        aLockIsHeldWhileItsWorkRuns(context);
+                        assertThat(address.getDatabase()).isEqualTo(3);
+                    });
+        }
+    }
+
+    /** They show localhost, and so do the connection details: locks went there, and not to the application's Redis. */
+    static Stream<Arguments> factoriesThatDoNotSayWhereTheyAre() {
+        RedisStaticMasterReplicaConfiguration replicas =
+                new RedisStaticMasterReplicaConfiguration("redis.example", 6379);
+        replicas.addNode("replica.example", 6379);
+        return Stream.of(
+                arguments("static replicas", (Supplier<?>) () -> new LettuceConnectionFactory(replicas)),
+                arguments("static replicas, later", (Supplier<?>) () -> late(replicas)),
+                arguments("another driver", (Supplier<?>) () -> stub(RedisConnectionFactory.class)));
+    }
+
+    private static LettuceConnectionFactory late(RedisConfiguration configuration) {
+        LettuceConnectionFactory factory =
+                new LettuceConnectionFactory(configuration, LettuceClientConfiguration.defaultConfiguration());
+        factory.setEarlyStartup(false);
+        return factory;
+    }
+
+    private static <T> T stub(Class<T> type) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> method.getName().equals("hashCode") ? 1 : null));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("factoriesThatDoNotSayWhereTheyAre")
+    void aFactoryThatDoesNotSayWhereItIsIsRefused(String kind, Supplier<RedisConnectionFactory> factory) {
+        for (String sharing : List.of("own", "shared")) {
+            Contexts.redis("reactive-lock.client=" + sharing)
+                    .withBean("redis", RedisConnectionFactory.class, factory)
+                    .run(context -> assertThat(Contexts.analysis(context.getStartupFailure())
+                                    .getDescription())
+                            .contains("the connection factory redis of the application does not show where its Redis"));
+        }
+    }
+
+    @Test
+    void aReactiveFactoryOfTheApplicationBesideThatOfBootIsRefused() {
+        Contexts.redis()
+                .withBean(
+                        "mine", ReactiveRedisConnectionFactory.class, () -> stub(ReactiveRedisConnectionFactory.class))
+                .run(context -> assertThat(
+                                Contexts.analysis(context.getStartupFailure()).getDescription())
+                        .contains("mine", "redisConnectionFactory"));
     }
 
     @Test

@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testservers.RedisServer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +25,10 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import reactor.core.publisher.Mono;
 
 /** The end of an application: after its requests and tasks, and before its connections. */
 class ShutdownTest {
@@ -46,15 +54,10 @@ class ShutdownTest {
         }
     }
 
-    @Test
-    void locksEndAfterTheWebServerAndTheSchedulersAndBeforeConnections() {
-        List<String> order = new CopyOnWriteArrayList<>();
+    private static ApplicationContextRunner withPhases(List<String> order) {
         int scheduler = new ThreadPoolTaskScheduler().getPhase();
         int connections = new LettuceConnectionFactory().getPhase();
-        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
-
-        Contexts.plain()
-                .withPropertyValues("reactive-lock.store=memory")
+        return Contexts.plain()
                 .withBean(
                         "requests",
                         Stopping.class,
@@ -64,19 +67,99 @@ class ShutdownTest {
                         Stopping.class,
                         () -> new Stopping("server", WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE, order))
                 .withBean("tasks", Stopping.class, () -> new Stopping("tasks", scheduler, order))
-                .withBean("connections", Stopping.class, () -> new Stopping("connections", connections, order))
+                .withBean("connections", Stopping.class, () -> new Stopping("connections", connections, order));
+    }
+
+    /** The order in which an application that holds a lock ends. */
+    private static List<String> end(ApplicationContextRunner application, List<String> order) {
+        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
+        application.run(context -> {
+            LockHandle held = Contexts.locks(context).acquire("k").block(Contexts.PATIENCE);
+            assertThat(held).isNotNull();
+            lost.set(held.lost()
+                    .doOnNext(loss -> order.add("locks " + loss.reason()))
+                    .then()
+                    .toFuture());
+        });
+        lost.get().join();
+        return order;
+    }
+
+    @Test
+    void locksOverConnectionsOfTheApplicationEndAfterTheSchedulersAndBeforeTheConnections() {
+        List<String> order = new CopyOnWriteArrayList<>();
+
+        assertThat(end(withPhases(order).withBean(LockBackend.class, InMemoryLockBackend::create), order))
+                .containsExactly("requests", "server", "tasks", "locks " + LossReason.CLIENT_CLOSED, "connections");
+    }
+
+    @Test
+    void locksOverConnectionsOfTheirOwnEndLast() {
+        List<String> order = new CopyOnWriteArrayList<>();
+
+        assertThat(end(withPhases(order).withPropertyValues("reactive-lock.store=memory"), order))
+                .containsExactly("requests", "server", "tasks", "connections", "locks " + LossReason.CLIENT_CLOSED);
+    }
+
+    /** It waits for the last phase, so it goes on behind all of them. */
+    @ParameterizedTest
+    @ValueSource(classes = {ThreadPoolTaskScheduler.class, ThreadPoolTaskExecutor.class})
+    void aTaskThatIsWaitedForKeepsItsLockToItsEnd(Class<? extends ExecutorConfigurationSupport> type) throws Exception {
+        CountDownLatch lastPhase = new CountDownLatch(1);
+        CompletableFuture<String> outcome = new CompletableFuture<>();
+
+        withPhases(new CopyOnWriteArrayList<>())
+                .withPropertyValues("reactive-lock.store=memory")
+                .withBean("last", Ending.class, () -> new Ending(lastPhase))
+                .withBean("executor", ExecutorConfigurationSupport.class, () -> waiting(type))
                 .run(context -> {
-                    LockHandle held = Contexts.locks(context).acquire("k").block(Contexts.PATIENCE);
-                    assertThat(held).isNotNull();
-                    lost.set(held.lost()
-                            .doOnNext(loss -> order.add("locks " + loss.reason()))
-                            .then()
-                            .toFuture());
+                    CountDownLatch began = new CountDownLatch(1);
+                    Mono<String> work = Mono.fromCallable(() -> {
+                        began.countDown();
+                        assertThat(lastPhase.await(60, TimeUnit.SECONDS)).isTrue();
+                        return "done";
+                    });
+                    LockClient locks = Contexts.locks(context);
+                    ((Executor) context.getBean("executor")).execute(() -> {
+                        try {
+                            outcome.complete(locks.withLock("k", work).block(Contexts.PATIENCE));
+                        } catch (RuntimeException lost) {
+                            outcome.completeExceptionally(lost);
+                        }
+                    });
+                    assertThat(began.await(60, TimeUnit.SECONDS)).isTrue();
                 });
 
-        lost.get().join();
-        assertThat(order)
-                .containsExactly("requests", "server", "tasks", "locks " + LossReason.CLIENT_CLOSED, "connections");
+        assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+    }
+
+    private static ExecutorConfigurationSupport waiting(Class<? extends ExecutorConfigurationSupport> type) {
+        ExecutorConfigurationSupport executor =
+                type == ThreadPoolTaskScheduler.class ? new ThreadPoolTaskScheduler() : new ThreadPoolTaskExecutor();
+        executor.setWaitForTasksToCompleteOnShutdown(true);
+        executor.setAwaitTerminationSeconds(60);
+        return executor;
+    }
+
+    /** The last phase of an application. */
+    private record Ending(CountDownLatch reached) implements SmartLifecycle {
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {
+            reached.countDown();
+        }
+
+        @Override
+        public boolean isRunning() {
+            return true;
+        }
+
+        @Override
+        public int getPhase() {
+            return Integer.MIN_VALUE;
+        }
     }
 
     @ParameterizedTest

@@ -65,7 +65,7 @@ class StoreChoiceTest {
         FailureAnalysis told = refused(both);
 
         assertThat(told.getDescription())
-                .isEqualTo("more than one store could keep the locks: redis (LettuceConnectionFactory"
+                .isEqualTo("more than one store could keep the locks: redis (RedisConnectionFactory"
                         + " redisConnectionFactory) and r2dbc (ConnectionFactory connectionFactory)");
         assertThat(told.getAction()).isEqualTo("Set reactive-lock.store=redis or reactive-lock.store=r2dbc.");
         both.withPropertyValues("reactive-lock.store=redis")
@@ -82,7 +82,7 @@ class StoreChoiceTest {
                         "other", LettuceConnectionFactory.class, () -> new LettuceConnectionFactory("localhost", 6381));
 
         assertThat(refused(two).getDescription())
-                .isEqualTo("the locks could use any of the beans LettuceConnectionFactory [one, other], and none of"
+                .isEqualTo("the locks could use any of the beans RedisConnectionFactory [one, other], and none of"
                         + " them is @Primary");
         two.withBean(
                         "main",
