@@ -64,10 +64,15 @@ final class Attempt implements Phase, Gate.Question {
     public void giveUp() {
         rest();
         if (evidence.isAsked()) {
-            services.claims.withdraw(claim);
+            owner.giveBack(claim);
         } else {
             services.claims.forget(claim);
         }
+    }
+
+    /** The store has said that it knows of it, and that others are before it. */
+    boolean isQueued() {
+        return queued;
     }
 
     /** It is over: no answer is waited for. */

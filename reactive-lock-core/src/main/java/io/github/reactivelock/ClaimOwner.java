@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -35,6 +36,9 @@ interface ClaimOwner {
 
     /** Somebody else has the lock, and the claim was not to wait. */
     void busy(Attempt asked);
+
+    /** It does not want the claim any more, which the store may know of. */
+    void giveBack(Claim unwanted);
 
     /** There will be no grant. */
     void failAll(LockException failure);

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -290,10 +291,15 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         left.giveUp();
     }
 
+    @Override
+    public void giveBack(Claim unwanted) {
+        engine.withdraw(unwanted);
+    }
+
     /** Nobody has this grant. */
     final void drop(Grant unwanted) {
         leavePlace();
-        engine.withdraw(unwanted.claim);
+        giveBack(unwanted.claim);
         over(unwanted);
     }
 }

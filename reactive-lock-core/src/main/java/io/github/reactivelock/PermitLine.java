@@ -1,9 +1,12 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before it
@@ -11,9 +14,14 @@ import org.jspecify.annotations.Nullable;
  * its own, so the store counts what each has. What a flow gives back goes to the next in the line without the store's
  * hearing of it, until the budget of its lane is spent. Touched only inside its key's events.
  *
- * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be.
+ * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be. A lane that no flow wants any
+ * more counts until the store has confirmed its end, so that this process never has more permits there than flows that want
+ * them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where no other claim is left.
  */
 final class PermitLine implements Waiter.Line {
+
+    /** Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow. */
+    private static final long PAUSE = Duration.ofMillis(500).toNanos();
 
     private final Engine engine;
     private final KeyContext keyContext;
@@ -25,6 +33,10 @@ final class PermitLine implements Waiter.Line {
     private final Deque<Lane> trying = new ArrayDeque<>();
     /** How many lanes try or hold. */
     private int used;
+    /** How many lanes that no flow wants are still known to the store. */
+    private int leaving;
+    /** How many lanes have failed a moment ago. */
+    private int resting;
 
     PermitLine(Engine engine, KeyContext keyContext) {
         this.engine = engine;
@@ -71,11 +83,69 @@ final class PermitLine implements Waiter.Line {
 
     /** Who began last gives up first, because it is the last in the store's queue. */
     private void settle() {
-        while (trying.size() < waiting.size() && used < lanes()) {
+        while (trying.size() + leaving < waiting.size() && mayTry()) {
             new Lane().start();
         }
         while (trying.size() > waiting.size()) {
             trying.getLast().withdraw();
+        }
+    }
+
+    private boolean mayTry() {
+        return used == 0 ? leaving < lanes() : used + leaving + resting < lanes();
+    }
+
+    private void pauseOneLane() {
+        resting++;
+        goOnPausing();
+    }
+
+    private void goOnPausing() {
+        Disposable unused = engine.services.timing.after(PAUSE, () -> keyContext.post(this::rested));
+    }
+
+    /** Where the store has not shown that it serves this line, the claims that it has not answered decide for all. */
+    private void rested() {
+        if (used == 0 || isServed()) {
+            resting--;
+            settle();
+        } else {
+            goOnPausing();
+        }
+    }
+
+    private boolean isServed() {
+        return used > trying.size() || trying.stream().anyMatch(Lane::isQueued);
+    }
+
+    /** The store has heard that a lane is not wanted any more, or did not say so in time. */
+    private final class Leaving implements PendingRelease.Outcome, Runnable {
+
+        Leaving() {
+            leaving++;
+            keyContext.stay();
+        }
+
+        @Override
+        public void released() {
+            keyContext.post(this);
+        }
+
+        @Override
+        public void wasOver() {
+            keyContext.post(this);
+        }
+
+        @Override
+        public void unanswered(Throwable failure) {
+            keyContext.post(this);
+        }
+
+        @Override
+        public void run() {
+            leaving--;
+            settle();
+            keyContext.depart();
         }
     }
 
@@ -87,6 +157,8 @@ final class PermitLine implements Waiter.Line {
 
     /** One claim and the flow that has its permits. */
     private final class Lane extends Cohort {
+
+        private boolean failed;
 
         Lane() {
             super(PermitLine.this.engine, PermitLine.this.keyContext, PermitLine.this.waiting);
@@ -120,12 +192,35 @@ final class PermitLine implements Waiter.Line {
             settle();
         }
 
-        /** As many flows as the claims that are left are not for; who came last fails first. */
+        boolean isQueued() {
+            return phase instanceof Attempt asked && asked.isQueued();
+        }
+
+        @Override
+        public void giveBack(Claim unwanted) {
+            if (failed) {
+                super.giveBack(unwanted);
+            } else {
+                engine.withdraw(unwanted, Timing.NEVER, new Leaving());
+            }
+        }
+
+        /** Whoever came last fails; with the last claim all do, and when the client closes. */
         @Override
         public void failAll(LockException failure) {
+            failed = true;
             withdraw();
-            waiting.endLast(waiting.size() - trying.size(), waiter -> waiter.fail(failure));
+            boolean isLast = used == 0 || engine.isClosed();
+            waiting.endLast(isLast ? waiting.size() : 1, waiter -> waiter.fail(failure));
+            if (!isLast) {
+                pauseOneLane();
+            }
             settle();
+        }
+
+        @Override
+        public void failThoseOf(Attempt asked, IllegalStateException why) {
+            failAll(new LockUnavailableException(keyContext.key, "acquired", why));
         }
     }
 }

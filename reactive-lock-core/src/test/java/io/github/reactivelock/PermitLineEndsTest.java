@@ -2,10 +2,12 @@ package io.github.reactivelock;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.granted;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
@@ -18,6 +20,15 @@ import reactor.test.subscriber.TestSubscriber;
 
 /** How lanes of a line for permits are kept and end: by loss, silence, timeout, close. */
 class PermitLineEndsTest extends PermitFlows {
+
+    /** When no lane rests any more. */
+    private static final Duration AFTER_A_FAILURE = Duration.ofMillis(600);
+
+    private static List<Boolean> failed(List<TestSubscriber<LockHandle>> flows) {
+        return flows.stream()
+                .map(flow -> flow.isTerminated() && flow.getReceivedOnNext().isEmpty())
+                .toList();
+    }
 
     @Test
     void oneThatIsLostLeavesTheOthersAndThoseThatWaitAskAnew() {
@@ -80,19 +91,157 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void theLastClaimThatFailsEndsTheWaitOfAllAndNoneIsLeft() {
+    void aClaimThatFailsBesideOthersThatHoldEndsTheWaitOfOneFlow() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         grant(5, 6);
-        store.claim(); // is never answered
-        store.confirmsRenewals = true;
+        store.claim().fail();
 
-        bench.time.advance(Bench.LEASE.dividedBy(2));
-
-        assertThat(flows.subList(2, 5))
-                .allSatisfy(
-                        flow -> assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class));
-        assertThat(store.log).contains("release .2").doesNotContain("release .0", "release .1");
+        assertThat(failed(flows)).containsExactly(false, false, false, false, true);
         release(flows.subList(0, 2));
+        assertThat(served(flows)).containsExactly(1, 1, 1, 1, 0);
+        bench.time.advance(AFTER_A_FAILURE);
+        assertThat(store.log).contains("release .2").doesNotContain("release .0", "release .1");
+        release(flows.subList(2, 4));
+    }
+
+    @Test
+    void aClaimThatFailsBesideOthersThatAreUnansweredEndsTheWaitOfOneFlow() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        ScriptedBackend.Asked<ClaimResult> first = store.claim();
+        store.claim().fail();
+
+        assertThat(failed(flows)).containsExactly(false, false, false, false, true);
+        first.answer(granted(first.claim(), 5));
+        store.claim().fail();
+        assertThat(failed(flows)).containsExactly(false, false, false, true, true);
+        release(flows.get(0));
+        release(flows.get(1));
+        release(flows.get(2));
+        bench.time.advance(AFTER_A_FAILURE);
+    }
+
+    @Test
+    void aGrantThatIsAlwaysTooLateEndsTheWaitOfOneFlowBesideOthersThatHold() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        grant(5, 6);
+        store.confirmsRenewals = true;
+        for (int i = 0; i < 3; i++) {
+            ScriptedBackend.Asked<ClaimResult> asked = store.claim();
+            asked.answer(new ClaimResult.Granted(token(7), Duration.ofMillis(1)));
+        }
+
+        assertThat(failed(flows)).containsExactly(false, false, false, false, true);
+        release(flows.subList(0, 4));
+        bench.time.advance(AFTER_A_FAILURE);
+    }
+
+    @Test
+    void theLaneThatFailedIsTriedAgainAMomentLater() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        grant(5, 6);
+        store.claim().fail();
+        assertThat(store.log).endsWith("release .2");
+
+        bench.time.advance(AFTER_A_FAILURE);
+
+        assertThat(store.log).endsWith("claim .3");
+        grant(8);
+        assertThat(served(flows)).containsExactly(1, 1, 1, 0, 0);
+        release(flows.subList(0, 4));
+    }
+
+    @Test
+    void whileTheStoreAnswersNothingNoClaimIsMadeInPlaceOfOneThatFailed() {
+        List<TestSubscriber<LockHandle>> flows = new ArrayList<>(flows(1));
+        bench.time.advance(Duration.ofSeconds(1));
+        flows.addAll(flows(4));
+        assertThat(store.count("claim")).isEqualTo(3);
+
+        bench.time.advance(Duration.ofMillis(2_500));
+
+        assertThat(failed(flows)).containsOnly(true);
+        assertThat(store.count("claim")).isEqualTo(3);
+        bench.time.advance(AFTER_A_FAILURE);
+    }
+
+    @Test
+    void theLastClaimThatFailsEndsTheWaitOfAllAndWhoComesNextAsksAnew() {
+        List<TestSubscriber<LockHandle>> flows = flows(5);
+        for (int i = 0; i < 3; i++) {
+            store.claim().fail();
+        }
+        assertThat(failed(flows)).containsOnly(true);
+
+        List<TestSubscriber<LockHandle>> next = flows(1);
+        grant(5);
+
+        assertThat(served(next)).containsExactly(1);
+        release(next);
+        bench.time.advance(AFTER_A_FAILURE);
+    }
+
+    @Test
+    void whoComesBackDoesNotAskBesideAClaimThatIsStillBeingGivenBack() {
+        List<TestSubscriber<LockHandle>> flows = flows(2);
+        grant(5);
+        queue();
+        store.releasedByHand = "k";
+        release(flows.get(0));
+        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1");
+
+        List<TestSubscriber<LockHandle>> again = flows(1);
+        assertThat(store.log).as("two flows, two claims there").hasSize(3);
+        store.release().answer(true);
+
+        assertThat(store.log).endsWith("claim .2");
+        grant(6);
+        store.releasedByHand = "";
+        release(flows.get(1));
+        release(again);
+    }
+
+    @Test
+    void aGrantThatNoFlowWantsAnyMoreCountsUntilItIsGivenBack() {
+        List<TestSubscriber<LockHandle>> flows = flows(2);
+        grant(5);
+        ScriptedBackend.Asked<ClaimResult> second = store.claim();
+        store.releasedByHand = "k";
+        bench.engine.tell(second.claim().id(), inTheMiddleOfAnEvent -> {
+            flows.get(1).cancel();
+            second.answer(granted(second.claim(), 6));
+        });
+        assertThat(store.log).endsWith("release .1");
+
+        List<TestSubscriber<LockHandle>> next = flows(1);
+        assertThat(store.log).endsWith("release .1");
+        store.releasedByHand = "";
+        store.release().answer(true);
+
+        assertThat(store.log).endsWith("claim .2");
+        grant(7);
+        release(flows.get(0));
+        release(next);
+    }
+
+    @Test
+    void aClaimWhoseEndIsNotConfirmedKeepsNobodyWaitingForLong() {
+        List<TestSubscriber<LockHandle>> flows = flows(2);
+        grant(5);
+        queue();
+        store.releasedByHand = "k";
+        release(flows.get(0));
+        List<TestSubscriber<LockHandle>> again = flows(1);
+        ScriptedBackend.Asked<Boolean> unanswered = store.release();
+
+        bench.time.advance(Duration.ofMillis(2_500));
+
+        assertThat(store.log).contains("claim .2");
+        grant(6);
+        store.releasedByHand = "";
+        unanswered.answer(true);
+        release(flows.get(1));
+        release(again);
+        bench.time.advance(Bench.LEASE);
     }
 
     @Test
