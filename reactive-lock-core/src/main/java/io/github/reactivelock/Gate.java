@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -44,6 +45,7 @@ final class Gate extends Mailbox {
 
     final LockBackend backend;
     final Timing timing;
+    private final Executor others;
     final Window window;
     /** Renewals, which leave as soon as there is a connection. */
     private Runnable first = () -> {};
@@ -64,12 +66,18 @@ final class Gate extends Mailbox {
     /** In silence, a question has left a moment ago. */
     private boolean probed;
 
-    Gate(LockBackend backend, Timing timing) {
+    Gate(LockBackend backend, Timing timing, Executor others) {
         super("(any)");
+        this.others = others;
         this.backend = backend;
         this.timing = timing;
         this.window = new Window(timing);
         this.answeredAt = timing.now();
+    }
+
+    @Override
+    void goOnElsewhere(Runnable rest) {
+        others.execute(rest);
     }
 
     /** Runs when a connection was opened, before whatever waits here leaves. */

@@ -155,6 +155,11 @@ final class HeardRequest extends Mailbox implements LockRequest {
         }
     }
 
+    @Override
+    void goOnElsewhere(Runnable rest) {
+        callbacks.run(rest);
+    }
+
     void tellLater() {
         callbacks.run(this::tell);
     }

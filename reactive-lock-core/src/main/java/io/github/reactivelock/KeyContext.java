@@ -59,6 +59,11 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
         this.services = engine.services;
     }
 
+    @Override
+    void goOnElsewhere(Runnable rest) {
+        services.others.execute(rest);
+    }
+
     /** Called by the table only. */
     KeyContext joined() {
         members++;

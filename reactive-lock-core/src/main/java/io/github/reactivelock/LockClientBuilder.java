@@ -5,6 +5,7 @@ import io.github.reactivelock.spi.support.RandomId;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -33,6 +34,8 @@ public final class LockClientBuilder {
 
     /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
     String idPrefix = RandomId.next() + ".";
+    /** Go on with a key's events; a simulation sets it, because it has one thread. */
+    Executor others = WorkThreads.SHARED;
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
     double jitter = 0.5;
 
@@ -205,6 +208,7 @@ public final class LockClientBuilder {
                 marginShare,
                 marginFixed,
                 work,
+                others,
                 timer,
                 nanoClock,
                 wallClock,

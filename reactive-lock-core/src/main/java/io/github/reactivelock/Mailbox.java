@@ -8,7 +8,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Events of one lock, handled one after the other in the order they were posted, without a lock and without a thread of
  * its own: whoever posts to an idle mailbox handles the event in place and empties the mailbox, and others leave theirs to
- * that thread. What an event writes the next one sees.
+ * that thread. What an event writes the next one sees. The poster may be a driver's event loop, which has other things to do: after
+ * {@value #MOST} events in a row another thread goes on, {@link #goOnElsewhere}.
  *
  * <pre>
  * state     is                    leaves on
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
  * </pre>
  */
 abstract class Mailbox {
+
+    /** Less than half a millisecond of an event loop's time. */
+    static final int MOST = 256;
 
     private static final Logger log = LoggerFactory.getLogger(Mailbox.class);
     private static final AtomicReferenceFieldUpdater<Mailbox, Left> STATE =
@@ -35,11 +39,12 @@ abstract class Mailbox {
     public final void post(Runnable event) {
         if (STATE.compareAndSet(this, null, NONE_LEFT) || !leave(event)) {
             handle(event);
-            while (!STATE.compareAndSet(this, NONE_LEFT, null)) {
-                handleAll(STATE.getAndSet(this, NONE_LEFT));
-            }
+            handleAll(takeAll(), 1);
         }
     }
+
+    /** Has the rest handled on a thread that is nobody else's, soon and in order. */
+    abstract void goOnElsewhere(Runnable rest);
 
     /** True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became idle. */
     private boolean leave(Runnable event) {
@@ -55,17 +60,37 @@ abstract class Mailbox {
         }
     }
 
-    /** The oldest first. */
-    private void handleAll(@Nullable Left last) {
+    /** The oldest first, each before the next; none if this mailbox is idle now. */
+    private @Nullable Left takeAll() {
+        if (STATE.compareAndSet(this, NONE_LEFT, null)) {
+            return null;
+        }
         Left oldest = null;
-        for (Left each = last; each != null && each != NONE_LEFT; ) {
+        for (Left each = STATE.getAndSet(this, NONE_LEFT); each != null && each != NONE_LEFT; ) {
             Left before = each.before;
             each.before = oldest;
             oldest = each;
             each = before;
         }
-        for (Left each = oldest; each != null; each = each.before) {
+        return oldest;
+    }
+
+    /** Until none is left or so many have been handled in a row that another thread has to go on. */
+    private void handleAll(@Nullable Left oldest, int handledBefore) {
+        int handled = handledBefore;
+        for (Left each = oldest; each != null; handled++) {
+            if (handled >= MOST) {
+                Left rest = each;
+                try {
+                    goOnElsewhere(() -> handleAll(rest, 0));
+                    return;
+                } catch (Throwable e) { // no thread can be had: better this one than none
+                    log.warn("lock '{}': its events are handled where they are posted", key, e);
+                    handled = 0;
+                }
+            }
             handle(each.event);
+            each = each.before == null ? takeAll() : each.before;
         }
     }
 

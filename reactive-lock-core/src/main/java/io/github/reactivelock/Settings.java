@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -10,6 +11,7 @@ import reactor.core.scheduler.Scheduler;
  * What a {@link LockClientBuilder} was told, once and for all. Its Javadoc explains each.
  *
  * @param timer a thread of the client's own if null
+ * @param others go on with events that are too many for the thread that posted them
  * @param idPrefix of the ids of claims
  * @param jitter of the pauses before signals are subscribed to again, a share of the pause
  */
@@ -22,6 +24,7 @@ record Settings(
         double marginShare,
         Duration marginFixed,
         Scheduler work,
+        Executor others,
         @Nullable Scheduler timer,
         LongSupplier nanoClock,
         LongSupplier wallClock,

@@ -39,7 +39,9 @@ final class WorkThreads implements Executor {
     private static final long LONG = 1_000_000_000;
 
     /** For all clients; has no thread before its first task, and is never disposed. */
-    static final Scheduler SCHEDULER = Schedulers.fromExecutor(new WorkThreads(MANY, Duration.ofMinutes(1)));
+    static final WorkThreads SHARED = new WorkThreads(MANY, Duration.ofMinutes(1));
+
+    static final Scheduler SCHEDULER = Schedulers.fromExecutor(SHARED);
 
     private static final Logger log = LoggerFactory.getLogger(WorkThreads.class);
     private static final AtomicLong NUMBERS = new AtomicLong();

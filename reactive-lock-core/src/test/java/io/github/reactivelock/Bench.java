@@ -46,10 +46,12 @@ final class Bench {
 
     /** Another client of the same time, over any store. */
     LockClientBuilder over(LockBackend backend) {
-        return LockClient.builder(backend)
+        LockClientBuilder builder = LockClient.builder(backend)
                 .timing(time, time::nanos, time::wallMillis)
                 .workScheduler(work)
                 .listener(heard);
+        builder.others = Runnable::run;
+        return builder;
     }
 
     LockClient with(UnaryOperator<LockOptions> change) {

@@ -2,9 +2,15 @@ package io.github.reactivelock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,7 +22,13 @@ class MailboxTest {
 
     private record Event(int poster, int number) {}
 
-    private final Mailbox mailbox = new Mailbox("k") {};
+    private final Queue<Runnable> elsewhere = new ArrayDeque<>();
+    private final Mailbox mailbox = new Mailbox("k") {
+        @Override
+        void goOnElsewhere(Runnable rest) {
+            elsewhere.add(rest);
+        }
+    };
 
     @Test
     void whatAnEventPostsFollowsItInOrder() {
@@ -49,8 +61,74 @@ class MailboxTest {
         assertThat(handled).containsExactly("after it", "later");
     }
 
+    /** As events that never cease do: each posts the next. */
+    private void postForEver(AtomicInteger handled) {
+        mailbox.post(() -> {
+            handled.incrementAndGet();
+            postForEver(handled);
+        });
+    }
+
     @Test
-    void postersThatMeetKeepTheirOrderAndNeverOverlap() {
+    void whoeverPostsHandlesOnlySoManyEvents() {
+        AtomicInteger handled = new AtomicInteger();
+
+        postForEver(handled);
+
+        assertThat(handled).hasValue(Mailbox.MOST);
+        assertThat(elsewhere).hasSize(1);
+        elsewhere.remove().run();
+        assertThat(handled).as("nor does who goes on").hasValue(2 * Mailbox.MOST);
+        assertThat(elsewhere).hasSize(1);
+    }
+
+    @Test
+    void whatIsLeftOfManyIsHandledElsewhereInItsOrderAndNothingOvertakesIt() {
+        List<Integer> handled = new ArrayList<>();
+        int all = Mailbox.MOST + 10;
+        mailbox.post(() -> {
+            for (int i = 1; i < all; i++) {
+                int number = i;
+                mailbox.post(() -> handled.add(number));
+            }
+        });
+        mailbox.post(() -> handled.add(all));
+        assertThat(handled).hasSize(Mailbox.MOST - 1);
+
+        elsewhere.remove().run();
+
+        assertThat(handled).hasSize(all).isSorted();
+        mailbox.post(() -> handled.add(all + 1));
+        assertThat(handled).as("it is idle again").hasSize(all + 1);
+    }
+
+    @Test
+    void whereNoThreadCanBeHadThePosterGoesOn() {
+        Mailbox alone = new Mailbox("k") {
+            @Override
+            void goOnElsewhere(Runnable rest) {
+                throw new OutOfMemoryError("planted");
+            }
+        };
+        AtomicInteger handled = new AtomicInteger();
+        alone.post(() -> {
+            for (int i = 0; i < 3 * Mailbox.MOST; i++) {
+                alone.post(handled::incrementAndGet);
+            }
+        });
+
+        assertThat(handled).hasValue(3 * Mailbox.MOST);
+    }
+
+    @Test
+    void postersThatMeetKeepTheirOrderAndNeverOverlap() throws InterruptedException {
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        Mailbox mailbox = new Mailbox("k") {
+            @Override
+            void goOnElsewhere(Runnable rest) {
+                threads.execute(rest);
+            }
+        };
         int posters = 4;
         int each = 2_000;
         AtomicInteger inside = new AtomicInteger();
@@ -70,6 +148,10 @@ class MailboxTest {
                 .toArray(Runnable[]::new);
 
         RaceTestUtils.race(all);
+        CountDownLatch last = new CountDownLatch(1);
+        mailbox.post(last::countDown);
+        assertThat(last.await(1, TimeUnit.MINUTES)).isTrue();
+        threads.shutdown();
 
         assertThat(overlaps).hasValue(0);
         assertThat(handled).hasSize(posters * each);

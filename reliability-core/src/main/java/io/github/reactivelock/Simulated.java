@@ -21,6 +21,7 @@ public final class Simulated {
         LockClientBuilder builder = LockClient.builder(backend).name(name);
         builder.idPrefix = name + ".";
         builder.jitter = 0;
+        builder.others = Runnable::run;
         return builder;
     }
 
