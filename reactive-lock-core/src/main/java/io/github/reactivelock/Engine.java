@@ -63,6 +63,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         this.signals = new SignalRouter(services, settings.jitter(), this);
         this.name = settings.name();
         this.idPrefix = settings.idPrefix();
+        WorkThreads.SHARED.begin();
     }
 
     // ---- flows
@@ -280,15 +281,16 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
                     log.warn("the lock backend did not close cleanly", e);
                     return Mono.empty();
                 })
-                .doFinally(signal -> ended())
+                .doFinally(signal -> services.others.execute(this::ended))
                 .subscribe(nothing -> {}, e -> log.error("closing a lock client failed", e));
     }
 
     private void ended() {
         over = true;
         withdrawals.values().forEach(PendingRelease::abandon);
-        Sinks.EmitResult unused = end.tryEmitEmpty();
         services.timing.dispose();
+        Sinks.EmitResult unused = end.tryEmitEmpty();
+        WorkThreads.SHARED.end();
     }
 
     private void checkQuiet() {

@@ -2,12 +2,15 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.support.SuspendClock;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -34,7 +37,7 @@ final class Timing {
     private static final int TICKS_A_LEASE = 12;
     /** Nanoseconds before a deadline from which on {@link #isBeforeNextTick} may be true, however slow the tick becomes. */
     static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
-    /** Nanoseconds for which the timer goes on after its client was closed, for flows that wait for it in {@link KeyContext}. */
+    /** Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in {@link KeyContext}. */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
     private static final double LEAST_USABLE = 0.4;
@@ -48,7 +51,8 @@ final class Timing {
     private final long marginFixed;
     private final SuspendClock clock;
     private final Scheduler timer;
-    private final boolean ownTimer;
+    /** None where the timer is the caller's. */
+    private final @Nullable ScheduledThreadPoolExecutor ownTimer;
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
@@ -66,8 +70,11 @@ final class Timing {
         this.marginShare = settings.marginShare();
         this.marginFixed = settings.marginFixed().toNanos();
         this.clock = new SuspendClock(settings.nanoClock(), settings.wallClock());
-        this.ownTimer = settings.timer() == null;
-        this.timer = settings.timer() == null ? newTimer() : settings.timer();
+        Scheduler given = settings.timer();
+        this.ownTimer = given == null ? newTimer() : null;
+        this.timer = ownTimer == null
+                ? Objects.requireNonNull(given)
+                : Schedulers.fromExecutorService(ownTimer, TimerThread.NAME);
         this.wokeAt = now() - moment();
         this.onTick = guarded(() -> {
             begin(nowForCertain());
@@ -106,10 +113,10 @@ final class Timing {
         return !(wasAwake && isPause(now)) && now - wokeAt >= moment();
     }
 
-    private static Scheduler newTimer() {
+    private static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerThread::new);
         executor.setRemoveOnCancelPolicy(true);
-        return Schedulers.fromExecutorService(executor, TimerThread.NAME);
+        return executor;
     }
 
     long now() {
@@ -249,15 +256,20 @@ final class Timing {
                 + " ms; use a longer lease" + (delay.isZero() ? "" : " or a shorter lock delay"));
     }
 
+    /** Takes the locks of a thread pool, for which no event loop should wait. Nothing is left to a timer of this client after it. */
     void dispose() {
         ticker.dispose();
-        if (ownTimer) {
-            // On its own thread: ending a thread pool takes its locks, which no event loop should wait for.
-            Disposable unused = after(LAST_TASKS, timer::dispose);
+        if (ownTimer != null) {
+            for (Runnable last : ownTimer.getQueue()) {
+                if (last instanceof Delayed due && due.getDelay(TimeUnit.NANOSECONDS) <= LAST_TASKS) {
+                    last.run();
+                }
+            }
+            timer.dispose();
         }
     }
 
-    /** What was set before, and was due within {@link #LAST_TASKS}, is still done. */
+    /** What is set from now on is not done. */
     boolean isDisposed() {
         return ticker.isDisposed();
     }

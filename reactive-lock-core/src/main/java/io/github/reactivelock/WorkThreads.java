@@ -25,7 +25,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. Whoever adds a
  * task looks for a thread afterwards, and a thread looks for tasks after it has said that it is idle, so that one of the
- * two finds the other.
+ * two finds the other. Without a client that is open no thread stays idle, so that an application that is taken away
+ * leaves none behind.
  */
 final class WorkThreads implements Executor {
 
@@ -49,6 +50,10 @@ final class WorkThreads implements Executor {
     private final int usual = Runtime.getRuntime().availableProcessors();
     private final int many;
     private final long longestIdle;
+    /** Nanoseconds after which a thread that is idle ends. */
+    private volatile long mayBeIdle;
+
+    private final AtomicInteger clients = new AtomicInteger();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedDeque<Worker> idle = new ConcurrentLinkedDeque<>();
     private final AtomicInteger threads = new AtomicInteger();
@@ -62,6 +67,25 @@ final class WorkThreads implements Executor {
     WorkThreads(int many, Duration longestIdle) {
         this.many = many;
         this.longestIdle = longestIdle.toNanos();
+        this.mayBeIdle = this.longestIdle;
+    }
+
+    /** A client is there. */
+    void begin() {
+        if (clients.getAndIncrement() == 0) {
+            mayBeIdle = longestIdle;
+        }
+    }
+
+    /** A client is closed; with the last of them idle threads end. */
+    void end() {
+        if (clients.decrementAndGet() == 0) {
+            mayBeIdle = 0;
+            if (clients.get() > 0) { // another has begun meanwhile, and may have been the first to say so
+                mayBeIdle = longestIdle;
+            }
+            idle.forEach(LockSupport::unpark);
+        }
     }
 
     @Override
@@ -164,7 +188,7 @@ final class WorkThreads implements Executor {
             callIfNeeded();
             long since = System.nanoTime();
             while (!awake) {
-                long left = longestIdle - (System.nanoTime() - since);
+                long left = mayBeIdle - (System.nanoTime() - since);
                 if (left <= 0 && idle.remove(this)) {
                     threads.decrementAndGet();
                     callIfNeeded();

@@ -204,6 +204,53 @@ class WorkThreadsTest {
     }
 
     @Test
+    void whenAClientIsClosedNothingIsLeftToItsTimer() {
+        Engine engine = LockClient.builder(store).engine();
+        CountDownLatch soon = new CountDownLatch(1);
+        var unused = engine.services.timing.after(5_000_000, soon::countDown);
+
+        engine.close().block(LIMIT);
+
+        assertThat(engine.services.timing.timer().isDisposed()).isTrue();
+        assertThat(soon.getCount()).as("what was about to be done is done").isZero();
+    }
+
+    @Test
+    void threadsThatAreIdleEndWithTheLastClient() throws Exception {
+        WorkThreads threads = new WorkThreads(1, Duration.ofDays(1));
+        threads.begin();
+        threads.begin();
+        Thread first = ranOn(threads);
+        threads.end();
+        assertThat(ranOn(threads)).as("one client is left").isEqualTo(first);
+
+        threads.end();
+        first.join(LIMIT.toMillis());
+        assertThat(first.isAlive()).isFalse();
+        Thread afterwards = ranOn(threads);
+        afterwards.join(LIMIT.toMillis());
+        assertThat(afterwards.isAlive()).isFalse();
+
+        threads.begin();
+        Thread anew = ranOn(threads);
+        assertThat(ranOn(threads)).isEqualTo(anew);
+        threads.end();
+        anew.join(LIMIT.toMillis());
+        assertThat(anew.isAlive()).isFalse();
+    }
+
+    /** Which is idle when this returns, or about to end. */
+    private static Thread ranOn(WorkThreads threads) throws Exception {
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        threads.execute(() -> ran.complete(Thread.currentThread()));
+        Thread thread = ran.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        while (thread.isAlive() && thread.getState() == Thread.State.RUNNABLE) {
+            Thread.onSpinWait();
+        }
+        return thread;
+    }
+
+    @Test
     void tasksThatWaitForOneThatIsBehindThemAllDoNotKeepItFromBeingRun() {
         WorkThreads threads = new WorkThreads(1, LIMIT);
         CountDownLatch begun = new CountDownLatch(MANY);
