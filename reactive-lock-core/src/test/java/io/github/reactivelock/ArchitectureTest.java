@@ -115,7 +115,7 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".election..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT, ROOT + ".state..", ROOT + ".election..")))
+                        .or(resideInAnyPackage(ROOT, ROOT + ".state..", ROOT + ".spi.support..", ROOT + ".election..")))
                 .check(MAIN);
     }
 

@@ -10,7 +10,6 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * A candidate in an election. Candidates of all processes queue for one lock in order of arrival ({@link Fairness#FIFO});
@@ -88,9 +87,9 @@ public final class LeaderElection {
     }
 
     /**
-     * Sets what the pauses run on; for tests in virtual time. User code does not run there.
+     * Sets what the pauses run on; for tests in virtual time. Of user code only {@code LockListener.waiting} runs there.
      *
-     * @param timer {@link Schedulers#parallel()} if not called; never disposed
+     * @param timer threads of the library if not called; never disposed
      * @return another candidate
      */
     public LeaderElection withTimer(Scheduler timer) {

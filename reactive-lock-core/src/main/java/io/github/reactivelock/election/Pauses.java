@@ -1,12 +1,12 @@
 package io.github.reactivelock.election;
 
+import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * How long a candidate waits before it queues again.
@@ -19,12 +19,16 @@ import reactor.core.scheduler.Schedulers;
  */
 record Pauses(Duration rest, Duration first, Duration longest, Scheduler timer, DoubleSupplier chance) {
 
+    /** Of all elections. Who queues tells a listener of it, which is the user's, so the timer of the stores is no place for it. */
+    private static final Scheduler TIMER =
+            DriverThreads.scheduler("reactive-lock-election", Runtime.getRuntime().availableProcessors());
+
     static Pauses usual() {
         return new Pauses(
                 Duration.ofSeconds(1),
                 Duration.ofMillis(100),
                 Duration.ofSeconds(10),
-                Schedulers.parallel(),
+                TIMER,
                 () -> ThreadLocalRandom.current().nextDouble());
     }
 

@@ -3,20 +3,25 @@ package io.github.reactivelock.election;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.election.ElectionState.Following;
 import io.github.reactivelock.election.ElectionState.Idle;
 import io.github.reactivelock.election.ElectionState.Leading;
 import io.github.reactivelock.election.ElectionState.Seeking;
 import io.github.reactivelock.election.Race.Runner;
+import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
 class LeaderElectionTest {
@@ -42,6 +47,33 @@ class LeaderElectionTest {
         assertThat(a.leadership().key()).isEqualTo(Race.KEY);
         assertThat(a.leadership().isLeader()).isTrue();
         assertThat(a.leadership().remaining()).isPositive();
+    }
+
+    /** By the usual timer, which is no thread that an application or a test could stop. */
+    @Test
+    void whoSteppedDownLeadsAgainThoughATestHasInstalledVirtualTime() throws InterruptedException {
+        VirtualTimeScheduler.set(VirtualTimeScheduler.create());
+        try (Closing client =
+                new Closing(LockClient.create(InMemoryLockBackend.create().connect()))) {
+            LeaderElection election =
+                    LeaderElection.of(client.client(), Race.KEY).withRest(Duration.ofMillis(10));
+            CountDownLatch terms = new CountDownLatch(3);
+
+            Disposable campaign = election.lead(term -> Mono.fromRunnable(terms::countDown))
+                    .subscribe();
+
+            assertThat(terms.await(1, TimeUnit.MINUTES)).isTrue();
+            campaign.dispose();
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
+    }
+
+    private record Closing(LockClient client) implements AutoCloseable {
+        @Override
+        public void close() {
+            client.close().block(Duration.ofMinutes(1));
+        }
     }
 
     @Test

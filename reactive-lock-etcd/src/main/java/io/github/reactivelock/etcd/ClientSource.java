@@ -93,7 +93,7 @@ final class ClientSource {
                         throw e;
                     }
                 })
-                .cache(opened -> FOR_EVER, error -> Duration.ZERO, () -> Duration.ZERO);
+                .cache(opened -> FOR_EVER, error -> Duration.ZERO, () -> Duration.ZERO, DriverThreads.timer());
     }
 
     Mono<Void> close(Client opened) {

@@ -6,6 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockTimeoutException;
 import io.micrometer.context.ContextRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -14,16 +15,19 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
  * User code that blocks, schedulers that refuse, and settings that an application makes for the whole process. None of
@@ -159,11 +163,127 @@ abstract class SurroundingsCases extends Cases {
         busy.forEach(Await::done);
     }
 
+    /** As tasks do that block or compute for longer than a lease. */
+    @Test
+    void anApplicationThatKeepsAllThreadsOfReactorsSchedulersDelaysNoLock() {
+        whereReactorsSchedulersAre(new Kept());
+    }
+
+    /** As a test of the application does that has not ended its virtual time. */
+    @Test
+    void virtualTimeThatATestHasInstalledStopsNoLock() {
+        VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
+        VirtualTimeScheduler.set(virtual);
+        try {
+            whatLocksDoTakesPlace();
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
+    }
+
+    private void whereReactorsSchedulersAre(Schedulers.Factory others) {
+        Schedulers.setFactory(others);
+        try {
+            whatLocksDoTakesPlace();
+        } finally {
+            Schedulers.resetFactory();
+        }
+    }
+
+    /** A wait, its end, renewals past the end of a lease, a grant to one that waits, a loss. */
+    private void whatLocksDoTakesPlace() {
+        FaultyBackend backend = faulty();
+        LockClient client = client(backend);
+        LockClient other = client();
+        LockHandle held = Await.get(client.with(shortLease()).acquire(key));
+        assertThat(Await.error(other.with(DEFAULTS.withWaitTimeout(Duration.ofMillis(100)))
+                        .acquire(key)
+                        .toFuture()))
+                .isInstanceOf(LockTimeoutException.class);
+        CompletableFuture<LockHandle> waiting = other.with(shortLease()).acquire(key).toFuture();
+        untilQueued(client, key, 1);
+
+        int renewals = backend.renewals();
+        Await.until("the lock is renewed for longer than a lease", () -> backend.renewals() >= renewals + 4);
+        assertThat(held.isHeld()).isTrue();
+        assertThat(waiting).isNotDone();
+        Await.run(held.release());
+        LockHandle next = Await.get(waiting);
+        CompletableFuture<LockLostException> lost = next.lost().toFuture();
+        Await.run(client.forceRelease(key));
+
+        assertThat(Await.get(lost).key()).isEqualTo(key);
+    }
+
+    /** Schedulers of which all threads are kept by tasks. */
+    private static final class Kept implements Schedulers.Factory {
+
+        @Override
+        public Scheduler newBoundedElastic(int threads, int tasks, ThreadFactory factory, int seconds) {
+            return new NeverRuns();
+        }
+
+        @Override
+        public Scheduler newParallel(int threads, ThreadFactory factory) {
+            return new NeverRuns();
+        }
+
+        @Override
+        public Scheduler newSingle(ThreadFactory factory) {
+            return new NeverRuns();
+        }
+    }
+
+    private static final class NeverRuns implements Scheduler {
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return Disposables.single();
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return Disposables.single();
+        }
+
+        @Override
+        public Disposable schedulePeriodically(Runnable task, long delay, long period, TimeUnit unit) {
+            return Disposables.single();
+        }
+
+        @Override
+        public Worker createWorker() {
+            Disposable.Composite tasks = Disposables.composite();
+            return new Worker() {
+                @Override
+                public Disposable schedule(Runnable task) {
+                    return Disposables.single();
+                }
+
+                @Override
+                public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+                    return Disposables.single();
+                }
+
+                @Override
+                public void dispose() {
+                    tasks.dispose();
+                }
+
+                @Override
+                public boolean isDisposed() {
+                    return tasks.isDisposed();
+                }
+            };
+        }
+    }
+
     @Test
     void everyFlowSeesItsOwnThreadLocalsWhereReactorPropagatesThem() {
         Queue<String> wrong = new ConcurrentLinkedQueue<>();
         LockClient client = client();
         LockClient other = client();
+        CountDownLatch noted = new CountDownLatch(60);
         ContextRegistry.getInstance().registerThreadLocalAccessor(USER_KEY, USER);
         Hooks.enableAutomaticContextPropagation();
         try {
@@ -174,11 +294,15 @@ abstract class SurroundingsCases extends Cases {
                                         note(wrong, i);
                                         return Mono.fromRunnable(() -> note(wrong, i));
                                     })
-                                    .doFinally(signal -> note(wrong, i))
+                                    .doFinally(signal -> {
+                                        note(wrong, i);
+                                        noted.countDown();
+                                    })
                                     .contextWrite(context -> context.put(USER_KEY, "user " + i))
                                     .subscribeOn(Schedulers.boundedElastic()),
                             30)
                     .then());
+            Await.open(noted); // the last flow is over before it notes that
         } finally {
             Hooks.disableAutomaticContextPropagation();
             ContextRegistry.getInstance().removeThreadLocalAccessor(USER_KEY);
