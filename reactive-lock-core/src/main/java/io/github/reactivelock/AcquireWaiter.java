@@ -67,9 +67,14 @@ final class AcquireWaiter extends Waiter implements Subscription {
         }
     }
 
+    /** This thread may have got no turn since the grant, so the clock decides whether there is still something to give. */
     @Override
     void granted(Handle handle) {
-        if (move(GRANTED, DONE)) {
+        LockLostException loss = handle.hold.loss();
+        if (loss != null && move(GRANTED, DONE)) {
+            handle.giveBack();
+            actual.onError(loss);
+        } else if (move(GRANTED, DONE)) {
             KeptTime.use(handle.hold, options);
             actual.onNext(handle);
             actual.onComplete();

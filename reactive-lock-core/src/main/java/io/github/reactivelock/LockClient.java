@@ -123,7 +123,8 @@ public final class LockClient extends WithLock {
      * has no effect, and {@link LockHandle} says how a handle can get lost.
      *
      * @param key the lock's key
-     * @return emits the handle once the lock is held, or one of the four lock errors
+     * @return emits the handle once the lock is held, or one of the four lock errors; {@link LockLostException} where the hold is
+     *     over before the handle could be emitted, because this process got no turn for long
      */
     public Mono<LockHandle> acquire(String key) {
         return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.QUEUE);
@@ -133,7 +134,7 @@ public final class LockClient extends WithLock {
      * Gets a lock if it is free, without waiting for others. Cancelling is as with {@link #acquire}.
      *
      * @param key the lock's key
-     * @return emits the handle; completes empty if the lock is held or another claim is first
+     * @return emits the handle; completes empty if the lock is held or another claim is first; fails as {@link #acquire} does
      */
     public Mono<LockHandle> tryAcquire(String key) {
         return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.TRY);

@@ -4,8 +4,12 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A process that gets no turn for longer than a store may take: answers came meanwhile, and the timer runs before they are read. */
@@ -253,5 +257,56 @@ class PauseTest {
 
         assertThat(held.isHeld()).isFalse();
         assertThat(bench.heard.lost).hasSize(1);
+    }
+
+    /** The thread that has a handle to emit gets no turn until the lease is over. */
+    private TestSubscriber<LockHandle> grantedBeforeAPause(Mono<LockHandle> acquisition) {
+        TestSubscriber<LockHandle> flow = subscribe(acquisition);
+        bench.work.shut();
+        var asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+        bench.time.pause(Bench.LEASE);
+        bench.work.open();
+        return flow;
+    }
+
+    @Test
+    void noHandleOfAHoldThatIsOverIsEmitted() {
+        TestSubscriber<LockHandle> flow = grantedBeforeAPause(bench.client.acquire("k"));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(flow.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockLostException.class, loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
+        assertThat(store.count("release")).isEqualTo(1);
+        assertThat(bench.heard.lost).hasSize(1);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void nobodyWhoOnlyTriedGetsAHandleOfAHoldThatIsOver() {
+        TestSubscriber<LockHandle> flow = grantedBeforeAPause(bench.client.tryAcquire("k"));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void noWorkBeginsUnderAHoldOfWhichOneOfSeveralIsOver() {
+        AtomicBoolean begun = new AtomicBoolean();
+        TestSubscriber<Object> flow = subscribe(
+                bench.client.withLock(List.of("a", "b"), Mono.fromRunnable(() -> begun.set(true))));
+        var first = store.claim();
+        first.answer(ScriptedBackend.granted(first.claim(), 1));
+        bench.work.shut();
+        var second = store.claim();
+        second.answer(ScriptedBackend.granted(second.claim(), 2));
+        bench.time.pause(Bench.LEASE);
+        bench.work.open();
+
+        assertThat(begun).isFalse();
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        bench.assertNothingIsLeft();
     }
 }

@@ -15,6 +15,9 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -169,14 +172,19 @@ abstract class SurroundingsCases extends Cases {
         whereReactorsSchedulersAre(new Kept());
     }
 
-    /** As a test of the application does that has not ended its virtual time. */
+    /** As a test of the application does, which moves its virtual time by hours. */
     @Test
-    void virtualTimeThatATestHasInstalledStopsNoLock() {
+    void virtualTimeThatATestHasInstalledNeitherStopsNorHastensALock() {
         VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
+        ScheduledExecutorService moving = Executors.newSingleThreadScheduledExecutor();
         VirtualTimeScheduler.set(virtual);
+        Future<?> moves = moving.scheduleAtFixedRate(
+                () -> virtual.advanceTimeBy(Duration.ofHours(1)), 1, 1, TimeUnit.MILLISECONDS);
         try {
             whatLocksDoTakesPlace();
         } finally {
+            assertThat(moves.cancel(false)).as("time went on moving").isTrue();
+            moving.shutdown();
             VirtualTimeScheduler.reset();
         }
     }
