@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
@@ -10,6 +11,7 @@ import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -30,14 +32,14 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
 
     private final RedisClusterClient client;
     private final String server;
-    private final boolean hasOthers;
+    private final boolean isWatched;
     private final boolean sharded;
     private final AtomicReference<@Nullable CompletionStage<Void>> topology = new AtomicReference<>();
 
-    Cluster(RedisClusterClient client, String server, boolean hasOthers, boolean sharded) {
+    Cluster(RedisClusterClient client, String server, boolean isWatched, boolean sharded) {
         this.client = client;
         this.server = server;
-        this.hasOthers = hasOthers;
+        this.isWatched = isWatched;
         this.sharded = sharded;
     }
 
@@ -51,13 +53,27 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
     }
 
     @Override
-    public boolean hasOthers() {
-        return hasOthers;
+    public boolean isWatched() {
+        return isWatched;
     }
 
     @Override
     public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
         return topology().thenCompose(known -> client.connectAsync(Utf8.CODEC));
+    }
+
+    /** Named as the driver names them when it sends a command to the primary of a slot, so that these are the same. */
+    @Override
+    public List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers(
+            StatefulRedisClusterConnection<String, String> connection) {
+        List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers = new ArrayList<>();
+        for (RedisClusterNode node : connection.getPartitions()) {
+            if (node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.getSlots().isEmpty()) {
+                servers.add(connection.getConnectionAsync(
+                        node.getUri().getHost(), node.getUri().getPort()));
+            }
+        }
+        return servers;
     }
 
     @Override

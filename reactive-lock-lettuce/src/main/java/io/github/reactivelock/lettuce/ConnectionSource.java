@@ -1,8 +1,10 @@
 package io.github.reactivelock.lettuce;
 
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
@@ -23,8 +25,11 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
     /** Opens a connection for channels. */
     CompletionStage<StatefulRedisPubSubConnection<String, String>> channels();
 
-    /** Whether to open a silent connection anew, because another server may answer then. */
-    boolean hasOthers();
+    /** Whether a {@link SilenceWatch} stands in the pipeline of each connection; else {@link PingWatchdog} asks. */
+    boolean isWatched();
+
+    /** The connections to single servers that scripts go over. */
+    List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers(C connection);
 
     /** Subscribes to a channel. */
     default CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {

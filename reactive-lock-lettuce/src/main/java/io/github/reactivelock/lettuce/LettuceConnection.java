@@ -5,15 +5,18 @@ import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -154,7 +157,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
-        watch(connection, source.scripts(connection)); // the server may be gone before it takes the script
+        watch(() -> source.servers(connection)); // the server may be gone before it takes the script
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
             // Holds come over this connection, so from now on no move may be missed. When a channel is confirmed again,
@@ -202,7 +205,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
                 }
             }
         });
-        watch(connection, connection.async());
+        watch(() -> List.of(CompletableFuture.completedStage(connection)));
         return connection;
     }
 
@@ -216,9 +219,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     private void watch(
-            StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
-        if (source.hasOthers()) {
-            watches.add(PingWatchdog.of(connection, commands));
+            Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
+        if (!source.isWatched()) {
+            watches.add(PingWatchdog.of(connections));
         }
     }
 

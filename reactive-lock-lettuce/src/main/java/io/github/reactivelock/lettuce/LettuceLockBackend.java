@@ -183,11 +183,13 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * Lets a client of the application survive the reset of a connection as the backend's own clients do. The reset is
      * then like any other end of a connection, after which Lettuce sends commands without an answer again. Pass it to
      * {@code ClientResources.builder().nettyCustomizer(...)}. For commands of the application it changes one thing:
-     * Lettuce also sends the first of those under way again, as it does with the others in any case.
+     * Lettuce also sends the first of those under way again, as it does with the others in any case. And it leaves connections
+     * for channels that have been silent for two to three seconds, though they were asked with a {@code PING}; other
+     * connections of the backend are asked by the backend itself.
      *
      * @return a customizer that may be shared by any number of clients
      */
     public static NettyCustomizer nettyCustomizer() {
-        return ManagedClient.resetAsEnd();
+        return ManagedClient.forClientsOfOthers();
     }
 }

@@ -54,8 +54,7 @@ final class ManagedClient {
             ClientResources resources = resources(1);
             RedisClient client = new AsyncClient(resources, uri);
             client.setOptions(options(uri, tls));
-            boolean hasOthers = uri.getSentinelMasterId() != null;
-            return connection(new OneServer(client, uri, OneServer.name(uri), hasOthers), client, resources);
+            return connection(new OneServer(client, uri, OneServer.name(uri), true), client, resources);
         });
     }
 
@@ -110,9 +109,9 @@ final class ManagedClient {
         return ClientOptions.builder()
                 // The engine times its commands itself; one more timer for each would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                // No word about keep-alive, which would exchange the driver's own one of seconds for the system's of hours.
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(uri.getTimeout())
-                        .keepAlive(true)
                         .build())
                 // Ends before the limit of the whole opening, which would report silence.
                 .sslOptions(tls.mutate()
@@ -200,19 +199,21 @@ final class ManagedClient {
                     .addFirst(
                             new FlushConsolidationHandler(
                                     FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true),
-                            new ResetAsEnd());
+                            new ResetAsEnd(),
+                            SilenceWatch.ofAll());
         }
     }
 
     /**
      * For clients of the application: a reset is like any other end of a connection. Lettuce sends commands without an
-     * answer again, in their order, but would fail the first of them if it saw the reset.
+     * answer again, in their order, but would fail the first of them if it saw the reset. A connection for channels that is
+     * silent is left.
      */
-    static NettyCustomizer resetAsEnd() {
+    static NettyCustomizer forClientsOfOthers() {
         return new NettyCustomizer() {
             @Override
             public void afterChannelInitialized(Channel channel) {
-                var unused = channel.pipeline().addFirst(new ResetAsEnd());
+                var unused = channel.pipeline().addFirst(new ResetAsEnd(), SilenceWatch.ofChannels());
             }
         };
     }

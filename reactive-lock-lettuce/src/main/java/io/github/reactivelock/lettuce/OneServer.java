@@ -5,11 +5,13 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
 /** A server, or the primary of several; the client looks for it at every connection. */
-record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOthers)
+record OneServer(RedisClient client, RedisURI uri, String server, boolean isWatched)
         implements ConnectionSource<StatefulRedisConnection<String, String>> {
 
     @Override
@@ -28,11 +30,16 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean hasOth
     }
 
     @Override
+    public List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers(
+            StatefulRedisConnection<String, String> connection) {
+        return List.of(CompletableFuture.completedStage(connection));
+    }
+
+    @Override
     public Flux<?> moves() {
         return Flux.never();
     }
 
-    /** The application owns the client and decides how the client deals with silence. */
     static OneServer of(RedisClient client, RedisURI uri) {
         return new OneServer(client, uri, name(uri), false);
     }

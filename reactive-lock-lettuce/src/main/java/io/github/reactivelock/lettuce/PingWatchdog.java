@@ -1,11 +1,18 @@
 package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
+import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -13,8 +20,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Checks every second whether a connection still answers. It drops one that does not, so that Lettuce opens it anew: a
- * primary that was replaced while it was cut off never says so.
+ * Asks every second whether connections still answer, in clients of the application, whose pipelines are not ours. It drops
+ * one that does not, so that Lettuce opens it anew. An error is an answer too.
  */
 final class PingWatchdog {
 
@@ -25,29 +32,38 @@ final class PingWatchdog {
     private PingWatchdog() {}
 
     static Disposable of(
-            StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
+            Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
         return Flux.interval(BEAT, DriverThreads.timer())
                 .onBackpressureDrop()
-                .concatMap(
-                        beat -> Mono.fromCompletionStage(commands::ping)
-                                .timeout(LONGEST_SILENCE, DriverThreads.timer())
-                                .onErrorResume(error -> {
-                                    drop(connection, commands);
-                                    return Mono.empty();
-                                }),
-                        0)
-                .subscribe(pong -> {}, error -> log.warn("a connection to Redis is no longer watched", error));
+                .concatMap(beat -> Flux.fromIterable(connections.get()).flatMap(PingWatchdog::ask), 0)
+                .subscribe(answer -> {}, error -> log.warn("connections to Redis are no longer watched", error));
+    }
+
+    private static Mono<Void> ask(CompletionStage<? extends StatefulRedisConnection<String, String>> opening) {
+        return Mono.fromCompletionStage(opening.thenApply(Function.identity())) // a copy, so that no cancel ends the opening
+                .flatMap(connection -> Pauses.ofThisProcess()
+                        .timeout(
+                                Mono.fromCompletionStage(() -> connection.async().ping())
+                                        .then()
+                                        .onErrorComplete(),
+                                LONGEST_SILENCE,
+                                Mono.fromRunnable(() -> drop(connection, connection.async()))))
+                .onErrorComplete(); // it cannot be opened, which whoever uses it learns
     }
 
     /** Ends a connection so that it is opened anew. */
     static void drop(
             StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
         if (connection instanceof RedisChannelHandler<?, ?> handler
-                && handler.getChannelWriter() instanceof DefaultEndpoint endpoint) {
+                && innermost(handler.getChannelWriter()) instanceof DefaultEndpoint endpoint) {
             endpoint.disconnect();
         } else {
-            // A client with command listeners or timeouts hides its channel; the server can close it.
+            // A client with command listeners hides its channel; the server can close it.
             var unused = commands.quit();
         }
+    }
+
+    private static Object innermost(Object writer) {
+        return writer instanceof Delegating<?> outer ? innermost(outer.getDelegate()) : writer;
     }
 }

@@ -43,7 +43,8 @@ class SlowOpeningTest {
                 case "commands" -> opening;
                 case "scripts" -> commands;
                 case "load" -> commands.scriptLoad("a script");
-                case "hasOthers" -> true;
+                case "isWatched" -> false;
+                case "servers" -> List.of(CompletableFuture.completedStage(connection));
                 case "moves" -> Flux.never();
                 default -> throw new AssertionError(method);
             });

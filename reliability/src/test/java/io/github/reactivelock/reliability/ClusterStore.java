@@ -40,6 +40,7 @@ final class ClusterStore extends Store {
         ClientResources resources = ClientResources.builder()
                 .ioThreadPoolSize(2)
                 .computationThreadPoolSize(2)
+                .nettyCustomizer(LettuceLockBackend.nettyCustomizer())
                 .socketAddressResolver(MappingSocketAddressResolver.create(DnsResolvers.UNRESOLVED, node -> {
                     int index = ports.indexOf(node.getPort());
                     return index < 0
