@@ -270,7 +270,11 @@ final class Grant implements Renewals.Due {
                     renewNow();
                 }
             } else {
-                renewalFailed(new IllegalStateException("the part of the store that keeps it did not answer"));
+                Throwable refusal = answer.refused().get(claim.id());
+                renewalFailed(
+                        refusal == null
+                                ? new IllegalStateException("the part of the store that keeps it did not answer")
+                                : refusal);
             }
         });
     }

@@ -73,7 +73,7 @@ final class Queries {
         return shares == null
                 ? services.backend.forceRelease(held.key(), held.fencingToken())
                 : Flux.fromIterable(shares.first())
-                        .concatMap(holder -> services.backend.forceRelease(held.key(), holder.fencingToken()))
+                        .concatMapDelayError(holder -> services.backend.forceRelease(held.key(), holder.fencingToken()))
                         .reduce(false, Boolean::logicalOr);
     }
 

@@ -92,10 +92,12 @@ public interface LockBackend {
 
     /**
      * Lets the leases of several held claims start anew, in as few commands as the store allows. A claim that the store
-     * does not hold is never brought back by this.
+     * does not hold is never brought back by this. Each claim is answered for itself: where the store refuses one of them,
+     * the others are renewed, and all that a hold needs is written before anything that the store may refuse.
      *
      * @param held claims that were granted; never empty
-     * @return which are still held and which are not; one that could not be asked about is in neither
+     * @return which are still held, which are not, and which the store refused; one that could not be asked about is in
+     *     none. An error says that no claim could be asked about.
      */
     Mono<RenewalResult> renew(List<Claim> held);
 
@@ -105,7 +107,9 @@ public interface LockBackend {
      * successor.
      *
      * @param claim the claim to end
-     * @return whether the claim owned the lock until now; never empty
+     * @return whether the claim owned the lock until now; never empty. False is a statement about the hold, of which a user is
+     *     told that it was lost: where the command may have been carried out before, because a driver said it again when its
+     *     connection broke, a second answer that finds nothing is an error instead.
      */
     Mono<Boolean> release(Claim claim);
 
@@ -117,8 +121,8 @@ public interface LockBackend {
      *
      * @param held the claim whose hold ends
      * @param kept who has the lock from then on, until it is released or its lease is over
-     * @return whether one of the two owned the lock until now; never empty; unless overridden an error that says that this
-     *     store cannot do it
+     * @return whether one of the two owned the lock until now; never empty; an error where that is not known, as of {@link
+     *     #release}; unless overridden an error that says that this store cannot do it
      */
     default Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.error(() -> new UnsupportedOperationException(getClass().getSimpleName()
@@ -201,7 +205,7 @@ public interface LockBackend {
      *
      * @param key the lock's key
      * @param fencingToken the grant's token, as {@link #inspect} shows it
-     * @return whether that grant was in force until now; never empty
+     * @return whether that grant was in force until now; never empty; an error where that is not known, as of {@link #release}
      */
     Mono<Boolean> forceRelease(String key, long fencingToken);
 

@@ -1,26 +1,58 @@
 package io.github.reactivelock.spi;
 
 import io.github.reactivelock.state.LossReason;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * The store's answer to a renewal of several claims. A claim that is in neither part could not be asked about (its
- * shard did not answer, say), which is not a loss.
+ * The store's answer to a renewal of several claims, each of which is answered for itself: what is wrong with one lock says
+ * nothing of the others. A claim that is in none of the parts could not be asked about (its shard did not answer, say), which
+ * is not a loss, and neither is a refusal.
  *
  * @param renewed ids of the claims whose lease started anew
  * @param lost ids of the claims that the store does not hold, and why, as far as it can tell
+ * @param refused ids of the claims that the store answered with an error, and that error, in words for a user
  */
-public record RenewalResult(Set<String> renewed, Map<String, LossReason> lost) {
+public record RenewalResult(Set<String> renewed, Map<String, LossReason> lost, Map<String, Throwable> refused) {
 
     /**
      * Takes unmodifiable copies.
      *
      * @param renewed ids still held
      * @param lost ids no longer held
+     * @param refused ids of which the store said that it could not tell
      */
     public RenewalResult {
         renewed = Set.copyOf(renewed);
         lost = Map.copyOf(lost);
+        refused = Map.copyOf(refused);
+    }
+
+    /**
+     * Of a store that refused nothing.
+     *
+     * @param renewed ids still held
+     * @param lost ids no longer held
+     */
+    public RenewalResult(Set<String> renewed, Map<String, LossReason> lost) {
+        this(renewed, lost, Map.of());
+    }
+
+    /**
+     * Joins the answers about two parts of the claims.
+     *
+     * @param other about claims that this one says nothing of
+     * @return about all of them
+     */
+    public RenewalResult and(RenewalResult other) {
+        Set<String> bothRenewed = new HashSet<>(renewed);
+        bothRenewed.addAll(other.renewed);
+        Map<String, LossReason> bothLost = new HashMap<>(lost);
+        bothLost.putAll(other.lost);
+        Map<String, Throwable> bothRefused = new HashMap<>(refused);
+        bothRefused.putAll(other.refused);
+        return new RenewalResult(bothRenewed, bothLost, bothRefused);
     }
 }

@@ -5,8 +5,10 @@ import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -20,13 +22,13 @@ import org.slf4j.LoggerFactory;
 final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
     private static final Logger log = LoggerFactory.getLogger(Dispatch.class);
-    private static final String[] NONE = {};
 
     private final RedisClusterAsyncCommands<String, String> commands;
     private final List<Evaluation> calls;
     private final RedisScript script;
-    private final String[] keys;
-    private final String[] args;
+    private final List<String> keys;
+    private final List<String> args;
+    private final List<CountedArgs> sent = new ArrayList<>(1);
     private boolean withBody;
 
     /** @param calls not empty; if there are several, they all {@linkplain Evaluation#joins join} and share a slot */
@@ -36,20 +38,26 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         Evaluation first = calls.get(0);
         this.script = first.script;
         if (calls.size() == 1) {
-            this.keys = first.keys.toArray(NONE);
-            this.args = first.args.toArray(NONE);
+            this.keys = first.keys;
+            this.args = first.args;
         } else {
             RedisBatch batch = new RedisBatch();
             calls.forEach(call -> batch.add(call.keys, call.args));
-            this.keys = batch.keys().toArray(NONE);
-            this.args = batch.args().toArray(NONE);
+            this.keys = batch.keys();
+            this.args = batch.args();
         }
     }
 
     /** The caller handles what this throws. */
     void send() {
-        commands.<List<Object>>evalsha(script.sha1(), ScriptOutputType.MULTI, keys, args)
-                .whenComplete(this);
+        send(CommandType.EVALSHA, script.sha1());
+    }
+
+    private void send(CommandType command, String name) {
+        CountedArgs words = new CountedArgs();
+        words.add(name).add(keys.size()).addKeys(keys).addValues(args);
+        sent.add(words);
+        commands.dispatch(command, new NestedMultiOutput<>(Utf8.CODEC), words).whenComplete(this);
     }
 
     @Override
@@ -57,15 +65,14 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         if (error instanceof RedisNoScriptException && !withBody) {
             withBody = true;
             try {
-                commands.<List<Object>>eval(script.body(), ScriptOutputType.MULTI, keys, args)
-                        .whenComplete(this);
+                send(CommandType.EVAL, script.body());
             } catch (Throwable e) {
                 failed(calls, e);
             }
         } else if (error != null || reply == null) {
             failed(calls, error == null ? new RedisException("no answer to a script") : error);
         } else if (calls.size() == 1) {
-            tell(calls.get(0), () -> calls.get(0).answered(reply));
+            tell(calls.get(0), () -> answered(calls.get(0), reply));
         } else {
             for (int i = 0; i < calls.size(); i++) {
                 Evaluation call = calls.get(i);
@@ -85,16 +92,17 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
     }
 
     @SuppressWarnings("unchecked") // an array of the script's
-    private static void answered(Evaluation call, Object reply) {
-        if (reply instanceof List<?> answer) {
-            call.answered((List<Object>) answer);
+    private void answered(Evaluation call, Object reply) {
+        if (!(reply instanceof List<?>) && !(reply instanceof Long)) {
+            call.failed(new RedisCommandExecutionException(String.valueOf(reply)));
             return;
         }
-        if (reply instanceof Long number) {
-            call.answered(List.of(number));
-            return;
+        List<Object> answer = reply instanceof List<?> array ? (List<Object>) array : List.of(reply);
+        if (sent.stream().anyMatch(CountedArgs::isRepeated) && RedisBatch.isOpen(call.args, answer)) {
+            call.failed(RedisBatch.open());
+        } else {
+            call.answered(answer);
         }
-        call.failed(new RedisCommandExecutionException(String.valueOf(reply)));
     }
 
     static void failed(List<Evaluation> calls, Throwable error) {

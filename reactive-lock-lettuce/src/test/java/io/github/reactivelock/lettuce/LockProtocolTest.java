@@ -13,10 +13,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,8 @@ import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockProtocolTest {
 
@@ -83,6 +87,61 @@ class LockProtocolTest {
                 .isInstanceOf(ClaimResult.Busy.class);
         eventually("whoever lives is served", () -> ask(backend, alive) instanceof ClaimResult.Granted);
         assertThat(fixture.redis.zcard("{reactivelock:a}:queue")).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 99, 100, 101, 450})
+    void aTryFindsAFreeLockBehindHoweverManyDeadPlaces(int places) {
+        leaveDead(places);
+
+        take(backend, attempt());
+        assertThat(fixture.redis.exists("{reactivelock:a}:queue")).isZero();
+    }
+
+    @Test
+    void aTryForAShareAndAVoteFindAFreeLockBehindDeadPlaces() {
+        leaveDead(250);
+        Claim share = share(Share.ONE);
+        take(backend, share);
+        assertThat(release(backend, share)).isTrue();
+
+        leaveDead(250);
+        QuorumNode node = (QuorumNode) backend;
+        assertThat(node.vote(attempt(), 0, 0).block().result()).isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    /** A hundred of them are counted off a call; the one that lives keeps the mark that the lock is shared. */
+    @Test
+    void aTryFindsTheRoomOfHoweverManyPermitsWhoseLeasesAreOver() {
+        Share permit = Share.permits(1, 451);
+        for (int i = 0; i < 451; i++) {
+            take(backend, share(permit));
+        }
+        List<String> holders = fixture.redis.zrange("{reactivelock:a}:queue", 0, -1);
+        holders.subList(1, 451).forEach(id -> fixture.redis.zadd("{reactivelock:a}:queue", -1, id));
+
+        assertThat(((LockInfo.Held) backend.inspect("a").block()).shares().units())
+                .isEqualTo(1);
+        take(backend, share(Share.permits(450, 451)));
+    }
+
+    private static Claim share(Share share) {
+        Claim attempt = attempt();
+        return new Claim("a", attempt.id(), "a share", LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, share);
+    }
+
+    /** The lock is free, and before all who ask now are claims of a process that has ended. */
+    private void leaveDead(int places) {
+        Claim owner = claim("a");
+        take(backend, owner);
+        for (int i = 0; i < places; i++) {
+            queue(backend, claim("a"));
+        }
+        String waiters = "{reactivelock:a}:waiters";
+        fixture.redis
+                .hgetall(waiters)
+                .forEach((id, waiter) -> fixture.redis.hset(waiters, id, waiter.replaceFirst(" \\d+ ", " 1 ")));
+        fixture.redis.del("{reactivelock:a}");
     }
 
     @Test

@@ -7,7 +7,7 @@ public final class RedisBackendOptions {
 
     private static final RedisBackendOptions DEFAULTS =
             new RedisBackendOptions("reactivelock", 0, Duration.ZERO, false);
-    private static final String ALLOWED = "[A-Za-z0-9._-]{1,64}";
+    private static final String ALLOWED = "[A-Za-z0-9._:-]{1,64}";
 
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
@@ -33,7 +33,7 @@ public final class RedisBackendOptions {
     }
 
     /**
-     * What the names of all Redis keys and channels begin with; the keys have a brace before it.
+     * What the names of all Redis keys and channels begin with; unless it has a colon, the keys have a brace before it.
      *
      * @return never empty
      */
@@ -43,15 +43,18 @@ public final class RedisBackendOptions {
 
     /**
      * Keeps locks apart from those of another application on the same database. All processes that share a lock need
-     * the same prefix.
+     * the same prefix. Keys are named {@code {prefix:KEY}}. A prefix with a colon in it stands before the brace as it is:
+     * with {@code orders:locks:} all keys and channels begin so, for a Redis user that may use {@code ~orders:*} and
+     * {@code &orders:*} only. Then the tokens of {@link RedisLockBackend#fencingGuard} begin so too, and all who guard one
+     * key need the same prefix.
      *
-     * @param prefix 1 to 64 letters, digits, dots, underscores and hyphens
+     * @param prefix 1 to 64 letters, digits, dots, underscores, hyphens and colons
      * @return a copy with this prefix
      */
     public RedisBackendOptions withPrefix(String prefix) {
         if (!prefix.matches(ALLOWED)) {
-            throw new IllegalArgumentException("prefix must be 1 to 64 letters, digits, '.', '_' or '-' but is '"
-                    + prefix + "'; a colon would let two prefixes name the same lock");
+            throw new IllegalArgumentException(
+                    "prefix must be 1 to 64 letters, digits, '.', '_', '-' or ':' but is '" + prefix + "'");
         }
         return new RedisBackendOptions(prefix, replicas, replicaTimeout, shardedChannels);
     }

@@ -15,7 +15,10 @@ public final class RedisBatch {
     public static final int MOST_CALLS = 64;
 
     private static final Set<String> NOT_OF_ONE_LOCK =
-            Set.of("renew", "renew-shares", "foreign", "memory", "scan", "primaries");
+            Set.of("batch", "renew", "renew-shares", "foreign", "memory", "scan", "primaries");
+
+    /** Verbs that say whether they found something, which the first of two finds and the second does not. */
+    private static final Set<String> FIND_ONCE = Set.of("release", "keep", "force");
 
     private final List<String> keys = new ArrayList<>();
     private final List<String> args = new ArrayList<>();
@@ -32,6 +35,27 @@ public final class RedisBatch {
      */
     public static boolean takes(RedisScript script, List<String> args) {
         return script.sha1().equals(RedisScript.LOCK.sha1()) && !NOT_OF_ONE_LOCK.contains(args.get(0));
+    }
+
+    /**
+     * Whether an answer leaves open what a call did, if it was sent more than once because its connection broke: a second
+     * release finds nothing where the first one was carried out. A connection then fails the call with {@link #open()}.
+     *
+     * @param args the call's arguments
+     * @param answer what the server said
+     * @return false if the answer says it all
+     */
+    public static boolean isOpen(List<String> args, List<Object> answer) {
+        return FIND_ONCE.contains(args.get(0)) && answer.equals(List.of(0L));
+    }
+
+    /**
+     * What such a call fails with.
+     *
+     * @return an error in words for a user
+     */
+    public static RuntimeException open() {
+        return new IllegalStateException(RedisFailure.SENT_AGAIN);
     }
 
     /**

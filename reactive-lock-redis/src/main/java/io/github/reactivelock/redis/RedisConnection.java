@@ -57,7 +57,8 @@ public interface RedisConnection {
      * Runs a script by its digest, and by its body where the server does not know it. Cold. Commands leave in the order
      * of subscription without awaiting each other's answers. Cancelling only forgets the answer: a command that was
      * subscribed is sent, since what comes behind it may depend on it. Calls that are about to leave together may be joined
-     * to a {@link RedisBatch}.
+     * to a {@link RedisBatch}. A call that was sent more than once fails where its answer {@linkplain RedisBatch#isOpen leaves
+     * open} what it did.
      *
      * @param script what to run
      * @param keys the keys it touches; on a cluster they share a slot

@@ -41,8 +41,18 @@ final class RedisFailure extends RuntimeException {
     private static final String AS_A_CLUSTER =
             "connect to it as to a cluster (connectCluster, in Vert.x RedisClientType.CLUSTER)";
 
+    /** What a connection says of an answer that leaves open what was done. */
+    static final String SENT_AGAIN = "what was sent again found nothing";
+
+    private static final String INSTEAD_OF_A_BRACE =
+            "; or use a prefix with a colon, with which keys begin instead of with a brace";
+
     // The first that fits counts, so what a server said stands before how a connection ended.
     private static final List<Remedy> REMEDIES = List.of(
+            Remedy.of(
+                    "may have done it: the connection broke before the answer, and {said}, so it is not known; look at the"
+                            + " lock with inspect",
+                    SENT_AGAIN),
             Remedy.of("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
             Remedy.of(
                     "refuses the user or the password (WRONGPASS): check those in the URI",
@@ -53,8 +63,8 @@ final class RedisFailure extends RuntimeException {
                     "without any password configured",
                     "no password is set"),
             Remedy.of(
-                    "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{{prefix}:* &{prefix}:*"
-                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time",
+                    "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{keys}* &{channels}*"
+                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time{brace}",
                     "NOPERM",
                     "The user executing the script"),
             Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
@@ -144,7 +154,8 @@ final class RedisFailure extends RuntimeException {
         if (text.contains("NOPERM")) {
             return new SignalsRefusedException(
                     server + "does not let this user listen to channel '" + channel + "' (" + text
-                            + "): allow it with ACL SETUSER <user> &" + prefix + ":* +subscribe +unsubscribe",
+                            + "): allow it with ACL SETUSER <user> &" + RedisKeyLayout.permittedChannels(prefix)
+                            + "* +subscribe +unsubscribe",
                     error);
         }
         return new RedisFailure(server + advice(connection, prefix, error), error);
@@ -178,9 +189,19 @@ final class RedisFailure extends RuntimeException {
         return words(error).contains("WRONGTYPE");
     }
 
+    /** Whether something that is no lock stands in the place of one. */
+    static boolean isForeign(Throwable error) {
+        return isWrongType(error) || !foreignKey(error).isEmpty();
+    }
+
     /** Whether the server said that it will be served again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
         return PASSING.contains(RedisScript.errorCode(words(error)));
+    }
+
+    /** Whether the server refused a call because of one of its keys, whatever else the call is about. */
+    static boolean isOfOneKey(Throwable error) {
+        return RedisScript.errorCode(words(error)).equals("NOPERM");
     }
 
     private static String advice(RedisConnection connection, String prefix, Throwable error) {
@@ -191,7 +212,9 @@ final class RedisFailure extends RuntimeException {
             if (said.isPresent()) {
                 return remedy.advice
                         .replace("{database}", Integer.toString(connection.database()))
-                        .replace("{prefix}", prefix)
+                        .replace("{keys}", RedisKeyLayout.permitted(prefix))
+                        .replace("{channels}", RedisKeyLayout.permittedChannels(prefix))
+                        .replace("{brace}", RedisKeyLayout.permitted(prefix).startsWith("{") ? INSTEAD_OF_A_BRACE : "")
                         .replace("{said}", said.get());
             }
         }

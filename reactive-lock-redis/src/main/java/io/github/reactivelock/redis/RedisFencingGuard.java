@@ -15,19 +15,24 @@ import reactor.core.publisher.Mono;
  * lock.withLock("account:7", held -> guard.write("account:7", held.fencingToken(), "SET", "99"));
  * }</pre>
  *
- * <p>The token stays in a key of its own beside it, {@code {KEY}:fence} for a key without braces, until it is deleted
- * it; then an old token would pass again.
+ * <p>The token stays in a key of its own in the same slot, {@code {KEY}:fence} for a key without braces, until that is
+ * deleted; then an old token would pass again. Where {@linkplain RedisBackendOptions#withPrefix the prefix} has a colon, the
+ * prefix and {@code !fence:} stand before that.
  * It helps only if every writer of the key goes through a guard.
  */
 public final class RedisFencingGuard {
 
     private static final RedisScript SCRIPT = RedisScript.load("guard.lua");
-    private static final Pattern TOKEN_KEY = Pattern.compile("\\{[^}]+}:fence(:.*)?", Pattern.DOTALL);
+    private static final Pattern TOKEN_KEY =
+            Pattern.compile("([A-Za-z0-9._:-]+!fence:)?\\{[^}]+}:fence(:.*)?", Pattern.DOTALL);
 
     private final RedisConnection connection;
+    private final String prefix;
 
-    RedisFencingGuard(RedisConnection connection) {
+    /** @param prefix of the backend's names */
+    RedisFencingGuard(RedisConnection connection, String prefix) {
         this.connection = connection;
+        this.prefix = prefix;
     }
 
     /**
@@ -70,7 +75,7 @@ public final class RedisFencingGuard {
         List<String> args = new ArrayList<>(List.of(kind + fencingToken, command));
         args.addAll(List.of(arguments));
         return connection
-                .eval(SCRIPT, List.of(key, tokenKey(key)), args)
+                .eval(SCRIPT, List.of(key, RedisKeyLayout.fences(prefix) + tokenKey(key)), args)
                 .onErrorMap(error -> RedisFailure.explain(connection, key, error))
                 .flatMap(answer -> read(key, fencingToken, answer));
     }

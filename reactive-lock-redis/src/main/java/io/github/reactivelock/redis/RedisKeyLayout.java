@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The names of keys and channels. All keys of a lock are {@code {prefix:KEY}} and what hangs off it by a colon, so that
  * they share a cluster's slot; KEY is the user's key with braces, percent signs and control characters escaped, so that
- * no two keys meet and none breaks out of the braces.
+ * no two keys meet and none breaks out of the braces. A prefix with a colon stands before the braces, {@code
+ * prefix:{KEY}}, for servers that give each application the keys that begin with its name. No two prefixes meet: names of
+ * the first form begin with a brace, and of the second form all before the brace is the prefix.
  */
 final class RedisKeyLayout {
 
@@ -25,13 +27,37 @@ final class RedisKeyLayout {
     }
 
     private RedisKeyLayout(String prefix, String space) {
-        this.opening = "{" + prefix + ":";
+        this.opening = opening(prefix);
         this.space = space;
     }
 
-    /** With channels in the slots of their locks; the script knows them by this ending. */
+    /** With channels in the slots of their locks; the script knows them by this mark, which no prefix has. */
     static RedisKeyLayout ofShards(String prefix) {
-        return new RedisKeyLayout(prefix, prefix + ":shard");
+        return new RedisKeyLayout(prefix, prefix + ":!shard");
+    }
+
+    /** What all keys of locks begin with. */
+    static String opening(String prefix) {
+        return isOutside(prefix) ? prefix + "{" : "{" + prefix + ":";
+    }
+
+    /** What the key of a guard's token begins with, before the braces. */
+    static String fences(String prefix) {
+        return isOutside(prefix) ? prefix + "!fence:" : "";
+    }
+
+    /** What all keys of a prefix begin with, as a permission of a Redis user has it. */
+    static String permitted(String prefix) {
+        return isOutside(prefix) ? prefix : "{" + prefix + ":";
+    }
+
+    /** What all channels of a prefix begin with, as a permission of a Redis user has it. */
+    static String permittedChannels(String prefix) {
+        return isOutside(prefix) ? prefix : prefix + ":";
+    }
+
+    private static boolean isOutside(String prefix) {
+        return prefix.indexOf(':') >= 0;
     }
 
     String owner(String key) {

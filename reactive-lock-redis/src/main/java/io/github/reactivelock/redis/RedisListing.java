@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -20,6 +22,7 @@ import reactor.core.publisher.Mono;
  */
 record RedisListing(RedisConnection connection, RedisKeyLayout names, Function<String, Mono<LockInfo>> inspect) {
 
+    private static final Logger log = LoggerFactory.getLogger(RedisListing.class);
     private static final String BEGINNING = "0";
     /** A key whose slot is not the first one, unless there is but one part of the store. */
     private static final String ANYWHERE = "reactive-lock";
@@ -44,10 +47,18 @@ record RedisListing(RedisConnection connection, RedisKeyLayout names, Function<S
         String next = left.isEmpty() ? "" : String.join(",", left) + ":" + cursor;
         return Flux.fromIterable(new HashSet<>(reply.subList(0, reply.size() - 1)))
                 .mapNotNull(name -> key(prefix, String.valueOf(name)))
-                .flatMap(inspect, AT_ONCE)
+                .flatMap(
+                        key -> inspect.apply(key).onErrorResume(RedisFailure::isForeign, RedisListing::isNoLock),
+                        AT_ONCE)
                 .ofType(LockInfo.Held.class)
                 .collectList()
                 .map(held -> new LockPage(held, next));
+    }
+
+    /** What stands in the place of a lock and is none is no reason to show no other. */
+    private static Mono<LockInfo> isNoLock(Throwable error) {
+        log.warn("{}; it is left out of the list of locks", error.getMessage());
+        return Mono.empty();
     }
 
     /** Null if the name is none of ours. */

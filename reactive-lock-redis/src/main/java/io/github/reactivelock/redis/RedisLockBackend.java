@@ -18,13 +18,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * Locks in Redis 6.2 and 7 over any {@link RedisConnection}. A module that brings a client library extends this class.
  *
  * <ol>
- *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}} holds the owner and
- *       expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
+ *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}}, or {@code prefix:{KEY}} if
+ *       the prefix has a colon, holds the owner and expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
  *       expire with the last of them; {@code :token} holds the last fencing token and, while a client watches, the channel
  *       for changes. It expires ten minutes after the last grant, or after the clock has come to a token that is ahead
  *       of it. Nothing is without an expiry. The first and the last have a plus sign while there may be a queue or a watcher,
@@ -79,6 +80,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisRenewals renewals;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
+    private final Scheduler timer;
     private volatile boolean heard;
 
     /**
@@ -88,6 +90,11 @@ public abstract class RedisLockBackend implements QuorumNode {
      * @param options how locks are laid out
      */
     protected RedisLockBackend(RedisConnection connection, RedisBackendOptions options) {
+        this(connection, options, DriverThreads.timer());
+    }
+
+    RedisLockBackend(RedisConnection connection, RedisBackendOptions options, Scheduler timer) {
+        this.timer = timer;
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
         this.names = options.hasShardedChannels()
@@ -142,7 +149,7 @@ public abstract class RedisLockBackend implements QuorumNode {
                         verb,
                         ScriptCalls.units(share),
                         ScriptCalls.capacity(share));
-        Mono<ClaimResult> answer = reply.map(said -> RedisReplies.claim(claim, said));
+        Mono<ClaimResult> answer = calls.decided(reply).map(said -> RedisReplies.claim(claim, said));
         if (shards != null) {
             return shards.asked(claim, answer);
         }
@@ -154,17 +161,17 @@ public abstract class RedisLockBackend implements QuorumNode {
         String mode = claim.mode().name();
         String place = Long.toString(ticket);
         Share share = claim.share();
-        return calls.run(
-                        claim.key(),
-                        "vote",
-                        who(claim),
-                        ScriptCalls.millis(claim),
-                        mode,
-                        place,
-                        ScriptCalls.units(share),
-                        ScriptCalls.capacity(share),
-                        counted(proposal))
-                .map(reply -> RedisReplies.vote(claim, reply));
+        Mono<List<Object>> reply = calls.run(
+                claim.key(),
+                "vote",
+                who(claim),
+                ScriptCalls.millis(claim),
+                mode,
+                place,
+                ScriptCalls.units(share),
+                ScriptCalls.capacity(share),
+                counted(proposal));
+        return calls.decided(reply).map(said -> RedisReplies.vote(claim, said));
     }
 
     @Override
@@ -246,7 +253,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         Mono<LockEvent> snapshot = watch.map(reply -> snapshot(key, reply));
         // A watcher that lost the mark (a flushed server, for example) may have missed events, and only then looks
         // again.
-        Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, DriverThreads.timer())
+        Flux<LockEvent> afterLoss = Flux.interval(MARK_RENEWAL, timer)
                 .onBackpressureDrop()
                 .concatMap(tick -> watch.onErrorComplete().filter(RedisReplies::flag))
                 .map(reply -> snapshot(key, reply));
@@ -262,7 +269,7 @@ public abstract class RedisLockBackend implements QuorumNode {
      * @return a guard that needs no closing
      */
     public final RedisFencingGuard fencingGuard() {
-        return new RedisFencingGuard(connection);
+        return new RedisFencingGuard(connection, prefix);
     }
 
     @Override

@@ -2,14 +2,12 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +21,7 @@ final class RedisRenewals {
 
     static final int AT_ONCE = 500;
     private static final Duration LONGEST = Duration.ofSeconds(1);
+    private static final RenewalResult UNKNOWN = new RenewalResult(Set.of(), Map.of());
 
     private final RedisConnection connection;
     private final RedisKeyLayout names;
@@ -51,21 +50,32 @@ final class RedisRenewals {
     /** All at once, and not for longer than leaves time to ask again: a dead shard must not hold up the others. */
     private Mono<RenewalResult> parts(List<List<Claim>> batches, List<Claim> held) {
         return Mono.defer(() -> {
-            Set<String> renewed = new HashSet<>();
-            Map<String, LossReason> lost = new HashMap<>();
+            AtomicReference<RenewalResult> known = new AtomicReference<>(UNKNOWN);
             AtomicReference<Throwable> failure = new AtomicReference<>();
             return Flux.fromIterable(batches)
-                    .flatMap(part -> batch(part).doOnError(failure::set).onErrorComplete(), batches.size(), 1)
-                    .takeUntilOther(Mono.delay(patience(held), DriverThreads.timer()))
-                    .doOnNext(part -> {
-                        renewed.addAll(part.renewed());
-                        lost.putAll(part.lost());
-                    })
+                    .flatMap(
+                            part -> batch(part)
+                                    .doOnError(failure::set)
+                                    .onErrorResume(error -> Mono.just(refused(part, error))),
+                            batches.size(),
+                            1)
+                    .takeUntilOther(Pauses.ofThisProcess().silence(patience(held)))
+                    .doOnNext(part -> known.set(known.get().and(part)))
                     // A part that failed says nothing about the others, unless there is no other.
-                    .then(Mono.defer(() -> renewed.isEmpty() && lost.isEmpty() && failure.get() != null
-                            ? Mono.error(failure.get())
-                            : Mono.just(new RenewalResult(renewed, lost))));
+                    .then(Mono.defer(() -> says(known.get()) || failure.get() == null
+                            ? Mono.just(known.get())
+                            : Mono.error(failure.get())));
         });
+    }
+
+    static RenewalResult refused(List<Claim> part, Throwable error) {
+        Map<String, Throwable> refused = new HashMap<>();
+        part.forEach(claim -> refused.put(claim.id(), error));
+        return new RenewalResult(Set.of(), Map.of(), refused);
+    }
+
+    private static boolean says(RenewalResult answer) {
+        return !answer.renewed().isEmpty() || !answer.lost().isEmpty();
     }
 
     private List<List<Claim>> batches(List<Claim> held) {

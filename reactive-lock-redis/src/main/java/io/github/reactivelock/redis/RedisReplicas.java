@@ -4,13 +4,14 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -70,6 +71,10 @@ final class RedisReplicas {
 
     private Mono<RenewalResult> confirmed(Claim claim) {
         return renew(List.of(claim))
+                .flatMap(known -> {
+                    Throwable refusal = known.refused().get(claim.id());
+                    return refusal == null ? Mono.just(known) : Mono.error(refusal);
+                })
                 .filter(known -> known.renewed().contains(claim.id()))
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the grant was forgotten by a fail-over")));
     }
@@ -108,8 +113,8 @@ final class RedisReplicas {
             }
         };
         try {
-            Disposable unused = question.apply(claims)
-                    .timeout(limit, DriverThreads.timer())
+            Disposable unused = Pauses.ofThisProcess()
+                    .timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),
@@ -118,6 +123,10 @@ final class RedisReplicas {
             failed(round, e);
             next.run();
         }
+    }
+
+    private static TimeoutException silence() {
+        return new TimeoutException("the server did not answer");
     }
 
     private static void failed(List<Request> round, Throwable error) {

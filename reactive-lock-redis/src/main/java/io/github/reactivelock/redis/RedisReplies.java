@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class RedisReplies {
 
     private static final long HIGHEST_TOKEN = Long.MAX_VALUE >> LockBackend.PASS_BITS;
+    private static final long UNDECIDED = -1;
     private static final String TOKEN = "([1-9][0-9]{0,15})";
     /** Of a share. */
     private static final String UNITS = "(?:/([1-9][0-9]{0,9}))?";
@@ -40,6 +41,24 @@ final class RedisReplies {
     private static final Pattern RELEASED = Pattern.compile("released " + TOKEN + UNITS);
 
     private RedisReplies() {}
+
+    /**
+     * Whether the answer to a claim or a vote is one. Behind a great many dead claims the script says that it has to be asked
+     * again, so that the server is not kept from others.
+     */
+    static boolean isDecided(List<Object> reply) {
+        return number(reply, 0) != UNDECIDED;
+    }
+
+    /** The answer to a batch of one call, of which an error is answered with its text. */
+    @SuppressWarnings("unchecked") // an array of the script's
+    static List<Object> only(List<Object> reply) {
+        Object answer = reply.get(0);
+        if (answer instanceof String error) {
+            throw new IllegalStateException(error);
+        }
+        return answer instanceof List<?> ? (List<Object>) answer : List.of(answer);
+    }
 
     /** The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before it. */
     static ClaimResult claim(Claim claim, List<Object> reply) {
@@ -72,11 +91,17 @@ final class RedisReplies {
                 firstWaiting < 0 ? Vote.NOBODY : firstWaiting);
     }
 
+    /** What is refused about a claim is answered with the error's text. */
     static RenewalResult renewal(List<Claim> held, List<Object> reply) {
         Set<String> renewed = new HashSet<>();
         Map<String, LossReason> lost = new HashMap<>();
+        Map<String, Throwable> refused = new HashMap<>();
         for (int i = 0; i < held.size(); i++) {
             String id = held.get(i).id();
+            if (i < reply.size() && reply.get(i) instanceof String error) {
+                refused.put(id, new IllegalStateException(error));
+                continue;
+            }
             int outcome = (int) number(reply, i);
             switch (outcome) {
                 case 1 -> renewed.add(id);
@@ -85,7 +110,7 @@ final class RedisReplies {
                 default -> throw strange(reply);
             }
         }
-        return new RenewalResult(renewed, lost);
+        return new RenewalResult(renewed, lost, refused);
     }
 
     /** The first number of the answers to release, force and watch. */

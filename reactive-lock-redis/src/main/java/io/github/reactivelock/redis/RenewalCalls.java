@@ -2,13 +2,10 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -35,12 +32,40 @@ final class RenewalCalls {
         }
         List<Claim> shares =
                 batch.stream().filter(claim -> !claim.share().isWhole()).toList();
-        return whole.isEmpty()
-                ? ask("renew-shares", shares)
-                : Flux.concat(ask("renew", whole), ask("renew-shares", shares)).reduce(RenewalCalls::both);
+        if (whole.isEmpty()) {
+            return ask("renew-shares", shares);
+        }
+        // One that fails says nothing of the other, unless both do.
+        return ask("renew", whole)
+                .flatMap(answer -> ask("renew-shares", shares)
+                        .map(answer::and)
+                        .onErrorResume(
+                                error -> !RedisFailure.isPassing(error),
+                                error -> Mono.just(answer.and(RedisRenewals.refused(shares, error)))))
+                .onErrorResume(
+                        error -> !RedisFailure.isPassing(error),
+                        error -> ask("renew-shares", shares)
+                                .map(answer -> answer.and(RedisRenewals.refused(whole, error))));
     }
 
+    /**
+     * A key that the user may not touch has the whole call refused, and nothing says which one it is, so the halves are asked
+     * by themselves.
+     */
     private Mono<RenewalResult> ask(String verb, List<Claim> claims) {
+        int half = claims.size() / 2;
+        return askTogether(verb, claims)
+                .onErrorResume(
+                        error -> half > 0 && RedisFailure.isOfOneKey(error),
+                        error -> Flux.just(claims.subList(0, half), claims.subList(half, claims.size()))
+                                .flatMap(part -> ask(verb, part)
+                                        .onErrorResume(
+                                                RedisFailure::isOfOneKey,
+                                                refusal -> Mono.just(RedisRenewals.refused(part, refusal))))
+                                .reduce(RenewalResult::and));
+    }
+
+    private Mono<RenewalResult> askTogether(String verb, List<Claim> claims) {
         List<String> keys = new ArrayList<>(claims.size());
         List<String> args = new ArrayList<>(2 * claims.size() + 1);
         args.add(verb);
@@ -53,7 +78,22 @@ final class RenewalCalls {
                 ? calls.renew(keys, args)
                 : calls.renewAndWait(keys, args, options).doOnNext(this::checkReplicas);
         return answer.onErrorMap(error -> RedisFailure.explain(connection, options.prefix(), error))
-                .map(reply -> RedisReplies.renewal(claims, reply));
+                .flatMap(reply -> explained(claims, RedisReplies.renewal(claims, reply)));
+    }
+
+    /** With the reasons of what was refused in words for a user. */
+    private Mono<RenewalResult> explained(List<Claim> claims, RenewalResult answer) {
+        if (answer.refused().isEmpty()) {
+            return Mono.just(answer);
+        }
+        return Flux.fromIterable(claims)
+                .filter(claim -> answer.refused().containsKey(claim.id()))
+                .flatMap(claim -> calls.reason(
+                                names.all(claim.key()),
+                                Objects.requireNonNull(answer.refused().get(claim.id())))
+                        .map(reason -> Map.entry(claim.id(), reason)))
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+                .map(reasons -> new RenewalResult(answer.renewed(), answer.lost(), reasons));
     }
 
     private void checkReplicas(List<Object> reply) {
@@ -61,13 +101,5 @@ final class RenewalCalls {
         if (have < options.replicas()) {
             throw RedisFailure.replicas(connection, have, options);
         }
-    }
-
-    private static RenewalResult both(RenewalResult one, RenewalResult other) {
-        Set<String> renewed = new HashSet<>(one.renewed());
-        renewed.addAll(other.renewed());
-        Map<String, LossReason> lost = new HashMap<>(one.lost());
-        lost.putAll(other.lost());
-        return new RenewalResult(renewed, lost);
     }
 }

@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Arrays;
@@ -37,36 +38,58 @@ final class ScriptCalls {
         return connection.eval(script, keys, arguments).onErrorResume(error -> again(keys, arguments, error));
     }
 
+    /** A claim or a vote, asked again behind a hundred dead claims each time, until it is decided. */
+    Mono<List<Object>> decided(Mono<List<Object>> question) {
+        return question.flatMap(reply -> RedisReplies.isDecided(reply)
+                ? Mono.just(reply)
+                : question.repeat().filter(RedisReplies::isDecided).next());
+    }
+
     private Mono<List<Object>> again(List<String> keys, List<String> arguments, Throwable error) {
+        if (RedisFailure.isOfOneKey(error)) {
+            return alone(keys, arguments).onErrorResume(last -> explained(keys, last));
+        }
         if (!RedisFailure.isPassing(error)) {
             return explained(keys, error);
         }
-        long until = System.nanoTime() + PASSING.toNanos();
+        Pauses pauses = Pauses.ofThisProcess();
+        long until = pauses.now() + PASSING.toNanos();
         Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
                 .scheduler(DriverThreads.timer())
-                .filter(last -> RedisFailure.isPassing(last) && System.nanoTime() - until < 0);
+                .filter(last -> RedisFailure.isPassing(last) && pauses.now() - until < 0);
         return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
                 .onErrorResume(last -> explained(keys, last));
     }
 
+    /** Joined with no other call: a key that the user may not touch has all calls refused that leave with it. */
+    private Mono<List<Object>> alone(List<String> keys, List<String> arguments) {
+        RedisBatch one = new RedisBatch();
+        one.add(keys, arguments);
+        return connection.eval(script, one.keys(), one.args()).map(RedisReplies::only);
+    }
+
     private Mono<List<Object>> explained(List<String> keys, Throwable error) {
+        return reason(keys, error).flatMap(Mono::error);
+    }
+
+    /** Why something about a lock was refused, in words for a user. */
+    Mono<Throwable> reason(List<String> keys, Throwable error) {
         String foreign = RedisFailure.foreignKey(error);
         if (!foreign.isEmpty()) {
-            return Mono.error(RedisFailure.foreign(connection, foreign, "string of another form", error));
+            return Mono.just(RedisFailure.foreign(connection, foreign, "string of another form", error));
         }
         Throwable explained = RedisFailure.explain(connection, prefix, error);
         if (!RedisFailure.isWrongType(error)) {
-            return Mono.error(explained);
+            return Mono.just(explained);
         }
         // The server does not say which key it meant.
         return connection
                 .eval(script, keys, arguments("foreign", TYPES.toArray(String[]::new)))
-                .onErrorMap(ignored -> explained)
-                .flatMap(reply -> Mono.error(
-                        reply.isEmpty()
-                                ? explained
-                                : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error)));
+                .<Throwable>map(reply -> reply.isEmpty()
+                        ? explained
+                        : RedisFailure.foreign(connection, "" + reply.get(0), "" + reply.get(1), error))
+                .onErrorReturn(explained);
     }
 
     /** The renewal of several locks of one slot: the verb, and what it needs. */

@@ -36,53 +36,75 @@ local function voted(answer, value, first)
   return { answer, value, string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0), first }
 end
 
-if ARGV[1] == 'renew' then
-  local RENEWED, MISSING, OTHER = 1, 2, 3
+-- Renews several locks, each answered for itself. What is refused about one is answered with the error's text and leaves the
+-- others alone; that the server is a replica is said of all.
+local function renew_each(count, renew)
   local answers = {}
-  for i, key in ipairs(KEYS) do
-    local id, lease = ARGV[2 * i], ARGV[2 * i + 1]
-    local value = redis.pcall('GET', key) -- one key that holds something else must not stop the others
-    if not value then
-      answers[i] = MISSING
-    elseif type(value) == 'string' and string.sub(value, 1, #id + 1) == id .. ' ' then
-      call('PEXPIRE', key, lease)
-      answers[i] = RENEWED
-    else
-      answers[i] = OTHER
+  for i = 1, count do
+    local _, reply = pcall(renew, i)
+    if type(reply) == 'table' then
+      reply = reply.err
     end
+    if type(reply) == 'string' and string.find(reply, 'READONLY', 1, true) then
+      return redis.error_reply(reply)
+    end
+    answers[i] = reply
   end
   return answers
 end
 
+local RENEWED, MISSING, OTHER = 1, 2, 3
+
+if ARGV[1] == 'renew' then
+  return renew_each(#KEYS, function(i)
+    local key, id = KEYS[i], ARGV[2 * i]
+    local value = redis.pcall('GET', key)
+    if not value then
+      return MISSING
+    elseif type(value) == 'table' then
+      return string.find(value.err, 'WRONGTYPE', 1, true) and OTHER or value
+    elseif string.sub(value, 1, #id + 1) ~= id .. ' ' then
+      return OTHER
+    end
+    call('PEXPIRE', key, ARGV[2 * i + 1])
+    return RENEWED
+  end)
+end
+
+-- The owner's key of shares lasts for as long as any of them. A server refuses no write of it, nor any behind it for want of
+-- memory; so this goes before all that a hold needs.
+local function outlive(owner, lease)
+  call('PEXPIRE', owner, string.format('%.0f', math.max(call('PTTL', owner), lease)))
+end
+
 -- Of claims that share locks: the keys of owner, queue and waiters of each.
 if ARGV[1] == 'renew-shares' then
-  local RENEWED, MISSING, OTHER = 1, 2, 3
   local time = call('TIME')
   local now_ms = math.floor(((time[1] - 1577836800) * 1000000 + time[2]) / 1000)
-  local answers = {}
-  for i = 1, #KEYS / 3 do
+  return renew_each(#KEYS / 3, function(i)
     local owner, queue, waiters = KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i]
     local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
     local value = redis.pcall('GET', owner)
-    local score = type(value) == 'string' and string.byte(value) == 61 and call('ZSCORE', queue, id)
+    if type(value) == 'table' then
+      return string.find(value.err, 'WRONGTYPE', 1, true) and OTHER or value
+    end
+    local shared = value and string.byte(value) == 61
+    local score = shared and call('ZSCORE', queue, id)
     if score and tonumber(score) < -now_ms then
+      outlive(owner, lease)
       call('ZADD', queue, string.format('%.0f', -now_ms - lease), id)
-      for _, key in ipairs({ owner, queue, waiters }) do
+      for _, key in ipairs({ queue, waiters }) do
         if call('PTTL', key) < lease then
           call('PEXPIRE', key, lease)
         end
       end
-      answers[i] = RENEWED
-    elseif type(value) == 'string' and string.sub(value, 1, #id + 1) == id .. ' ' then
+      return RENEWED
+    elseif value and string.sub(value, 1, #id + 1) == id .. ' ' then
       call('PEXPIRE', owner, lease)
-      answers[i] = RENEWED
-    elseif not value or type(value) == 'string' and string.byte(value) == 61 then
-      answers[i] = MISSING
-    else
-      answers[i] = OTHER
+      return RENEWED
     end
-  end
-  return answers
+    return (shared or not value) and MISSING or OTHER
+  end)
 end
 
 if ARGV[1] == 'foreign' then
@@ -148,7 +170,7 @@ local function keep_share(owner, queue, waiters, held, kept, lease)
   for _, from in ipairs({ kept, held }) do
     local share, score = call('HGET', waiters, from), call('ZSCORE', queue, from)
     if share and string.byte(share) == 61 and score and tonumber(score) < -now_ms then
-      call('PEXPIRE', owner, string.format('%.0f', math.max(call('PTTL', owner), lease)))
+      outlive(owner, lease)
       call('ZREM', queue, from)
       call('HDEL', waiters, from)
       call('ZADD', queue, string.format('%.0f', -now_ms - lease), kept)
@@ -282,9 +304,12 @@ local function answer(verb, k, at)
   end
   local marked = used -- as the owner says
   local last_end = 0 -- of the shares' leases
+  local undecided = false -- so many were dead that the server would have been kept from others: there may be more
   if used then
     last_end = -(call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')[2] or 0)
-    for _, dead in ipairs(call('ZRANGEBYSCORE', QUEUE, string.format('%.0f', -now_ms), '(0', 'LIMIT', 0, MOST)) do
+    local most = verb == 'inspect' and -1 or MOST
+    for i, dead in ipairs(call('ZRANGEBYSCORE', QUEUE, string.format('%.0f', -now_ms), '(0', 'LIMIT', 0, most)) do
+      undecided = i == MOST
       used = used - (string.match(call('HGET', WAITERS, dead) or '', '^=(%d+)') or 0)
       if verb ~= 'inspect' then
         call('ZREM', QUEUE, dead)
@@ -373,13 +398,17 @@ local function answer(verb, k, at)
     return text
   end
 
-  -- The channels of a cluster's shards are in the slot of their lock.
+  -- The channels of a cluster's shards are in the slot of their lock. No prefix has the mark in it.
+  local function is_sharded(channel_name)
+    return string.find(channel_name, '^[^!{]*:!shard:')
+  end
+
   local function publish(to, message)
-    call(string.find(to, '^[^:]*:shard:') and 'SPUBLISH' or 'PUBLISH', to, message)
+    call(is_sharded(to) and 'SPUBLISH' or 'PUBLISH', to, message)
   end
 
   local function tell(to, message)
-    publish(string.find(to, '^[^:]*:shard:') and to .. ':' .. OWNER or to, message)
+    publish(is_sharded(to) and to .. ':' .. OWNER or to, message)
   end
 
   -- Has the owner's release and the next claim look for a queue and for watchers.
@@ -399,7 +428,7 @@ local function answer(verb, k, at)
     if string.byte(deadline) ~= ZERO then
       return false
     end
-    local sharded = string.find(to, '^[^:]*:shard:')
+    local sharded = is_sharded(to)
     local count = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', sharded and to .. ':' .. OWNER or to)
     return type(count) == 'table' and count[2] == 0 -- an error has no such field
   end
@@ -499,6 +528,7 @@ local function answer(verb, k, at)
     end
     local held = used and call('HGET', WAITERS, my_id)
     if held and string.byte(held) == EQUALS then
+      outlive(OWNER, tonumber(lease))
       call('ZADD', QUEUE, string.format('%.0f', -now_ms - lease), my_id)
       outlast(QUEUE, WAITERS, lease)
       last_end, marked = math.max(last_end, now_ms + lease), nil
@@ -524,6 +554,7 @@ local function answer(verb, k, at)
         left = tonumber(first.lease)
         served = served + 1
       end
+      undecided = undecided or first == false
       local mine = first and first.id == my_id
       if first == nil and not blocked then
         if first_deaf and call('ZREM', QUEUE, my_id) == 1 then -- its place was behind more deaf ones than were looked at
@@ -577,7 +608,7 @@ local function answer(verb, k, at)
   end
 
   if verb == 'try' then
-    local granted = claim(false) or 0
+    local granted = claim(false) or undecided and -1 or 0
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
@@ -599,7 +630,8 @@ local function answer(verb, k, at)
       mark(OWNER, used, token, last_end, now_ms)
     end
     local first = call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-    return voted(granted and 1 or waits and 2 or 3, granted or left, tonumber(first or -1))
+    local outcome = granted and 1 or waits and 2 or undecided and -1 or 3
+    return voted(outcome, granted or left, tonumber(first or -1))
   end
 
   if verb == 'raise' then

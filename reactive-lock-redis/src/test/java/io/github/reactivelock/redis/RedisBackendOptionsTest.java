@@ -15,10 +15,12 @@ class RedisBackendOptionsTest {
         assertThat(RedisBackendOptions.defaults().prefix()).isEqualTo("reactivelock");
         assertThat(RedisBackendOptions.defaults().withPrefix("shop.v2").prefix())
                 .isEqualTo("shop.v2");
+        assertThat(RedisBackendOptions.defaults().withPrefix("shop:locks:").prefix())
+                .isEqualTo("shop:locks:");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a:b", "{a}", "a b", "é", "a*"})
+    @ValueSource(strings = {"", " ", "a!b", "{a}", "a{", "a b", "é", "a*"})
     void aPrefixThatCouldMeetAnotherIsRefusedByName(String prefix) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisBackendOptions.defaults().withPrefix(prefix))

@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -79,6 +80,66 @@ class RedisKeyLayoutTest {
             })
     void aNameWeNeverMadeIsNoKey(String owner) {
         assertThat(names.key(owner)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"orders:", "orders:locks", "a:shard", ":"})
+    void allNamesOfAPrefixWithAColonBeginWithIt(String prefix) {
+        RedisKeyLayout plain = new RedisKeyLayout(prefix, 0);
+        RedisKeyLayout sharded = RedisKeyLayout.ofShards(prefix);
+
+        assertThat(plain.owner("42")).isEqualTo(prefix + "{42}");
+        assertThat(plain.all("42")).allMatch(name -> name.startsWith(prefix));
+        assertThat(plain.ownersOf("4")).isEqualTo(prefix + "{4*}");
+        assertThat(List.of(plain.grants("me"), plain.events("42"), sharded.grants("me"), sharded.grants("42", "me")))
+                .allMatch(name -> name.startsWith(prefix));
+        assertThat(RedisKeyLayout.fences(prefix)).startsWith(prefix);
+        assertThat(prefix).startsWith(RedisKeyLayout.permitted(prefix));
+        assertThat(plain.key(plain.owner("}a{:%"))).isEqualTo("}a{:%");
+        assertThat(HashSlot.of(plain.owner("42")))
+                .isEqualTo(HashSlot.of(plain.all("42").get(3)));
+    }
+
+    @Test
+    void noTwoPrefixesMeet() {
+        List<String> prefixes = List.of(
+                "a",
+                "a:",
+                "a::",
+                "a:a",
+                "a:a:",
+                "aa",
+                "a:0",
+                "a:0:",
+                "a:shard",
+                "a:shard:",
+                "a:0:grants",
+                "a:0:events:a",
+                "a.a",
+                ":a",
+                ":",
+                "a:fence",
+                "a:fence:");
+        Map<String, String> made = new HashMap<>();
+        for (String prefix : prefixes) {
+            for (RedisKeyLayout layout : List.of(
+                    new RedisKeyLayout(prefix, 0), new RedisKeyLayout(prefix, 10), RedisKeyLayout.ofShards(prefix))) {
+                boolean isFirst = layout.events("x").startsWith(prefix + ":0:events:");
+                for (String key : List.of("a", ":a", "a:a", "}", "{a}", "0:grants:me", "a}:token")) {
+                    List<String> all = new ArrayList<>(List.of(layout.events(key), layout.grants(key, "me")));
+                    if (isFirst) { // keys are those of one database
+                        all.addAll(layout.all(key));
+                        if (prefix.contains(":")) {
+                            all.add(RedisKeyLayout.fences(prefix) + "{" + RedisKeyLayout.escape(key) + "}:fence");
+                        }
+                    }
+                    for (String name : all) {
+                        String before = made.put(name, prefix + " " + key);
+                        assertThat(before).as(name).isNull();
+                    }
+                }
+            }
+        }
     }
 
     @Test

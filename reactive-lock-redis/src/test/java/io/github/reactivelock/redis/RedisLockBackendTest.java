@@ -17,6 +17,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class RedisLockBackendTest {
 
@@ -76,7 +77,7 @@ class RedisLockBackendTest {
     @Test
     void aWatchRenewsItsMarkAndLooksAgainOnlyIfTheMarkWasMissing() {
         connection.reply = Mono.just(List.of(1L));
-        StepVerifier.withVirtualTime(() -> backend.events("a"))
+        StepVerifier.withVirtualTime(() -> inVirtualTime().events("a"))
                 .expectSubscription()
                 .then(() -> connection.listener.subscribed(channel()))
                 .expectNext(FREE)
@@ -91,6 +92,10 @@ class RedisLockBackendTest {
                 .verify();
 
         assertThat(Collections.frequency(connection.asked, "watch")).isEqualTo(5);
+    }
+
+    private RedisLockBackend inVirtualTime() {
+        return new RedisLockBackend(connection, RedisBackendOptions.defaults(), VirtualTimeScheduler.get()) {};
     }
 
     @Test

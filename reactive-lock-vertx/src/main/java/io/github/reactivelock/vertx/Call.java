@@ -59,6 +59,7 @@ final class Call {
     /** Its connection is gone, and with it the answer. */
     void unsend() {
         sentOn = null;
+        evaluations.forEach(Evaluation::unanswered);
     }
 
     /** Whether the error is that the server does not know the digest; the next sending then brings the body along. */
@@ -88,10 +89,10 @@ final class Call {
     private static boolean answer(Evaluation asked, @Nullable Response reply) {
         if (reply != null && reply.type() == ResponseType.MULTI) {
             List<Object> values = values(reply);
-            tell(asked, () -> asked.answer(values));
+            tell(asked, () -> asked.answered(values));
         } else if (reply != null && reply.type() == ResponseType.NUMBER) {
             List<Object> number = List.of(reply.toLong());
-            tell(asked, () -> asked.answer(number));
+            tell(asked, () -> asked.answered(number));
         } else if (reply != null && reply.type() == ResponseType.BULK) { // the text of an error, of one call of several
             IllegalStateException error = new IllegalStateException(reply.toString());
             tell(asked, () -> asked.refuse(error));

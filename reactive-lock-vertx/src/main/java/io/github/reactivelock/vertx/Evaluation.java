@@ -13,6 +13,7 @@ final class Evaluation {
     final List<String> args;
     private final MonoSink<List<Object>> sink;
     private volatile boolean forgotten;
+    private boolean repeated;
 
     Evaluation(RedisScript script, List<String> keys, List<String> args, MonoSink<List<Object>> sink) {
         this.script = script;
@@ -31,8 +32,17 @@ final class Evaluation {
         forgotten = true;
     }
 
-    void answer(List<Object> reply) {
-        sink.success(reply);
+    /** It may have been carried out all the same, and is sent again. */
+    void unanswered() {
+        repeated = true;
+    }
+
+    void answered(List<Object> reply) {
+        if (repeated && RedisBatch.isOpen(args, reply)) {
+            refuse(RedisBatch.open());
+        } else {
+            sink.success(reply);
+        }
     }
 
     void refuse(Throwable error) {

@@ -168,6 +168,34 @@ class VertxFaultTest {
         }
     }
 
+    /** The second release finds nothing, because the first one was carried out: that is no loss. */
+    @RepeatedTest(5)
+    void aReleaseWhoseAnswerIsLostIsNoLossAndNeitherIsAForcedOneNothing() {
+        try (TcpProxy proxy = TcpProxy.to(fixture.server.port())) {
+            LockBackend backend =
+                    fixture.keep(VertxLockBackend.connect(fixture.vertx, "redis://127.0.0.1:" + proxy.port()));
+            var released = claim("a");
+            get(backend.claim(released));
+            var forced = claim("b");
+            long token = ((ClaimResult.Granted) get(backend.claim(forced))).fencingToken();
+            proxy.dropReplies();
+            var release = backend.release(released).toFuture();
+            var force = backend.forceRelease("b", token).toFuture();
+            eventually(
+                    "the store has acted",
+                    () -> fixture.server
+                            .command("EXISTS", "{reactivelock:a}", "{reactivelock:b}")
+                            .equals(0L));
+            proxy.mend(); // the connection is reset
+
+            for (CompletableFuture<Boolean> answer : List.of(release, force)) {
+                assertThatThrownBy(() -> answer.orTimeout(60, TimeUnit.SECONDS).join())
+                        .hasMessageContaining("it is not known");
+            }
+            assertThat(get(backend.release(released))).as("asked by itself").isFalse();
+        }
+    }
+
     @Test
     void aServerThatStaysAwayIsAnErrorAndItsReturnIsNoticed() {
         try (Fixture own = new Fixture()) {

@@ -132,6 +132,36 @@ interface RedisCases {
     }
 
     @Test
+    default void oneLockThatIsRefusedOnAFullServerCostsNoOtherHoldOfTheClient() {
+        Person one = lab().person();
+        Person other = lab().person();
+        Holding whole = one.hold("whole");
+        Holding good = one.permits(1, 2).hold("good");
+        Holding beside = other.permits(1, 2).hold("good");
+        Holding bad = one.permits(1, 2).hold("bad");
+        Holding badOfOther = other.permits(1, 2).hold("bad");
+        List<Holding> all = List.of(whole, good, beside, bad, badOfOther);
+        all.forEach(Holding::held);
+
+        server().command("DEL", "{reactivelock:bad}:queue");
+        server().command("SET", "{reactivelock:bad}:queue", "something else");
+        server().command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            for (Holding lost : List.of(bad, badOfOther)) {
+                assertThat(Lab.error(lost.ended))
+                        .hasRootCauseMessage("WRONGTYPE Operation against a key holding the" + " wrong kind of value");
+            }
+            List.of(whole, good, beside).forEach(Holding::untilRenewed);
+        } finally {
+            server().command("CONFIG", "SET", "maxmemory", "0");
+        }
+
+        List.of(whole, good, beside).forEach(Holding::release);
+        server().command("DEL", "{reactivelock:bad}", "{reactivelock:bad}:queue", "{reactivelock:bad}:waiters");
+        FaultCases.assertNothingLeftAndTokensRise(lab());
+    }
+
+    @Test
     default void aReadOnlyReplicaIsNamed() {
         Person one = lab().person();
         server().command("REPLICAOF", "127.0.0.1", "1");

@@ -217,7 +217,8 @@ final class RedisData {
         int limit = words.indexOf("LIMIT");
         if (limit > 0) {
             int from = Math.min(Integer.parseInt(words.get(limit + 1)), found.size());
-            int to = Math.min(from + Integer.parseInt(words.get(limit + 2)), found.size());
+            int count = Integer.parseInt(words.get(limit + 2));
+            int to = count < 0 ? found.size() : Math.min(from + count, found.size());
             found = found.subList(from, to);
         }
         List<Object> answer = new ArrayList<>();

@@ -40,7 +40,6 @@ class LuaRedisTest {
                     .body()
                     .replace("call('TIME')", "{ call('GET', 'seconds'), call('GET', 'micros') }")
                     .replace("'SPUBLISH' or 'PUBLISH'", "'RPUSH' or 'RPUSH'")
-                    .replace("call(string.find(to,", "call(string.find('',")
                     .replace("or 'RPUSH', to, message)", "or 'RPUSH', 'messages', to .. '|' .. message)");
             String sha = "" + server.command("SCRIPT", "LOAD", script);
 
