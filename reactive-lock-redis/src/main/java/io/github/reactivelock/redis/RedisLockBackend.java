@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -116,7 +117,8 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
         this.replicas = options.replicas() == 0 ? null : new RedisReplicas(asked::renew, options.replicaTimeout());
-        this.renewals = new RedisRenewals(connection, names, replicas == null ? asked::renew : replicas::renew);
+        this.renewals = new RedisRenewals(
+                connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         connection.listen(channels);
     }
 

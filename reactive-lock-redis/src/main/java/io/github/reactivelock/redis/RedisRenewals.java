@@ -25,10 +25,16 @@ final class RedisRenewals {
 
     private final RedisConnection connection;
     private final RedisKeyLayout names;
+    private final Pauses pauses;
     private final Function<List<Claim>, Mono<RenewalResult>> batch;
 
     /** The function renews claims that share a slot. */
-    RedisRenewals(RedisConnection connection, RedisKeyLayout names, Function<List<Claim>, Mono<RenewalResult>> batch) {
+    RedisRenewals(
+            RedisConnection connection,
+            RedisKeyLayout names,
+            Pauses pauses,
+            Function<List<Claim>, Mono<RenewalResult>> batch) {
+        this.pauses = pauses;
         this.connection = connection;
         this.names = names;
         this.batch = batch;
@@ -59,7 +65,7 @@ final class RedisRenewals {
                                     .onErrorResume(error -> Mono.just(refused(part, error))),
                             batches.size(),
                             1)
-                    .takeUntilOther(Pauses.ofThisProcess().silence(patience(held)))
+                    .takeUntilOther(pauses.silence(patience(held)))
                     .doOnNext(part -> known.set(known.get().and(part)))
                     // A part that failed says nothing about the others, unless there is no other.
                     .then(Mono.defer(() -> says(known.get()) || failure.get() == null

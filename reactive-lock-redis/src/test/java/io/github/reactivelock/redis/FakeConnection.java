@@ -5,7 +5,7 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /** Writes down what it is asked for, and answers scripts with a reply set beforehand. */
-final class FakeConnection implements RedisConnection {
+class FakeConnection implements RedisConnection {
 
     final List<String> asked = new ArrayList<>();
     Mono<List<Object>> reply = Mono.just(List.of(0L));
