@@ -11,12 +11,15 @@ import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -37,13 +40,13 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     static final String MARIADB_WAITERS = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
             + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
 
-    static Databases postgres() {
-        PostgresServer server = PostgresServer.start();
+    static Databases postgres(String... settings) {
+        PostgresServer server = PostgresServer.start(settings);
         return new Databases(server.url(), server::close);
     }
 
-    static Databases mariaDb(String driver) {
-        MariaDbServer server = MariaDbServer.start();
+    static Databases mariaDb(String driver, String... settings) {
+        MariaDbServer server = MariaDbServer.start(settings);
         return new Databases(server.url(driver), server::close);
     }
 
@@ -77,7 +80,16 @@ record Databases(String url, Runnable end) implements AutoCloseable {
 
     /** Over connections as {@link R2dbcLockBackend#connect(String)} opens them. */
     R2dbcLockBackend backend() {
-        return R2dbcLockBackend.connect(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(url)), PATIENT);
+        return R2dbcLockBackend.connect(opening(), PATIENT);
+    }
+
+    /** The same by sessions of a time zone. */
+    R2dbcLockBackend backendIn(String zone) {
+        return R2dbcLockBackend.connect(in(zone, opening()), PATIENT);
+    }
+
+    private ConnectionFactory opening() {
+        return R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(url));
     }
 
     /** Patient, so that a busy machine looks like nothing else than a slow one. */
@@ -85,6 +97,33 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(40))
                 .build();
+    }
+
+    /** Sessions of a time zone, {@code +09:00} say, whatever that of this process and of the server is. */
+    ConnectionFactory factoryIn(String zone) {
+        return in(zone, factory());
+    }
+
+    private static ConnectionFactory in(String zone, ConnectionFactory real) {
+        String name = real.getMetadata().getName().toLowerCase(Locale.ROOT);
+        String set = name.contains("maria") || name.contains("mysql")
+                ? "SET time_zone = '" + zone + "'"
+                : "SET TIME ZONE " + (name.contains("postgres") ? "INTERVAL '" + zone + "' HOUR TO MINUTE" : "'" + zone + "'");
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.from(real.create())
+                        .flatMap(opened -> Flux.from(
+                                        opened.createStatement(set).execute())
+                                .concatMap(Result::getRowsUpdated)
+                                .then(Mono.just(opened)));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
     }
 
     ConnectionPool pool(int size) {

@@ -7,7 +7,7 @@ class MariaDbContractTest extends SqlContract {
 
     @Override
     Databases open() {
-        return Databases.mariaDb("mariadb");
+        return Databases.mariaDb("mariadb", "--default-time-zone=+05:45");
     }
 
     @Override

@@ -8,7 +8,7 @@ class MySqlDriverContractTest extends SqlContract {
 
     @Override
     Databases open() {
-        return Databases.mariaDb("mysql");
+        return Databases.mariaDb("mysql", "--default-time-zone=-09:30");
     }
 
     @Override

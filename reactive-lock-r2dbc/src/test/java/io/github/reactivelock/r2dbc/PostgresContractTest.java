@@ -7,7 +7,7 @@ class PostgresContractTest extends SqlContract {
 
     @Override
     Databases open() {
-        return Databases.postgres();
+        return Databases.postgres("-c", "timezone=Asia/Kolkata");
     }
 
     @Override

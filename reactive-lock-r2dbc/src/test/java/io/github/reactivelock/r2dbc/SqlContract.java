@@ -6,15 +6,23 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.r2dbc.pool.ConnectionPool;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-/** The contract on a database, with few connections, patient because the machine may be busy. */
+/**
+ * The contract on a database, with few connections, patient because the machine may be busy. The server and each client
+ * are in time zones of their own.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class SqlContract extends LockBackendContract {
 
+    private static final List<String> ZONES = List.of("+09:00", "-05:00", "+00:00", "+12:45");
+
+    private final AtomicInteger clients = new AtomicInteger();
     private Databases database;
     private ConnectionPool lent;
 
@@ -36,7 +44,7 @@ abstract class SqlContract extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        return database.backend();
+        return database.backendIn(ZONES.get(clients.getAndIncrement() % ZONES.size()));
     }
 
     @Override
