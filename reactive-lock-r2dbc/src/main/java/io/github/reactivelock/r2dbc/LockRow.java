@@ -33,17 +33,17 @@ record LockRow(
                 now);
     }
 
-    /** One that was never used. */
-    static LockRow none() {
-        return new LockRow(null, null, null, 0, 0, false, 0, 0, 0);
-    }
-
     LockRow at(long later) {
         return new LockRow(claimId, owner, client, token, leaseEnd, isWaitedFor, places, watchedUntil, later);
     }
 
     LockRow with(long newToken) {
         return new LockRow(claimId, owner, client, newToken, leaseEnd, isWaitedFor, places, watchedUntil, now);
+    }
+
+    /** Whether it is no claim but the mark of a lock that is shared. */
+    static boolean isMark(String claimId) {
+        return SHARED.equals(claimId);
     }
 
     static long number(Row row, String column) {

@@ -5,62 +5,100 @@ import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Looking at locks from outside. A token is the time of its grant, unless the clock was set back, and so says its age. */
+/**
+ * Looking at locks from outside. What is told of one lock comes from one statement, so it was so at one moment. A token is
+ * the time of its grant, unless the clock was set back, and so says its age.
+ */
 record Looking(Database database) {
 
     private static final int PAGE = 500;
-    private static final int ATTEMPTS = 5;
     /** Above every byte of UTF-8. */
     private static final byte END = (byte) 0xff;
 
-    /** A lock as one statement saw it; who shares it is asked for by another. */
-    record Seen(String key, LockRow lock, long waiters) {
-        static Seen read(String key, Row row) {
-            return new Seen(key, LockRow.read(row, LockRow.number(row, "now_is")), LockRow.number(row, "waiters"));
+    /** Which rows of an answer a row is one of. */
+    private enum Part {
+        LOCK,
+        HOLDER,
+        WAITER
+    }
+
+    /** A row of an answer: the lock, a holder of it, or a claim that waits; {@code many} counts those of its part. */
+    private record Found(
+            Part part, String claimId, String owner, long number, long leaseEnd, long now, long units, long many, long all) {
+        static Found read(Row row) {
+            return new Found(
+                    Part.values()[Math.toIntExact(sum(row, "part"))],
+                    LockRow.text(row, "claim_id"),
+                    String.valueOf(row.get("owner", String.class)),
+                    sum(row, "number"),
+                    sum(row, "lease_end"),
+                    sum(row, "now_is"),
+                    sum(row, "units"),
+                    sum(row, "many"),
+                    sum(row, "all_units"));
         }
 
-        static Seen read(Row row) {
-            return read(Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class), "lock_key")), row);
+        /** A sum is of another type in each database. */
+        private static long sum(Row row, String column) {
+            return ((Number) Objects.requireNonNull(row.get(column), column)).longValue();
+        }
+
+        LockInfo.Holder holder() {
+            return new LockInfo.Holder(
+                    owner, Math.toIntExact(units), number << LockBackend.PASS_BITS, Keys.time(leaseEnd - now));
+        }
+    }
+
+    /** A lock of a part of all of them, without its queue. */
+    private record Listed(String key, LockRow lock, long waiters) {
+        static Listed read(Row row) {
+            return new Listed(
+                    Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class), "lock_key")),
+                    LockRow.read(row, LockRow.number(row, "now_is")),
+                    LockRow.number(row, "waiters"));
+        }
+
+        LockInfo info() {
+            return held(key, String.valueOf(lock.owner()), lock.token(), lock.leaseEnd(), lock.now(), waiters, List.of());
         }
     }
 
     Mono<LockInfo> inspect(String key) {
-        return database.run(session -> inspected(session, key, ATTEMPTS));
+        return database.run(session -> session.alone(look(session, key)));
     }
 
-    /** When those who shared it have left between two questions, both are asked again. */
-    private static Mono<LockInfo> inspected(Session session, String key, int attempts) {
+    /** For a transaction too. */
+    static Mono<LockInfo> look(Session session, String key) {
         byte[] name = Keys.bytes(key);
-        Mono<LockInfo> again = Mono.defer(
-                () -> attempts > 1 ? inspected(session, key, attempts - 1) : Mono.just(new LockInfo.Free(key)));
-        return session.alone(session.one("inspect", row -> Seen.read(key, row), name))
-                .defaultIfEmpty(new Seen(key, LockRow.none(), 0))
-                .flatMap(seen -> session.alone(info(session, seen).singleOptional())
-                        .flatMap(found -> found.map(Mono::just).orElse(again)))
-                .flatMap(info -> info.held().map(LockInfo.Held::waiters).orElse(0L) == 0
-                        ? Mono.just(info)
-                        : session.alone(session.all("queue", row -> LockRow.text(row, "owner"), name))
-                                .map(owners -> with(owners, info)));
+        return session.all("inspect", Found::read, name, name, name).map(found -> info(key, found));
+    }
+
+    Mono<Boolean> isCurrent(String key, long fencingToken) {
+        long token = fencingToken >> LockBackend.PASS_BITS;
+        return database.run(session -> session.alone(session.one(
+                "is_current", found -> LockRow.number(found, "found") > 0, Keys.bytes(key), token, token)));
     }
 
     /** In the order of the keys' bytes, from a key on; the next part begins with the least that is behind the last one. */
     Mono<LockPage> part(String prefix, String from) {
         byte[] least = from.isEmpty() ? Keys.bytes(prefix) : behind(Keys.bytes(from), (byte) 0);
         byte[] end = behind(Keys.bytes(prefix), END);
-        return database.run(session -> session.alone(session.all("list", Seen::read, least, end))
-                .flatMap(seen -> Flux.fromIterable(seen)
-                        .concatMap(each ->
-                                each.lock().isShared() ? inspected(session, each.key(), ATTEMPTS) : info(session, each))
+        return database.run(session -> session.alone(session.all("list", Listed::read, least, end))
+                .flatMap(listed -> Flux.fromIterable(listed)
+                        .concatMap(each -> each.lock().isShared()
+                                ? session.alone(look(session, each.key()))
+                                : Mono.just(each.info()))
                         .flatMapIterable(info -> info.held().stream().toList())
                         .collectList()
                         .map(held -> new LockPage(
                                 held,
-                                seen.size() < PAGE ? "" : seen.get(PAGE - 1).key()))));
+                                listed.size() < PAGE ? "" : listed.get(PAGE - 1).key()))));
     }
 
     private static byte[] behind(byte[] text, byte last) {
@@ -69,73 +107,52 @@ record Looking(Database database) {
         return longer;
     }
 
-    /** Empty if it is shared and no holder is left; for a transaction too. */
-    static Mono<LockInfo> info(Session session, Seen seen) {
-        LockRow lock = seen.lock();
-        if (lock.isShared()) {
-            return shared(session, seen);
+    /** The rows come in any order. It is free if it is shared and the lease of each holder is over. */
+    private static LockInfo info(String key, List<Found> found) {
+        List<Found> holders = of(Part.HOLDER, Comparator.comparingLong(Found::number).reversed(), found);
+        List<Found> waiting = of(Part.WAITER, Comparator.comparingLong(Found::number), found);
+        long waiters = waiting.isEmpty() ? 0 : waiting.get(0).many();
+        List<LockInfo.Waiting> queue = waiting.stream()
+                .map(each -> new LockInfo.Waiting(each.owner(), null))
+                .toList();
+        Found lock = found.stream()
+                .filter(each -> each.part() == Part.LOCK)
+                .findFirst()
+                .orElse(null);
+        if (lock == null || (LockRow.isMark(lock.claimId()) && holders.isEmpty())) {
+            return new LockInfo.Free(key);
         }
-        return Mono.just(
-                lock.isHeld()
-                        ? new LockInfo.Held(
-                                seen.key(),
-                                String.valueOf(lock.owner()),
-                                lock.token() << LockBackend.PASS_BITS,
-                                Keys.time(lock.leaseEnd() - lock.now()),
-                                seen.waiters(),
-                                Keys.time(lock.now() - lock.token()),
-                                List.of())
-                        : new LockInfo.Free(seen.key()));
-    }
-
-    private static Mono<LockInfo> shared(Session session, Seen seen) {
-        byte[] name = Keys.bytes(seen.key());
-        return session.all("holders", Looking::holder, name)
-                .filter(holders -> !holders.isEmpty())
-                .flatMap(holders -> session.one(
-                        "held",
-                        sums -> shared(
-                                seen,
-                                holders,
-                                Math.toIntExact(LockRow.number(sums, "units")),
-                                LockRow.number(sums, "holders")),
-                        name));
-    }
-
-    private static LockInfo shared(Seen seen, List<LockInfo.Holder> holders, int units, long count) {
-        LockInfo.Holder newest = holders.get(0);
+        if (!LockRow.isMark(lock.claimId())) {
+            return held(key, lock.owner(), lock.number(), lock.leaseEnd(), lock.now(), waiters, queue);
+        }
+        Found newest = holders.get(0);
         return new LockInfo.Held(
-                seen.key(),
+                key,
                 newest.owner(),
-                newest.fencingToken(),
-                newest.remaining(),
-                seen.waiters(),
-                Keys.time(seen.lock().now() - (newest.fencingToken() >> LockBackend.PASS_BITS)),
-                List.of(),
-                new LockInfo.Shares(units, count, holders));
+                newest.number() << LockBackend.PASS_BITS,
+                Keys.time(newest.leaseEnd() - newest.now()),
+                waiters,
+                Keys.time(newest.now() - newest.number()),
+                queue,
+                new LockInfo.Shares(
+                        Math.toIntExact(newest.all()),
+                        newest.many(),
+                        holders.stream().map(Found::holder).toList()));
     }
 
-    private static LockInfo.Holder holder(Row row) {
-        return new LockInfo.Holder(
-                LockRow.text(row, "owner"),
-                Math.toIntExact(LockRow.number(row, "units")),
-                LockRow.number(row, "token") << LockBackend.PASS_BITS,
-                Keys.time(LockRow.number(row, "lease_end") - LockRow.number(row, "now_is")));
+    private static List<Found> of(Part part, Comparator<Found> order, List<Found> found) {
+        return found.stream().filter(each -> each.part() == part).sorted(order).toList();
     }
 
-    private static LockInfo with(List<String> owners, LockInfo info) {
-        return info instanceof LockInfo.Held held
-                ? new LockInfo.Held(
-                        held.key(),
-                        held.owner(),
-                        held.fencingToken(),
-                        held.remaining(),
-                        held.waiters(),
-                        held.age(),
-                        owners.stream()
-                                .map(owner -> new LockInfo.Waiting(owner, null))
-                                .toList(),
-                        held.shares())
-                : info;
+    private static LockInfo held(
+            String key, String owner, long token, long leaseEnd, long now, long waiters, List<LockInfo.Waiting> queue) {
+        return new LockInfo.Held(
+                key,
+                owner,
+                token << LockBackend.PASS_BITS,
+                Keys.time(leaseEnd - now),
+                waiters,
+                Keys.time(now - token),
+                queue);
     }
 }

@@ -256,6 +256,11 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Boolean> isCurrent(String key, long fencingToken) {
+        return looking.isCurrent(key, fencingToken);
+    }
+
+    @Override
     public Mono<LockPage> list(String prefix, String from) {
         return looking.part(prefix, from);
     }

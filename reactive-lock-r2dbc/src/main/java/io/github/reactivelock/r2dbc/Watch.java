@@ -3,7 +3,6 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.List;
@@ -103,10 +102,7 @@ final class Watch {
         /** Numbers of events are twice the lock's token, and one more for an end. */
         private Mono<LockEvent.Snapshot> snapshot(Session session, LockRow row) {
             last = row.isHeld() && !row.isShared() ? 2 * row.token() : 2 * row.token() + 1;
-            return session.one("inspect", found -> LockRow.number(found, "waiters"), name)
-                    .flatMap(waiters -> Looking.info(session, new Looking.Seen(key, row, waiters)))
-                    .defaultIfEmpty(new LockInfo.Free(key))
-                    .map(LockEvent.Snapshot::new);
+            return Looking.look(session, key).map(LockEvent.Snapshot::new);
         }
 
         private Flux<LockEvent> unseen() {

@@ -308,12 +308,26 @@ SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_tran
 SELECT ${now} AS now_is
 
 -- name: inspect
-SELECT claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
-    (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
-FROM ${lock} l WHERE lock_key = ?
+-- A lock, the newest of those who share it, and the first of its queue, by one statement: several would see several moments.
+SELECT 0 AS part, claim_id, owner, token AS number, lease_end, ${now} AS now_is, 0 AS units, 0 AS many, 0 AS all_units
+FROM ${lock} WHERE lock_key = ? AND claim_id IS NOT NULL AND lease_end > ${now}
+UNION ALL
+SELECT 1, claim_id, owner, number, lease_end, now_is, units, many, all_units FROM (
+    SELECT s.claim_id, s.owner, s.token AS number, s.lease_end, ${now} AS now_is, s.units,
+        count(*) OVER () AS many, sum(s.units) OVER () AS all_units
+    FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
+    WHERE s.lock_key = ? AND s.lease_end > ${now} AND l.claim_id = '=' AND l.lease_end > ${now}
+    ORDER BY s.token DESC LIMIT 100) h
+UNION ALL
+SELECT 2, claim_id, owner, number, lease_end, now_is, units, many, all_units FROM (
+    SELECT w.claim_id, w.owner, w.place AS number, w.alive_until AS lease_end, ${now} AS now_is, w.units,
+        count(*) OVER () AS many, 0 AS all_units
+    FROM ${waiter} w WHERE w.lock_key = ? AND w.alive_until > ${now} ORDER BY w.place LIMIT 100) q
 
--- name: queue
-SELECT owner FROM ${waiter} WHERE lock_key = ? AND alive_until > ${now} ORDER BY place LIMIT 100
+-- name: is_current
+SELECT count(*) AS found FROM ${lock} l WHERE lock_key = ? AND claim_id IS NOT NULL AND lease_end > ${now}
+    AND ((claim_id <> '=' AND token = ?) OR (claim_id = '=' AND EXISTS (
+        SELECT 1 FROM ${share} s WHERE s.lock_key = l.lock_key AND s.token = ? AND s.lease_end > ${now})))
 
 -- name: list
 SELECT lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
@@ -485,20 +499,6 @@ SELECT lock_key, 2 * token, owner, ?, token, units FROM ${share} WHERE claim_id 
 
 -- name: raise
 UPDATE ${lock} SET token = ? WHERE lock_key = ?
-
--- name: holders
-SELECT owner, units, token, lease_end, ${now} AS now_is FROM ${share} s
-WHERE lock_key = ? AND lease_end > ${now}
-    AND EXISTS (SELECT 1 FROM ${lock} l WHERE l.lock_key = s.lock_key AND l.claim_id = '=')
-ORDER BY token DESC LIMIT 100
-
--- name: held
-SELECT CAST(coalesce(sum(units), 0) AS BIGINT) AS units, count(*) AS holders FROM ${share}
-WHERE lock_key = ? AND lease_end > ${now}
-
--- name: held mariadb
-SELECT CAST(coalesce(sum(units), 0) AS SIGNED) AS units, count(*) AS holders FROM ${share}
-WHERE lock_key = ? AND lease_end > ${now}
 
 -- name: shares_granted
 SELECT s.lock_key, s.claim_id, s.token FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
