@@ -1,53 +1,45 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
-import reactor.core.scheduler.Scheduler;
 
 /**
- * Notices commands that the database does not answer in time, by one timer for all: a timer for each would wake a thread for
- * each. A deadline only moves to later, and a new command's is later than those there are, so a timer that is set is never
- * set too late. Safe for use from any thread.
+ * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a thread
+ * for each. A deadline only moves to later, and a new command's is later than those there are, so a verdict that is set is never
+ * set too late. Its time stands still while this process gets no turn ({@link Pauses}). Safe for use from any thread.
  *
  * <pre>
- * timer   event
- * IDLE    a command begins to be watched -> SET for its deadline
- * SET     it goes off: commands that are late hear of it; if others are left -> SET for the first deadline, else IDLE
- * SET     it goes off late, after a pause of this process: answers may lie unread -> SET for a moment later, once
+ * verdict  event
+ * IDLE     a command begins to be watched -> SET for its deadline
+ * SET      it comes: commands that are late are ended; if others are left -> SET for the first deadline, else IDLE
  * </pre>
  */
 final class Deadlines {
 
-    private static final long LONGEST_MOMENT = Duration.ofMillis(250).toNanos();
-
     private final long timeout;
-    private final Scheduler timer;
-    private final LongSupplier clock;
+    private final Pauses pauses;
     private final Set<Turn> watched = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isSet = new AtomicBoolean();
     private volatile long lentAt;
 
     Deadlines(Duration timeout) {
-        this(timeout, DriverThreads.timer(), System::nanoTime);
+        this(timeout, Pauses.ofThisProcess());
     }
 
-    Deadlines(Duration timeout, Scheduler timer, LongSupplier clock) {
+    Deadlines(Duration timeout, Pauses pauses) {
         this.timeout = timeout.toNanos();
-        this.timer = timer;
-        this.clock = clock;
-        this.lentAt = clock.getAsLong();
+        this.pauses = pauses;
+        this.lentAt = pauses.now();
     }
 
     /** A command that stands in the line for connections from now on. */
@@ -63,17 +55,7 @@ final class Deadlines {
     }
 
     private void set(long nanos) {
-        long due = clock.getAsLong() + nanos;
-        Disposable unused = timer.schedule(() -> wake(due), nanos, TimeUnit.NANOSECONDS);
-    }
-
-    private void wake(long due) {
-        long moment = Math.min(LONGEST_MOMENT, timeout / 8);
-        if (clock.getAsLong() - due < moment / 4) { // else it may be the end of a pause, however long that was
-            look();
-        } else {
-            Disposable unused = timer.schedule(this::look, moment, TimeUnit.NANOSECONDS);
-        }
+        Disposable unused = pauses.after(Duration.ofNanos(nanos), this::look);
     }
 
     private void look() {
@@ -105,7 +87,7 @@ final class Deadlines {
      */
     final class Turn implements Publisher<Boolean>, Subscription {
 
-        private volatile long since = clock.getAsLong();
+        private volatile long since = pauses.now();
         private volatile boolean begun;
         private volatile boolean over;
         private volatile boolean lent;
@@ -113,7 +95,7 @@ final class Deadlines {
 
         /** It has a connection. */
         void begin() {
-            long now = clock.getAsLong();
+            long now = pauses.now();
             if (!begun) {
                 since = now;
                 begun = true;
@@ -131,7 +113,7 @@ final class Deadlines {
 
         private long left() {
             long from = begun || lentAt - since < 0 ? since : lentAt;
-            return from + timeout - clock.getAsLong();
+            return from + timeout - pauses.now();
         }
 
         @Override
