@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -14,7 +15,6 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -62,35 +62,43 @@ final class ClaimKeys {
         }
     }
 
-    /** Whether the lock has no room for the claim. If its own key is among those that are read, its place there has to be seen. */
+    /** Whether the lock has no room for a claim that only tries. */
     Mono<Boolean> isBusy(ClaimState standing) {
-        Share share = standing.claim.share();
-        if (!share.isWhole()) {
-            return line(standing.claim.key())
-                    .map(answer ->
-                            answer.getKvs().stream().noneMatch(kv -> kv.getKey().equals(standing.name))
-                                    && !Line.of(answer.getKvs()).hasRoomFor(share));
-        }
-        return etcd.get(names.lock(standing.claim.key()), Ranges.FIRST)
-                .map(answer ->
-                        answer.getKvs().stream().anyMatch(kv -> !kv.getKey().equals(standing.name)));
+        return etcd.get(names.lock(standing.claim.key()), beforeATry(standing))
+                .map(answer -> !sawRoom(standing, answer, answer.getHeader().getRevision()));
     }
 
-    /** Puts the claim's key unless it is there already. */
+    private static GetOption beforeATry(ClaimState standing) {
+        return standing.isWhole() ? Ranges.FIRST : Ranges.LINE;
+    }
+
+    /** If its own key is among those that are read, its place there has to be seen. */
+    private static boolean sawRoom(ClaimState standing, GetResponse before, long revision) {
+        List<KeyValue> claims = before.getKvs();
+        boolean isRoom = Line.of(claims).hasRoomFor(standing.claim.share());
+        standing.sawRoom(isRoom ? revision : 0);
+        return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(standing.name));
+    }
+
+    /** Puts the claim's key unless it is there already, and that of one that only tries only while there is room for it. */
     Mono<QueuePosition> put(ClaimState standing, Lease lease) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
+        ByteSequence lock = names.lock(standing.claim.key());
+        boolean tries = standing.claim.mode() == Claim.Mode.TRY;
+        Cmp absent = new Cmp(standing.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
                     if (attempts.getAndIncrement() > 0) {
                         boolean unused = standing.putAgain();
                     }
-                    return txn.If(new Cmp(standing.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-                            .Then(
-                                    Op.put(standing.name, standing.value, bound),
-                                    Op.get(
-                                            names.lock(standing.claim.key()),
-                                            standing.isWhole() ? Ranges.LAST_TWO : Ranges.LINE))
-                            .Else(Op.get(standing.name, GetOption.DEFAULT));
+                    Txn guarded = tries
+                            ? txn.If(absent, names.nothingSince(standing.claim.key(), standing.roomSeenAt()))
+                            : txn.If(absent);
+                    Txn put = guarded.Then(
+                            Op.put(standing.name, standing.value, bound),
+                            Op.get(lock, standing.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
+                    Op own = Op.get(standing.name, GetOption.DEFAULT);
+                    return tries ? put.Else(own, Op.get(lock, beforeATry(standing))) : put.Else(own);
                 })
                 .flatMap(answer -> {
                     standing.putAnswered();
@@ -98,12 +106,26 @@ final class ClaimKeys {
                     if (answer.isSucceeded()) {
                         return Mono.just(position(standing, found));
                     }
+                    if (found.getKvs().isEmpty()) {
+                        return putIfRoom(standing, lease, answer);
+                    }
                     KeyValue there = found.getKvs().get(0);
                     // On a lease that is not kept alive any more it would go while the claim is believed in.
                     return there.getValue().equals(standing.value) && there.getLease() == lease.id
                             ? look(standing, there.getCreateRevision())
                             : replace(there, standing, lease);
                 });
+    }
+
+    /** Others came after one that only tries had seen room, and may have left. */
+    private Mono<QueuePosition> putIfRoom(ClaimState standing, Lease lease, TxnResponse refused) {
+        if (!sawRoom(
+                standing,
+                refused.getGetResponses().get(1),
+                refused.getHeader().getRevision())) {
+            return Mono.just(QueuePosition.NO_ROOM);
+        }
+        return standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE);
     }
 
     /** A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone. */

@@ -69,7 +69,7 @@ final class ClaimRegistry implements Lease.Findings {
         keys.leave(standing, gone);
     }
 
-    /** Looks first, because a compare of jetcd cannot span a range: to a busy lock nothing is written. */
+    /** Looks first, so that to a busy lock nothing is written; the key is put only if nothing came since. */
     private Mono<ClaimResult> enterIfFree(ClaimState standing, long askedAt) {
         return keys.isBusy(standing).flatMap(busy -> {
             if (!busy) {
@@ -102,7 +102,7 @@ final class ClaimRegistry implements Lease.Findings {
     private Mono<ClaimResult> put(ClaimState standing, Lease lease, long askedAt, boolean mayRepeat) {
         // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
         Mono<QueuePosition> put = keys.put(standing, lease)
-                .flatMap(line -> line.revision() == 0 || standing.seen(line.revision())
+                .flatMap(line -> !line.isThere() || standing.seen(line.revision())
                         ? Mono.just(line)
                         : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
                 .cache();
@@ -146,6 +146,9 @@ final class ClaimRegistry implements Lease.Findings {
     }
 
     private Mono<ClaimResult> placed(ClaimState standing, QueuePosition line, long askedAt, boolean mayRepeat) {
+        if (line.equals(QueuePosition.NO_ROOM)) {
+            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        }
         if (line.revision() == 0) {
             return mayRepeat ? enter(standing, askedAt, false) : Mono.error(standing.tooLate());
         }

@@ -42,6 +42,9 @@ final class ClaimState {
     /** When its client last said that it wants it. */
     private volatile long wantedAt = System.nanoTime();
 
+    /** For a claim that only tries: at which revision the lock had room for it. */
+    private volatile long roomSeenAt;
+
     private Stage stage = Stage.ENTERING;
     private long revision;
     private long seenAt;
@@ -72,6 +75,14 @@ final class ClaimState {
     /** Its client has said nothing of it for a lease. */
     boolean isForsaken(long now) {
         return now - wantedAt > claim.lease().toNanos();
+    }
+
+    void sawRoom(long atRevision) {
+        roomSeenAt = atRevision;
+    }
+
+    long roomSeenAt() {
+        return roomSeenAt;
     }
 
     /** Whether it is for all of the lock. */

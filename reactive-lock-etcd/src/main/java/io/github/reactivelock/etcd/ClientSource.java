@@ -4,10 +4,14 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.CompareOrBuilder;
+import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +27,7 @@ import reactor.core.publisher.Mono;
  */
 final class ClientSource {
 
+    private static final String TXN = "etcdserverpb.KV/Txn";
     private static final String WATCH = "etcdserverpb.Watch/Watch";
     private static final Duration PING_AFTER = Duration.ofSeconds(10);
     private static final Duration FOR_EVER = Duration.ofMillis(Long.MAX_VALUE);
@@ -112,11 +117,43 @@ final class ClientSource {
         public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
             // Answers are handled on the event loop: nothing here blocks, and the engine hops before it calls a user.
             CallOptions prompt = options.withExecutor(Runnable::run);
-            return next.newCall(
+            ClientCall<Q, A> call = next.newCall(
                     method,
                     method.getFullMethodName().equals(WATCH)
                             ? prompt
                             : prompt.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS));
+            return method.getFullMethodName().equals(TXN) ? new RangeCompares<>(call) : call;
+        }
+    }
+
+    /** Lets {@link KeyLayout#nothingSince} speak of all claims of a lock, which jetcd's compares cannot. */
+    private static final class RangeCompares<Q, A> extends SimpleForwardingClientCall<Q, A> {
+
+        RangeCompares(ClientCall<Q, A> call) {
+            super(call);
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public void sendMessage(Q message) {
+            super.sendMessage(
+                    message instanceof TxnRequest txn && txn.getCompareList().stream().anyMatch(RangeCompares::isOfALock)
+                            ? (Q) spanning(txn)
+                            : message);
+        }
+
+        private static TxnRequest spanning(TxnRequest txn) {
+            TxnRequest.Builder spanning = txn.toBuilder();
+            spanning.getCompareBuilderList().stream()
+                    .filter(compare -> isOfALock(compare))
+                    .forEach(compare -> compare.setRangeEnd(KeyLayout.endOfLock(compare.getKey())));
+            return spanning.build();
+        }
+
+        private static boolean isOfALock(CompareOrBuilder compare) {
+            return compare.getResult() == Compare.CompareResult.LESS
+                    && compare.getTarget() == Compare.CompareTarget.CREATE
+                    && KeyLayout.isOfALock(compare.getKey());
         }
     }
 }

@@ -1,6 +1,9 @@
 package io.github.reactivelock.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
 import io.github.reactivelock.state.Share;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -15,10 +18,30 @@ import java.util.HexFormat;
 record KeyLayout(String prefix) {
 
     private static final String PLAIN = "-._:";
+    private static final ByteString SLASH = ByteString.copyFromUtf8("/");
+    private static final ByteString AFTER_SLASH = ByteString.copyFromUtf8("0");
 
     /** The range in which all claims of a lock are, and nothing else. */
     ByteSequence lock(String key) {
         return bytes(prefix + "/" + encode(key) + "/");
+    }
+
+    /**
+     * Holds if no claim came to a lock after a revision. A client made here asks that of the whole range; of jetcd's own one it
+     * is asked of a key that is never there, so it always holds.
+     */
+    Cmp nothingSince(String key, long revision) {
+        return new Cmp(lock(key), Cmp.Op.LESS, CmpTarget.createRevision(revision + 1));
+    }
+
+    /** Whether this is the beginning of the names of a lock's claims, and not the name of one. */
+    static boolean isOfALock(ByteString name) {
+        return name.endsWith(SLASH);
+    }
+
+    /** The end of the range in which all claims of a lock are. */
+    static ByteString endOfLock(ByteString lock) {
+        return lock.substring(0, lock.size() - 1).concat(AFTER_SLASH);
     }
 
     /** Where the names of all locks begin whose keys begin so. */

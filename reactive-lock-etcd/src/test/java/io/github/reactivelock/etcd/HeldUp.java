@@ -18,7 +18,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Holds up what a client sends or receives until it is let go: watches on claims, deletions, and the answers to puts and looks. */
+/**
+ * Holds up what a client sends or receives until it is let go: watches on claims, puts, deletions, and the answers to puts and
+ * looks.
+ */
 final class HeldUp implements ClientInterceptor {
 
     /** The names of claims or locks on which a watch was to begin. */
@@ -34,6 +37,8 @@ final class HeldUp implements ClientInterceptor {
     volatile boolean puts;
     volatile boolean looks;
     volatile boolean deletions;
+    /** Of claims, before they leave. */
+    volatile boolean unsentPuts;
 
     /** From now on all goes through, and first what was held up. */
     synchronized void letGo() {
@@ -43,14 +48,16 @@ final class HeldUp implements ClientInterceptor {
         }
     }
 
-    /** Sends the deletions that were held up, apart from all else. */
-    void letDeletionsGo() {
+    /** Sends the puts and deletions that were held up, apart from all else. */
+    void letUnsentGo() {
+        unsentPuts = false;
         for (Runnable next = kept.poll(); next != null; next = kept.poll()) {
             next.run();
         }
     }
 
-    int deletions() {
+    /** How many puts and deletions are held up. */
+    int unsent() {
         return kept.size() / 2;
     }
 
@@ -95,7 +102,7 @@ final class HeldUp implements ClientInterceptor {
             @Override
             public void sendMessage(Q message) {
                 late = (puts && message instanceof TxnRequest) || (looks && message instanceof RangeRequest);
-                isKept = deletions && isDeletion(message);
+                isKept = (deletions && isDeletion(message)) || (unsentPuts && isPut(message));
                 keep(isKept, () -> pass(isOfClaims(message), () -> super.sendMessage(message)));
             }
 
@@ -107,6 +114,12 @@ final class HeldUp implements ClientInterceptor {
             private boolean isDeletion(Q message) {
                 return message instanceof TxnRequest request
                         && request.getSuccessList().stream().anyMatch(RequestOp::hasRequestDeleteRange);
+            }
+
+            private boolean isPut(Q message) {
+                return message instanceof TxnRequest request
+                        && request.getCompareCount() > 0
+                        && request.getSuccessList().stream().anyMatch(RequestOp::hasRequestPut);
             }
 
             private boolean isOfClaims(Q message) {

@@ -36,11 +36,11 @@ class LateAnswerTest extends EtcdFixture {
 
         held.deletions = true;
         CompletableFuture<Boolean> released = backend.release(claim).toFuture();
-        Etcds.until("it is about to be deleted", () -> held.deletions() > 0);
+        Etcds.until("it is about to be deleted", () -> held.unsent() > 0);
         held.deletions = false;
         held.letGo();
         assertThat(late).failsWithin(Etcds.LIMIT);
-        held.letDeletionsGo();
+        held.letUnsentGo();
 
         assertThat(Etcds.get(released)).isTrue();
     }
