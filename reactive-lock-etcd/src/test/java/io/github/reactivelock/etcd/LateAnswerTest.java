@@ -45,18 +45,26 @@ class LateAnswerTest extends EtcdFixture {
         assertThat(Etcds.get(released)).isTrue();
     }
 
-    /** It would be the next in line, of nobody, until a list of its lease's keys finds it. */
+    /**
+     * It would be the next in line, of nobody, until a list of its lease's keys finds it. Only through a client of the application
+     * is it put though another came.
+     */
     @Test
     void aClaimThatOnlyTriesAndIsToldThatTheLockIsTakenLeavesNoKey() throws InterruptedException {
         HeldUp looking = new HeldUp();
-        EtcdLockBackend backend = backend(Client.builder().interceptor(looking, held));
+        Client users = Client.builder()
+                .endpoints(server.uri())
+                .interceptor(looking, held)
+                .build();
+        EtcdLockBackend backend = opened(EtcdLockBackend.using(users, PATIENT));
         EtcdLockBackend another = backend();
         Claim trying = claim(key, Claim.Mode.TRY, LEASE, Claim.Keeping.RENEWED);
         Claim quicker = claim();
         looking.looks = true;
         held.puts = true;
         CompletableFuture<ClaimResult> late = backend.claim(trying).toFuture();
-        Etcds.until("it has looked", () -> looking.count() > 0);
+        // The first read of a client comes before, and each answer is a message and an end.
+        Etcds.until("it has looked", () -> looking.count() == 4);
         assertThat(Etcds.get(another.claim(quicker))).isInstanceOf(ClaimResult.Granted.class);
         looking.letGo();
         Etcds.until("it is put", () -> Etcds.claims(etcd).size() == 2 && held.count() > 0);
@@ -68,6 +76,8 @@ class LateAnswerTest extends EtcdFixture {
         held.letGo();
         assertThat(late).failsWithin(Etcds.LIMIT);
         assertThat(Etcds.get(another.release(quicker))).isTrue();
+        Etcds.get(backend.close().thenReturn(true));
+        users.close();
     }
 
     /** Whoever came behind it does not keep it out. */

@@ -65,43 +65,60 @@ final class ClaimRegistry {
             if (node != null) {
                 return look(standing).doOnError(error -> expiries.beginWait(standing, node));
             }
-            return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing) : enter(standing, true);
+            return enter(standing, true);
         });
     }
 
     /**
-     * Looks first: to a busy lock nothing is written. A server that is behind the leader may still see a lock that was given
-     * back, so it catches up before the answer is that the lock is busy.
+     * Looks first: to a busy lock nothing is written, and the node is made only if no other claim comes before it. A server
+     * that is behind the leader may still see a lock that was given back, so it catches up before the answer is that the lock
+     * is busy.
      */
-    private Mono<ClaimResult> enterIfFree(ClaimState standing) {
+    private Mono<ClaimResult> enterIfFree(ClaimState standing, boolean mayRepeat) {
         Claim claim = standing.claim;
-        return nodes.line(claim.key())
-                .filter(line -> lets(claim, line))
-                .switchIfEmpty(Mono.defer(() -> nodes.latestLine(claim.key())))
-                .flatMap(line -> lets(claim, line)
-                        ? enter(standing, true)
-                        : release(claim).thenReturn(new ClaimResult.Busy()));
+        return nodes.counted(claim.key())
+                .filter(seen -> seen.line().admits(claim.share()))
+                .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
+                .flatMap(seen -> {
+                    if (seen.line().has(claim.id())) {
+                        standing.doubted();
+                        return enter(standing, mayRepeat);
+                    }
+                    return seen.line().admits(claim.share())
+                            ? enter(standing, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
+                            : release(claim).thenReturn(new ClaimResult.Busy());
+                });
     }
 
-    private static boolean lets(Claim claim, Line line) {
-        return line.admits(claim.share()) || line.has(claim.id());
+    private Content content(Claim claim) {
+        return Content.of(session, claim);
     }
 
     private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {
         if (standing.isUncertain()) {
             return settle(standing, mayRepeat);
         }
-        Mono<Nodes.Entry> entering = standing.enter(() -> create(standing));
+        Claim claim = standing.claim;
+        return claim.mode() == Claim.Mode.TRY && !standing.hasMissedOften()
+                ? enterIfFree(standing, mayRepeat)
+                : enter(standing, mayRepeat, nodes.create(claim, content(claim)));
+    }
+
+    private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat, Mono<Nodes.Entry> creation) {
+        Mono<Nodes.Entry> entering = standing.enter(() -> create(standing, creation));
         if (entering == null) {
             return Mono.error(standing.ended());
         }
-        return connection.within(entering).flatMap(entry -> placed(standing, entry.node(), entry.line(), mayRepeat));
+        return connection
+                .within(entering)
+                .flatMap(entry -> placed(standing, entry.node(), entry.line(), mayRepeat))
+                .switchIfEmpty(Mono.defer(() -> enter(standing, mayRepeat)));
     }
 
     /** Cached, so that whatever the answer demands is done however late it comes. */
-    private Mono<Nodes.Entry> create(ClaimState standing) {
+    private Mono<Nodes.Entry> create(ClaimState standing, Mono<Nodes.Entry> creation) {
         Claim claim = standing.claim;
-        return nodes.create(claim, Content.of(session, claim))
+        return creation.switchIfEmpty(Mono.fromRunnable(standing::notMade))
                 .doOnError(error -> {
                     standing.failed();
                     if (standings.get(claim.id()) != standing) {

@@ -27,6 +27,8 @@ final class ClaimState {
     /** To follow instead of a node; none is called so. */
     static final String THE_LINE = "";
 
+    private static final int MOST_MISSES = 8;
+
     private enum Stage {
         ENTERING,
         WAITING,
@@ -46,6 +48,7 @@ final class ClaimState {
 
     private @Nullable Mono<Nodes.Entry> entering;
     private @Nullable Following following;
+    private int misses;
     private LossReason reason = LossReason.EXPIRED;
     /** It was given up, and may be there until its deletion arrives. */
     private @Nullable Node givenUp;
@@ -98,6 +101,17 @@ final class ClaimState {
     synchronized void failed() {
         entering = null;
         uncertain = true;
+    }
+
+    /** The creation under way has ended, and made no node, because others came. */
+    synchronized void notMade() {
+        entering = null;
+        misses++;
+    }
+
+    /** Servers that count what came in another way would let none that only tries in. */
+    synchronized boolean hasMissedOften() {
+        return misses > MOST_MISSES;
     }
 
     /** The node is there; false if the claim has ended, or has given this node up. */

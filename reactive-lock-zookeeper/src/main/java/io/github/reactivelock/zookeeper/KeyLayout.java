@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Locale;
 
 /**
  * The paths of nodes in ZooKeeper: {@code /PREFIX/KEY} for a lock, {@code /PREFIX/KEY/CLAIM:NUMBER} for a claim on it
@@ -34,6 +35,11 @@ record KeyLayout(String prefix) {
     /** The path without the number, which the server appends. */
     String claim(Claim claim) {
         return lock(claim.key()) + "/" + SequenceNode.prefix(claim.id(), claim.share());
+    }
+
+    /** The path with the number that the server is expected to append. */
+    String claim(Claim claim, int number) {
+        return claim(claim) + String.format(Locale.ROOT, "%010d", number);
     }
 
     String claim(String key, String node) {

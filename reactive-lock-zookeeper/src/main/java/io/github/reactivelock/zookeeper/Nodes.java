@@ -77,6 +77,63 @@ final class Nodes {
                         .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
     }
 
+    /** All claims on a lock, and the number that the next one to come will have. */
+    record Counted(Line line, int next) {
+        /** A node's stat shows how many changes there were below it, which are twice what came less what is there. */
+        static Counted of(List<String> names, Stat stat) {
+            Line line = Line.of(names);
+            List<SequenceNode> places = line.places();
+            boolean isNegative =
+                    !places.isEmpty() && places.get(places.size() - 1).number() < 0;
+            int came = (stat.getCversion() + stat.getNumChildren()) >>> 1;
+            return new Counted(line, isNegative ? came | Integer.MIN_VALUE : came);
+        }
+    }
+
+    /** As {@link #line}, with the number of the next claim. The lock's node is made if need be. */
+    Mono<Counted> counted(String key) {
+        String lock = names.lock(key);
+        return connection
+                .ask(async -> count(async, lock))
+                .flatMap(found -> counted(key, found, this::counted));
+    }
+
+    /** As {@link #counted}, after the server has caught up with the leader. */
+    Mono<Counted> latestCounted(String key) {
+        String lock = names.lock(key);
+        return latest(async -> List.of(count(async, lock)))
+                .flatMap(answers -> counted(key, answers.get(0), this::latestCounted));
+    }
+
+    private Mono<Counted> counted(String key, List<Counted> found, Function<String, Mono<Counted>> again) {
+        return found.isEmpty()
+                ? connection.within(makeLock(names.lock(key))).then(Mono.defer(() -> again.apply(key)))
+                : Mono.just(found.get(0));
+    }
+
+    /**
+     * Makes a claim's node, in one step, if it gets that number: no other claim came since that was the next one. Empty if it
+     * was not made. The answer may come very late.
+     */
+    Mono<Entry> createIfNext(Claim claim, Content content, int number) {
+        String lock = names.lock(claim.key());
+        String path = names.claim(claim, number);
+        byte[] data = content.bytes();
+        return connection
+                .send(async -> {
+                    CompletionStage<?> created = async.transaction()
+                            .forOperations(List.of(
+                                    async.transactionOp()
+                                            .create()
+                                            .withOptions(CreateMode.EPHEMERAL_SEQUENTIAL, null, false)
+                                            .forPath(names.claim(claim), data),
+                                    async.transactionOp().check().forPath(path)));
+                    return created.thenCombine(look(async, path), (done, node) -> node)
+                            .thenCombine(children(async, lock), (node, line) -> new Entry(node, Line.of(line)));
+                })
+                .onErrorResume(NoNodeException.class, error -> Mono.empty());
+    }
+
     /** A container goes by itself some time after its last child; it may go again before a claim is in it. */
     private Mono<Void> makeLock(String lock) {
         return makeContainer(lock)
@@ -235,6 +292,16 @@ final class Nodes {
                         .forPath(path, KeyLayout.bytes(text))
                         .thenApply(stat -> List.of(path))))
                 .then();
+    }
+
+    /** Empty if the lock has no node. Curator's asynchronous face keeps the stat to itself. */
+    private static CompletionStage<List<Counted>> count(AsyncCuratorFramework async, String lock) {
+        return Watches.answer(
+                lock,
+                event -> event.getStat() == null
+                        ? List.of()
+                        : List.of(Counted.of(event.getChildren(), event.getStat())),
+                heard -> async.unwrap().getChildren().inBackground(heard).forPath(lock));
     }
 
     private static CompletionStage<List<String>> children(AsyncCuratorFramework async, String lock) {

@@ -167,12 +167,12 @@ final class Watches {
                         .forPath(path));
     }
 
-    private interface Question {
+    interface Question {
         Object ask(BackgroundCallback heard) throws Exception;
     }
 
     /** What the answer says, also if it says that the node is not there. */
-    private static <T> CompletionStage<T> answer(String path, Function<CuratorEvent, T> read, Question question) {
+    static <T> CompletionStage<T> answer(String path, Function<CuratorEvent, T> read, Question question) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         try {
             Object unused = question.ask((ignored, event) -> {
