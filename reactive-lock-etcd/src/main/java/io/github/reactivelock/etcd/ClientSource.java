@@ -35,11 +35,15 @@ final class ClientSource {
 
     final String server;
     final boolean isOurs;
+    /** How many addresses are known, each of which has a connection; commands go over all of them by turns. */
+    final int members;
+
     private final Supplier<Client> client;
 
     private ClientSource(String server, boolean isOurs, Supplier<Client> client) {
         this.server = server;
         this.isOurs = isOurs;
+        this.members = server.split(",").length;
         this.client = client;
     }
 

@@ -14,14 +14,18 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.SuspendClock;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -37,16 +41,28 @@ final class Etcd {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
     private static final long PATIENCE_WITH_A_CLIENT = Duration.ofSeconds(1).toNanos();
+    /** Between two questions whether the connections of a client are alive. */
+    private static final Duration BEAT = Duration.ofSeconds(1);
+    /** How long a member may be silent about what it could answer by itself. */
+    private static final long LONGEST_SILENCE = Duration.ofMillis(1_500).toNanos();
+
+    private static final GetOption OF_ONE_MEMBER =
+            GetOption.builder().withSerializable(true).withCountOnly(true).build();
 
     /** A client, and since when it has not answered: gRPC waits ever longer before it connects again, up to minutes. */
     private static final class Opened {
         final Mono<Client> client;
-        volatile long answeredAt = System.nanoTime();
+        /** Once it is open. */
+        volatile @Nullable Client present;
+
+        volatile long answeredAt = PAUSES.now();
 
         Opened(Mono<Client> client) {
-            this.client = client;
+            this.client = client.doOnNext(open -> present = open);
         }
     }
+
+    private static final Pauses PAUSES = Pauses.ofThisProcess();
 
     private final ClientSource source;
     private final KeyLayout names;
@@ -162,7 +178,11 @@ final class Etcd {
     }
 
     private <T> Mono<T> ask(Function<Client, CompletableFuture<T>> command) {
-        return Mono.defer(() -> attempt(command, System.nanoTime() + patience, FIRST_PAUSE));
+        return Mono.defer(() -> {
+            // The clock of silence goes on while a verdict is pending.
+            Disposable counting = PAUSES.after(Duration.ofNanos(patience), () -> {});
+            return attempt(command, PAUSES.now() + patience, FIRST_PAUSE).doFinally(signal -> counting.dispose());
+        });
     }
 
     private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until, Duration pause) {
@@ -174,11 +194,11 @@ final class Etcd {
         }
         return used.client
                 .flatMap(client -> answer(DriverThreads.call(() -> command.apply(client))))
-                .doOnNext(answer -> used.answeredAt = System.nanoTime())
+                .doOnNext(answer -> used.answeredAt = PAUSES.now())
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
                     replaceIfStuck(used, failure);
-                    if (!failure.isTransient() || System.nanoTime() + pause.toNanos() - until >= 0) {
+                    if (!failure.isTransient() || PAUSES.now() + pause.toNanos() - until >= 0) {
                         return Mono.error(failure);
                     }
                     Duration doubled = pause.multipliedBy(2);
@@ -217,18 +237,69 @@ final class Etcd {
         }
         if (closed) {
             Disposable unused = FireAndForget.run("closing a client that was opened too late", close());
+        } else if (source.isOurs) {
+            Disposable unused = FireAndForget.run("looking whether connections are alive", lookAfter(fresh));
         }
         return fresh;
+    }
+
+    /**
+     * A connection that was forgotten on its way looks alive, and gRPC asks only every ten seconds, which etcd's limit allows.
+     * Each member is asked what it can answer without a leader; if one is silent, all watches begin anew with a new client.
+     */
+    private Mono<Void> lookAfter(Opened used) {
+        return Flux.interval(BEAT, DriverThreads.timer())
+                .onBackpressureDrop()
+                .takeWhile(tick -> opened.get() == used)
+                .concatMap(tick -> Flux.range(0, source.members)
+                        .flatMap(member -> silence(used))
+                        .reduce(0L, Math::max))
+                .scan(0L, (before, silence) -> silence == 0 ? 0 : before + silence)
+                .filter(silence -> silence >= LONGEST_SILENCE)
+                .next()
+                .doOnNext(silence -> replace(used))
+                .then();
+    }
+
+    /**
+     * How long the member whose turn it is was silent, or zero if it answered. A refusal is an answer, and of a connection that
+     * cannot be made gRPC knows.
+     */
+    private Mono<Long> silence(Opened used) {
+        Client client = used.present;
+        if (client == null) {
+            return Mono.just(0L);
+        }
+        return Mono.defer(() -> {
+            long askedAt = PAUSES.now();
+            Mono<Long> unanswered = Mono.fromSupplier(() -> PAUSES.now() - askedAt);
+            Mono<Long> answered = answer(DriverThreads.call(
+                            () -> client.getKVClient().get(names.lock(""), OF_ONE_MEMBER)))
+                    .thenReturn(0L)
+                    .onErrorResume(error -> isOverdue(error) ? unanswered : Mono.just(0L));
+            return PAUSES.timeout(answered, BEAT, unanswered);
+        });
+    }
+
+    private static boolean isOverdue(Throwable error) {
+        return Stream.iterate(error, Objects::nonNull, Throwable::getCause)
+                .anyMatch(cause -> cause instanceof StatusRuntimeException status
+                        && status.getStatus().getCode() == Status.Code.DEADLINE_EXCEEDED);
     }
 
     /** A new client connects at once, where the old one would wait. */
     private void replaceIfStuck(Opened used, EtcdFailure failure) {
         if (!failure.isTransient()) {
-            used.answeredAt = System.nanoTime();
+            used.answeredAt = PAUSES.now();
         } else if (failure.isUnreachable()
                 && source.isOurs
-                && System.nanoTime() - used.answeredAt > PATIENCE_WITH_A_CLIENT
-                && opened.compareAndSet(used, null)) {
+                && PAUSES.now() - used.answeredAt > PATIENCE_WITH_A_CLIENT) {
+            replace(used);
+        }
+    }
+
+    private void replace(Opened used) {
+        if (opened.compareAndSet(used, null)) {
             Disposable unused =
                     FireAndForget.run("closing a client that lost its connection", used.client.flatMap(source::close));
         }

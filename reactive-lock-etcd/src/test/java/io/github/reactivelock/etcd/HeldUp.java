@@ -78,6 +78,8 @@ final class HeldUp implements ClientInterceptor {
         return new SimpleForwardingClientCall<>(channel.newCall(method, options)) {
             private volatile boolean late;
             private volatile boolean isKept;
+            /** And not a question whether the connection is alive. */
+            private volatile boolean isLook;
 
             @Override
             public void start(Listener<A> listener, Metadata headers) {
@@ -91,7 +93,7 @@ final class HeldUp implements ClientInterceptor {
                             @Override
                             public void onClose(Status status, Metadata trailers) {
                                 pass(late, () -> super.onClose(status, trailers));
-                                if (method.getFullMethodName().endsWith("KV/Range")) {
+                                if (isLook) {
                                     int unused = reads.incrementAndGet();
                                 }
                             }
@@ -101,7 +103,8 @@ final class HeldUp implements ClientInterceptor {
 
             @Override
             public void sendMessage(Q message) {
-                late = (puts && message instanceof TxnRequest) || (looks && message instanceof RangeRequest);
+                isLook = message instanceof RangeRequest request && !request.getSerializable();
+                late = (puts && message instanceof TxnRequest) || (looks && isLook);
                 isKept = (deletions && isDeletion(message)) || (unsentPuts && isPut(message));
                 keep(isKept, () -> pass(isOfClaims(message), () -> super.sendMessage(message)));
             }

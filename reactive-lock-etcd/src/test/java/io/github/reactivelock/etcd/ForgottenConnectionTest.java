@@ -1,0 +1,108 @@
+package io.github.reactivelock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.testservers.EtcdServer;
+import io.github.reactivelock.testservers.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A connection that dies without a word is left, long before TCP or gRPC give it up: new ones work. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ForgottenConnectionTest {
+
+    /** Shorter than gRPC's own thirteen seconds. A waiter asks by itself after a third of the lease, far too late to help. */
+    private static final LockOptions LONG = LockOptions.defaults()
+            .withLease(Duration.ofMinutes(30))
+            .withWaitTimeout(Duration.ofSeconds(10));
+
+    private List<EtcdServer> members = List.of();
+    private List<TcpProxy> proxies = List.of();
+    private LockClient near;
+    private LockClient far;
+
+    @BeforeAll
+    void start() {
+        members = EtcdServer.cluster(3);
+    }
+
+    @AfterAll
+    void stop() {
+        members.forEach(EtcdServer::close);
+    }
+
+    private void connect(int many) {
+        List<EtcdServer> known = members.subList(0, many);
+        proxies = known.stream().map(member -> TcpProxy.to(member.port())).toList();
+        near = client(known.stream().map(EtcdServer::uri).toArray(String[]::new));
+        far = client(proxies.stream()
+                .map(proxy -> "http://127.0.0.1:" + proxy.port())
+                .toArray(String[]::new));
+    }
+
+    private static LockClient client(String... endpoints) {
+        return LockClient.builder(EtcdFixture.patient(endpoints))
+                .options(LONG)
+                .commandTimeout(Duration.ofSeconds(40))
+                .build();
+    }
+
+    @AfterEach
+    void close() {
+        far.close().block(Etcds.LIMIT);
+        near.close().block(Etcds.LIMIT);
+        proxies.forEach(TcpProxy::close);
+    }
+
+    private LockHandle waits(String key, Runnable fault) throws InterruptedException {
+        LockHandle before = Etcds.get(near.acquire(key));
+        CompletableFuture<LockHandle> waiting = far.acquire(key).toFuture();
+        Etcds.until(
+                "it waits",
+                () -> Etcds.get(near.inspect(key)) instanceof LockInfo.Held held
+                        && held.waiters() == 1);
+        fault.run();
+        Etcds.get(before.release());
+        return Etcds.get(waiting);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void aWaiterIsServedAndClaimsAreAnsweredThoughAllWereForgotten(int many) throws InterruptedException {
+        connect(many);
+        LockHandle held =
+                Etcds.get(far.with(LONG.withLease(Duration.ofSeconds(10))).acquire("held" + UUID.randomUUID()));
+
+        LockHandle served = waits("k" + UUID.randomUUID(), () -> proxies.forEach(TcpProxy::forget));
+
+        Etcds.get(served.release());
+        Etcds.get(Etcds.get(far.acquire("new" + UUID.randomUUID())).release());
+        Etcds.get(held.renew().thenReturn(true));
+        assertThat(held.isHeld()).isTrue();
+        Etcds.get(held.release());
+    }
+
+    /** Others answer, so that claims go on; only what was watched over the one that died is not told. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aWaiterIsServedThoughTheConnectionToOneMemberWasForgotten(int one) throws InterruptedException {
+        connect(3);
+
+        LockHandle served =
+                waits("k" + UUID.randomUUID(), () -> proxies.get(one).forget());
+
+        Etcds.get(served.release());
+    }
+}
