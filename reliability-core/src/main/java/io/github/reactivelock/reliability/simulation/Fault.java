@@ -64,7 +64,16 @@ record Fault(
         /** The server restarts and has lost everything, or what is younger than the length. */
         LOSE,
         /** The server's clock is set ahead. */
-        JUMP
+        JUMP,
+        /** The server refuses one claim of a machine, as it does one that is not permitted. */
+        REFUSE,
+        /** The server takes no claim, as one whose memory is full; what is held goes on. */
+        FULL;
+
+        /** Whether holds suffer from it. */
+        boolean breaksHolds() {
+            return this != REFUSE && this != FULL;
+        }
     }
 
     Fault atTheFirstSite() {

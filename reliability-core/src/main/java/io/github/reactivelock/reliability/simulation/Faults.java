@@ -76,7 +76,7 @@ final class Faults {
         long length = fault.length().toNanos();
         Site site = sites.get(number);
         Wire wire = member.wire(number);
-        oracle.broke(world.now() + length);
+        oracle.broke(world.now() + length, fault.kind());
         Fault then = fault.then();
         if (then != null) {
             world.atFirst(world.now() + then.atNanos(), () -> isDue(then, member, number));
@@ -101,6 +101,8 @@ final class Faults {
             case FORCE -> later(() -> force("lock-" + fault.machine() % plan.keys()));
             case RESTART -> later(() -> restart(number, length));
             case LOSE -> later(() -> lose(fault, number));
+            case REFUSE -> wire.refuseNext();
+            case FULL -> members.forEach(each -> each.wire(number).refuse(length));
             case JUMP -> later(() -> site.jump(fault.length()));
         }
     }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,10 @@ final class Fleets {
     private static final int SHARES = 17;
     private static final int FORCES_VOTES = 39;
     private static final int PERMITS = 9;
+    /** Readers and writers, or flows that want permits, in turn, at a store that is the script. */
+    private static final int SCRIPT = 29;
+
+    private static final int SCRIPT_SHARES = 23;
 
     private final Plan usual;
     private final SplittableRandom random;
@@ -45,7 +50,7 @@ final class Fleets {
     }
 
     static boolean sharesWith(long seed) {
-        return Math.floorMod(seed, KINDS) == SHARES;
+        return Math.floorMod(seed, KINDS) == SHARES || Math.floorMod(seed, KINDS) == SCRIPT_SHARES;
     }
 
     static boolean forcesVotesWith(long seed) {
@@ -53,7 +58,7 @@ final class Fleets {
     }
 
     static boolean permitsWith(long seed) {
-        return Math.floorMod(seed, KINDS) == PERMITS;
+        return Math.floorMod(seed, KINDS) == PERMITS || Math.floorMod(seed, KINDS) == SCRIPT;
     }
 
     static boolean keepsPermitsWith(long seed) {
@@ -71,7 +76,10 @@ final class Fleets {
     static Plan of(Plan usual) {
         Fleets fleets = new Fleets(usual);
         return switch (Math.floorMod(usual.seed(), KINDS)) {
-            case 0, 3, 8, 15, 21, 23, 29, 35, ASKS -> usual;
+            case 0, 3, 8, 35, ASKS -> usual;
+            case 15, 21 -> fleets.withHoldsThatLast();
+            case SCRIPT -> onTheScript(withPermits(usual));
+            case SCRIPT_SHARES -> onTheScript(withPermits(Swarm.of(usual)));
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
@@ -92,7 +100,10 @@ final class Fleets {
         List<Fault> faults = plan.faults().stream()
                 .filter(fault -> fault.length().compareTo(plan.busy()) < 0) // else all would be cut off for good
                 .map(Fault::atTheFirstSite)
-                .toList();
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (permitsWith(plan.seed())) {
+            faults.addAll(refusals(plan));
+        }
         return new Plan(
                 plan.seed(),
                 store,
@@ -105,7 +116,40 @@ final class Fleets {
                 plan.work(),
                 plan.busy(),
                 plan.patience(),
-                faults);
+                List.copyOf(faults));
+    }
+
+    /** Few machines for a short time, because the script takes ten times as long to simulate as the store in the process. */
+    private static Plan onTheScript(Plan plan) {
+        Duration busy = Duration.ofSeconds(10);
+        int machines = Math.min(plan.machines(), 3);
+        return new Plan(
+                plan.seed(),
+                Plan.Store.REDIS,
+                1,
+                machines,
+                Math.min(plan.flows(), 3),
+                1,
+                plan.lease(),
+                plan.manner(),
+                plan.work(),
+                busy,
+                plan.patience(),
+                plan.faults().stream()
+                        .filter(fault -> fault.at().compareTo(busy) < 0 && fault.machine() < machines)
+                        .toList());
+    }
+
+    /** Claims are refused, one here and one there, and others are not. */
+    private static List<Fault> refusals(Plan plan) {
+        SplittableRandom random = new SplittableRandom(plan.seed());
+        List<Fault> refusals = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            Duration at = Duration.ofNanos(random.nextLong(plan.busy().toNanos()));
+            int machine = random.nextInt(plan.machines());
+            refusals.add(new Fault(at, Kind.REFUSE, machine, 0, Duration.ZERO, Moment.ANY, null));
+        }
+        return refusals;
     }
 
     /** Locks are wanted by the thousand, from a store that answers inside the call. */
@@ -214,6 +258,37 @@ final class Fleets {
                 lease,
                 Manner.steady(latency(), random.nextBoolean(), Order.KEPT),
                 lease.toNanos() * 8,
+                usual.busy(),
+                Plan.patience(lease),
+                List.copyOf(faults));
+    }
+
+    /**
+     * Holds outlast their leases many times, and what breaks is short beside a lease: a renewal that is cut off, a pause, a
+     * store that takes no new claim. None of it may cost a hold.
+     */
+    private Plan withHoldsThatLast() {
+        Duration lease = Duration.ofSeconds(random.nextBoolean() ? 2 : 6);
+        List<Fault> faults = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            Duration at = Duration.ofNanos(random.nextLong(usual.busy().toNanos()));
+            Kind kind = List.of(Kind.CUT, Kind.CUT_BOTH, Kind.PAUSE, Kind.STALL, Kind.FULL, Kind.LATE_GRANT)
+                    .get(random.nextInt(6));
+            Duration length = share(lease, 0, kind == Kind.CUT || kind == Kind.CUT_BOTH ? 0.05 : 0.15);
+            Moment aim = random.nextBoolean() ? Moment.RENEWAL : Moment.ANY;
+            faults.add(new Fault(at, kind, random.nextInt(usual.machines()), 0, length, aim, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                usual.machines(),
+                1 + random.nextInt(3),
+                2,
+                lease,
+                Manner.steady(MILLI / 10 << random.nextInt(4), random.nextInt(3) == 0, Order.KEPT),
+                lease.toNanos() * 6,
                 usual.busy(),
                 Plan.patience(lease),
                 List.copyOf(faults));

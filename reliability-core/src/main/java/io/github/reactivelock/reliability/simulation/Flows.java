@@ -2,7 +2,9 @@ package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import java.time.Duration;
@@ -32,6 +34,7 @@ final class Flows {
     private final LockOptions options;
     private boolean ending;
     private int under;
+    private int owners;
 
     Flows(World world, Plan plan, Oracle oracle) {
         this.world = world;
@@ -76,6 +79,7 @@ final class Flows {
                     rest(member);
                 })
                 .subscribe(nothing -> {}, failure -> {
+                    flow.failed(failure);
                     if (plan.faults().isEmpty()
                             && plan.manner().immediate()
                             && failure instanceof LockUnavailableException) {
@@ -100,7 +104,9 @@ final class Flows {
 
     /** Of each kind, some more often than others. */
     private LockOptions options() {
-        LockOptions chosen = options.withFairness(random.nextInt(3) == 0 ? Fairness.FIFO : Fairness.COHORT);
+        List<Duration> leases = plan.leases();
+        LockOptions chosen = options.withLease(leases.get(leases.size() == 1 ? 0 : random.nextInt(leases.size())))
+                .withFairness(random.nextInt(3) == 0 ? Fairness.FIFO : Fairness.COHORT);
         if (world.chance(0.1)) {
             chosen = chosen.withoutRenewal();
         }
@@ -116,7 +122,7 @@ final class Flows {
 
     /** No option contradicts another, and what joins a hold asks for the same. */
     private LockOptions kept(LockOptions chosen) {
-        long lease = plan.lease().toNanos();
+        long lease = chosen.lease().toNanos();
         LockOptions delayed =
                 world.chance(0.5) ? chosen.withLockDelay(time(lease / 2).plusMillis(1)) : chosen;
         Duration least = time(lease).plusMillis(1);
@@ -151,6 +157,7 @@ final class Flows {
         private final List<String> wantsTogether = new ArrayList<>();
         private @Nullable Holding begun;
         private @Nullable Candidacy candidacy;
+        private final long began = world.now();
 
         Flow(Member member) {
             this.member = member;
@@ -181,17 +188,54 @@ final class Flows {
             waitsFor.add(key);
             oracle.waits(key, options.share());
             if (kind < 6) {
-                return client.acquire(key).flatMap(this::workAndRelease);
+                return client.acquire(key).flatMap(held -> workAndRelease(held, work(List.of(key))));
             }
             if (kind < 8) {
                 return client.withLock(key, held -> inside(held, client.withLock(key, work(List.of(key)))));
             }
+            if (kind == 8) {
+                return byOwner(key);
+            }
+            if (kind == 9) {
+                return client.acquire(key).flatMap(held -> workAndRelease(held, renewed(held)));
+            }
+            if (kind == 10 && key.equals("lock-0") && plan.keys() > 1) {
+                return client.withLock(key, held -> inside(held, nested("lock-1")));
+            }
             return client.withLock(key, held -> inside(held, work(List.of(key))));
+        }
+
+        /** Twice, by an owner that the Context names; the second one joins the hold of the first. */
+        private Mono<Void> byOwner(String key) {
+            Mono<Void> again = client.acquire(key)
+                    .flatMap(inner -> Mono.usingWhen(
+                            Mono.just(inner),
+                            lock -> work(List.of(key)).takeUntilOther(lock.lost()),
+                            lock -> lock.release().onErrorComplete()));
+            owners++;
+            return client.acquire(key)
+                    .flatMap(held -> workAndRelease(held, again))
+                    .contextWrite(LockContext.owner(member.name() + Holding.OWNER + owners));
+        }
+
+        /** Work between which the lease is made to begin anew. */
+        private Mono<Void> renewed(LockHandle held) {
+            List<String> keys = List.of(held.key());
+            return work(keys).then(held.renew().onErrorComplete()).then(work(keys));
+        }
+
+        /** Keys one inside the other, always in this order. */
+        private Mono<Void> nested(String key) {
+            return Mono.defer(() -> {
+                waitsFor.add(key);
+                oracle.waits(key, options.share());
+                return client.withLock(key, held -> inside(held, work(List.of(key))));
+            });
         }
 
         private Mono<Void> ifFree(String key) {
             return switch (random.nextInt(3)) {
-                case 0 -> client.tryAcquire(key).flatMap(this::workAndRelease);
+                case 0 -> client.tryAcquire(key).flatMap(held -> workAndRelease(held, work(List.of(key))));
                 case 1 -> client.tryWithLock(key, held -> inside(held, work(List.of(key))), Mono.empty());
                 default ->
                     client.tryWithLock(
@@ -203,6 +247,13 @@ final class Flows {
             wantsTogether.addAll(keys);
             keys.forEach(wanted -> oracle.mayHaveOutside(wanted, 1));
             return client.withLock(keys, this::underAll);
+        }
+
+        void failed(Throwable failure) {
+            oracle.failed(machine, "lock-0", options, began, failure);
+            if (failure instanceof LockLostException loss && begun != null) {
+                oracle.lost(begun, options, loss);
+            }
         }
 
         void over() {
@@ -263,10 +314,10 @@ final class Flows {
         }
 
         /** As one does who works with a handle: stops when the lock is lost, and releases whatever comes. */
-        private Mono<Void> workAndRelease(LockHandle held) {
+        private Mono<Void> workAndRelease(LockHandle held, Mono<Void> work) {
             return Mono.usingWhen(
                     Mono.just(held),
-                    lock -> inside(lock, work(List.of(lock.key())).takeUntilOther(lock.lost())),
+                    lock -> inside(lock, work.takeUntilOther(lock.lost())),
                     lock -> lock.release()
                             .doOnSuccess(done -> oracle.released(begun))
                             .onErrorComplete());

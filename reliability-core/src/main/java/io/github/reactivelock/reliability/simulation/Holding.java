@@ -16,6 +16,9 @@ final class Holding {
 
     static final long MASK = -(1L << LockBackend.PASS_BITS);
 
+    /** Stands between a client's name and what tells apart the owners that its flows name. */
+    static final String OWNER = "/";
+
     final Machine machine;
     final String key;
     final LockHandle handle;
@@ -57,10 +60,11 @@ final class Holding {
         return Simulated.claimOf(handle);
     }
 
-    /** The client, which is the owner that a store shows. */
-    String client() {
+    /** Whether a store shows this as the owner: its client, or an owner that a flow of it named. */
+    boolean isOf(String owner) {
         String claim = claim();
-        return claim.substring(0, claim.lastIndexOf('.'));
+        String client = claim.substring(0, claim.lastIndexOf('.'));
+        return owner.equals(client) || owner.startsWith(client + OWNER);
     }
 
     /** The store's token, without the passes. */
@@ -71,6 +75,11 @@ final class Holding {
     /** Until when the flow relies on the lock, in the world's time. */
     long until() {
         return machine.worldTimeIn(handle.remaining());
+    }
+
+    /** Until when its client relied on it, as it said last. */
+    long reliedUntil() {
+        return reliedUntil;
     }
 
     long takenUntil() {

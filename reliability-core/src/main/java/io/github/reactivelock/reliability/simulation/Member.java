@@ -47,8 +47,7 @@ final class Member {
     private LockClient begin() {
         wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
-        LockClientBuilder settings = Simulated.builder(
-                        new Witnessed(backend(), oracle), machine.name + "-" + incarnation)
+        LockClientBuilder settings = Simulated.builder(new Witnessed(backend(), oracle), name())
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .workScheduler(threads);
@@ -87,6 +86,11 @@ final class Member {
                                 List.<QuorumNode>copyOf(wires))
                         .withLongestLease(plan.longestLease())
                 : wires.get(0);
+    }
+
+    /** Of its client, which the ids of claims begin with. */
+    String name() {
+        return machine.name + "-" + incarnation;
     }
 
     LockClient client() {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.reliability.simulation;
 
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.spi.Claim;
@@ -41,13 +42,16 @@ final class Oracle {
     private final List<String> leaks = new ArrayList<>();
     private final List<HistoryEvent> history = new ArrayList<>();
     private final List<String> untold = new ArrayList<>();
+    private final List<String> unavailable = new ArrayList<>();
     private final Site site;
     /** What is told of holds. */
     final Risks risks;
 
     final Promises promises;
+    final Availability availability;
     private final Truth truth;
     private final long standstill;
+    private final boolean isQuorum;
     private long holds;
     private long acquisitions;
     private long brokenUntil;
@@ -56,10 +60,13 @@ final class Oracle {
     Oracle(World world, Plan plan, Site site, List<Site> sites) {
         this.world = world;
         this.site = site;
-        this.risks = new Risks(world, plan.lease(), this::wasCut, this::knowsItsEnd, what -> wrong(untold, what));
+        this.risks =
+                new Risks(world, plan.shortestLease(), this::wasCut, this::knowsItsEnd, what -> wrong(untold, what));
         this.truth = new Truth(world, plan, sites);
+        this.isQuorum = plan.store().isQuorum();
         this.standstill = World.MOST_BLOCKED * plan.standstill();
         this.promises = new Promises(world, standstill, this::wasCut, what -> wrong(overlaps, what));
+        this.availability = new Availability(world, plan, what -> wrong(unavailable, what));
     }
 
     private KnownLock lock(String key) {
@@ -219,7 +226,10 @@ final class Oracle {
     }
 
     /** Something broke: for a while waiting is no fault. */
-    void broke(long until) {
+    void broke(long until, Fault.Kind kind) {
+        if (isQuorum || kind.breaksHolds()) { // two nodes that refuse are no majority
+            availability.broke(until);
+        }
         brokenUntil = Math.max(brokenUntil, until);
         locks.values().forEach(lock -> lock.movedAt = Math.max(lock.movedAt, until));
     }
@@ -262,6 +272,31 @@ final class Oracle {
         }
     }
 
+    /**
+     * A flow failed.
+     *
+     * @param key what it waited for
+     * @param began when it did
+     */
+    void failed(Machine machine, String key, LockOptions options, long began, Throwable failure) {
+        if (!(failure.getCause() instanceof Refusal refusal)) {
+            availability.failed(machine, options, began, failure);
+        } else if (!options.share().isWhole()
+                && !options.share().equals(Share.ONE)
+                && lock(key).inside.stream()
+                        .anyMatch(hold ->
+                                hold.machine == machine && hold.share.equals(options.share()) && hold.isHeld())) {
+            availability.refused(refusal);
+        }
+    }
+
+    /** A hold was lost; what an operator or the store ended is no matter of availability. */
+    void lost(Holding hold, LockOptions options, LockLostException loss) {
+        if (!wasCut(hold) && !knowsItsEnd(hold)) {
+            availability.lost(hold, options, loss);
+        }
+    }
+
     void leak(String what) {
         wrong(leaks, what);
     }
@@ -286,6 +321,14 @@ final class Oracle {
         report.tokenRegressions().forEach(what -> regressions.add("in the history: " + what));
         report.leaks().forEach(what -> leaks.add("in the history: " + what));
         return new Result(
-                world.trace(), world.happened(), acquisitions, overlaps, regressions, lostWakeups, leaks, untold);
+                world.trace(),
+                world.happened(),
+                acquisitions,
+                overlaps,
+                regressions,
+                lostWakeups,
+                leaks,
+                untold,
+                unavailable);
     }
 }

@@ -5,6 +5,7 @@ import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.reliability.simulation.Manner.Order;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -148,6 +149,19 @@ record Plan(
     /** Of the semaphore; where there are several, flows of one key name different ones. */
     List<Integer> capacities() {
         return Fleets.capacitiesWith(seed);
+    }
+
+    /** Of flows: the lease, and in one seed of three shorter ones beside it. */
+    List<Duration> leases() {
+        boolean several = Math.floorMod(seed, 3) == 1 && !store.isQuorum() && !elects();
+        return several
+                ? List.of(lease, lease.dividedBy(2), lease.multipliedBy(3).dividedBy(4))
+                : List.of(lease);
+    }
+
+    /** The shortest of {@link #leases}. */
+    Duration shortestLease() {
+        return Collections.min(leases());
     }
 
     /** What a store may be asked to keep. */

@@ -164,7 +164,10 @@ final class Questions {
                 return;
             }
             Disposable unused = question.apply(store.get()).subscribe(answer -> answer(connection, answer), failure -> {
-                throw new IllegalStateException(name.get() + " failed at the store", failure);
+                if (!(failure instanceof Refusal)) {
+                    throw new IllegalStateException(name.get() + " failed at the store", failure);
+                }
+                refuse(connection, failure);
             });
         }
 
@@ -175,6 +178,17 @@ final class Questions {
             machine.later(way.back(answer), manner.order() == Order.KEPT ? answers : null, () -> {
                 if (connection == cuts && unanswered.remove(this)) {
                     asker.success(answer);
+                }
+            });
+        }
+
+        private void refuse(int connection, Throwable failure) {
+            if (world.isLogged()) {
+                world.log(machine.name, name.get() + " -> " + failure);
+            }
+            machine.later(way.back(failure), manner.order() == Order.KEPT ? answers : null, () -> {
+                if (connection == cuts && unanswered.remove(this)) {
+                    asker.error(failure);
                 }
             });
         }

@@ -14,6 +14,7 @@ import java.util.List;
  * @param lostWakeups somebody waited for a lock that was free
  * @param leaks what was left
  * @param untold of a hold that was lost, or of its end
+ * @param unavailable failed or lost though nothing was broken near
  */
 record Result(
         long trace,
@@ -23,7 +24,8 @@ record Result(
         List<String> regressions,
         List<String> lostWakeups,
         List<String> leaks,
-        List<String> untold) {
+        List<String> untold,
+        List<String> unavailable) {
 
     boolean isRight() {
         return wrong().isEmpty();
@@ -36,6 +38,7 @@ record Result(
         lostWakeups.forEach(what -> all.add("lost wake-up: " + what));
         leaks.forEach(what -> all.add("leak: " + what));
         untold.forEach(what -> all.add("untold: " + what));
+        unavailable.forEach(what -> all.add("unavailable: " + what));
         return all;
     }
 }

@@ -200,6 +200,7 @@ public final class Simulate implements Callable<Integer> {
         private long lostWakeups;
         private long leaks;
         private long untold;
+        private long unavailable;
 
         synchronized void add(Result result) {
             seeds++;
@@ -209,6 +210,7 @@ public final class Simulate implements Callable<Integer> {
             lostWakeups += result.lostWakeups().size();
             leaks += result.leaks().size();
             untold += result.untold().size();
+            unavailable += result.unavailable().size();
         }
 
         synchronized long seeds() {
@@ -216,14 +218,15 @@ public final class Simulate implements Callable<Integer> {
         }
 
         synchronized long wrong() {
-            return overlaps + regressions + lostWakeups + leaks + untold;
+            return overlaps + regressions + lostWakeups + leaks + untold + unavailable;
         }
 
         @Override
         public String toString() {
             return String.format(
-                    "seeds=%d acquisitions=%d overlaps=%d token_regressions=%d lost_wakeups=%d leaks=%d untold=%d",
-                    seeds, acquisitions, overlaps, regressions, lostWakeups, leaks, untold);
+                    "seeds=%d acquisitions=%d overlaps=%d token_regressions=%d lost_wakeups=%d leaks=%d untold=%d"
+                            + " unavailable=%d",
+                    seeds, acquisitions, overlaps, regressions, lostWakeups, leaks, untold, unavailable);
         }
     }
 }

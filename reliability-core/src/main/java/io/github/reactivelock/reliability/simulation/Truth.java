@@ -58,8 +58,8 @@ final class Truth {
             boolean counts =
                     !isNew || world.now() - site.since() >= plan.longestLease().toNanos();
             boolean keeps = holders(shown)
-                    .anyMatch(held -> held.owner().equals(hold.client())
-                            && tooLong(hold, held).isEmpty());
+                    .anyMatch(held ->
+                            hold.isOf(held.owner()) && tooLong(hold, held).isEmpty());
             if (counts && keeps) {
                 keep++;
             } else {

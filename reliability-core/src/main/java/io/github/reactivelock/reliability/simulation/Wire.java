@@ -53,6 +53,8 @@ final class Wire implements QuorumNode {
     private @Nullable QuorumNode store;
     private @Nullable FluxSink<Signal> signals;
     private boolean closed;
+    private int refusals;
+    private long refusesUntil;
 
     /** @param proposes whether claims propose their tokens; those of an older version do not */
     Wire(World world, Machine machine, Site site, Manner manner, boolean proposes, Witness witness) {
@@ -102,6 +104,24 @@ final class Wire implements QuorumNode {
     /** Pushes alone are held up. */
     void pushLate(long nanos) {
         way.pushLate(nanos);
+    }
+
+    /** The next claim that arrives. */
+    void refuseNext() {
+        refusals++;
+    }
+
+    /** Each claim, for so long. */
+    void refuse(long nanos) {
+        refusesUntil = Math.max(refusesUntil, world.now() + nanos);
+    }
+
+    private boolean refuses() {
+        if (refusals > 0) {
+            refusals--;
+            return true;
+        }
+        return world.now() < refusesUntil;
     }
 
     /** As the grant that is just leaving. */
@@ -157,12 +177,17 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
-        return questions.ask(() -> "claim " + claim.key() + " " + claim.id(), node -> node.claim(claim));
+        return questions.ask(
+                () -> "claim " + claim.key() + " " + claim.id(),
+                node -> refuses() ? Mono.error(new Refusal(claim.id())) : node.claim(claim));
     }
 
     @Override
     public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
+            if (refuses()) {
+                return Mono.error(new Refusal(claim.id()));
+            }
             site.mayGrant();
             return node.vote(claim, ticket, proposes ? proposal : 0);
         });
