@@ -29,8 +29,10 @@ final class Attempt implements Phase, Gate.Question {
     private boolean inLine;
     /** The question that left and was neither answered nor given up. */
     private @Nullable ClaimQuestion away;
-    /** When the question left, or while it is in line, when it came there. */
+    /** When the question left, or while it is in line, when it came there; and the same by the clock that silence is measured by. */
     private long askedAt;
+
+    private long silentSince;
 
     private long askAgainAt;
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
@@ -86,6 +88,7 @@ final class Attempt implements Phase, Gate.Question {
     private void ask() {
         asking = true;
         askedAt = services.timing.now();
+        silentSince = services.timing.silentNow();
         if (inLine) {
             return;
         }
@@ -126,6 +129,7 @@ final class Attempt implements Phase, Gate.Question {
         away = question;
         askAgain = false;
         askedAt = sentAt;
+        silentSince = services.timing.silentNow();
         services.gate.left();
         services.gate.ask(question);
     }
@@ -180,7 +184,7 @@ final class Attempt implements Phase, Gate.Question {
     @Override
     public void tick(long now) {
         Throwable failure = asking
-                ? tooLongUnanswered(now, queued ? services.gate.patience(lease()) : services.timing.commandTimeout)
+                ? tooLongUnanswered(queued ? services.gate.patience(lease()) : services.timing.commandTimeout)
                 : null;
         if (failure != null) {
             refused(evidence.questions(), failure);
@@ -191,17 +195,15 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** Why the last question must not be waited for any longer, if so. */
-    private @Nullable TimeoutException tooLongUnanswered(long now, long bearable) {
-        ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null; // looked at whatever it decides
-        if (!services.timing.isAwake(now)) {
-            return null;
-        }
+    private @Nullable TimeoutException tooLongUnanswered(long bearable) {
+        long now = services.timing.silentNow();
+        ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null;
         if (left != null) {
             return left.isLate(now, bearable) ? services.timing.silence(bearable) : null;
         }
         return away != null
-                ? services.gate.standstill(askedAt, bearable)
-                : services.gate.claimsStandstill(askedAt, bearable);
+                ? services.gate.standstill(silentSince, bearable)
+                : services.gate.claimsStandstill(silentSince, bearable);
     }
 
     void answered(ClaimQuestion question, ClaimResult answer) {

@@ -10,7 +10,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     private final Attempt attempt;
     final int number;
     final long sentAt;
-    /** When it left; where it stood in a line of the backend, when that was last seen, or first seen to be over. */
+    /** By the clock of silence: when it left; where it stood in a line of the backend, when that was last seen, or first seen to be over. */
     private volatile long leftAt;
     /** It was given up in a line of the backend, so it is not seen when it leaves. */
     private boolean lostSight;
@@ -27,7 +27,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
         this.attempt = attempt;
         this.number = number;
         this.sentAt = sentAt;
-        this.leftAt = sentAt;
+        this.leftAt = attempt.services.timing.silentNow();
     }
 
     // ---- inside the key's events
@@ -72,7 +72,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
 
     /** Its answer is not waited for any more. A store that is late still has to deal with it, so it counts for its time. */
     void giveUp() {
-        long now = attempt.services.timing.now();
+        long now = attempt.services.timing.silentNow();
         lostSight = isHeldBack(now);
         if (gate().window.isNarrow() && !isTimeOver(now)) {
             gate().window.givenUp(this);
@@ -105,7 +105,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     @Override
     public void run() {
         if (answer != null && !lostSight) { // one that has left since the last look may have left just now
-            gate().window.answered(stands ? attempt.services.timing.now() : leftAt);
+            gate().window.answered(stands ? attempt.services.timing.silentNow() : leftAt);
         } else if (failure != null && !stands) {
             gate().window.refused(leftAt);
         }

@@ -206,7 +206,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
             services.timing.relax(this::shortestLease);
         }
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
-        services.gate.window.tick(now);
+        services.gate.window.tick(services.timing.silentNow());
         services.renewals.send();
     }
 
@@ -267,15 +267,16 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private void beginClose() {
         claims.values().forEach(Cohort::close);
         checkQuiet();
-        Disposable unused = quiet.asMono()
-                .timeout(RELEASES_WHILE_CLOSING, services.timing.timer())
+        Disposable unused = services.timing
+                .answeredIn(RELEASES_WHILE_CLOSING, quiet.asMono(), services.timing::silence)
                 .onErrorResume(e -> {
                     log.warn("{} releases were not confirmed while closing; their leases run out", withdrawals.size());
                     return Mono.empty();
                 })
                 .then(Mono.defer(() -> {
                     signals.dispose();
-                    return services.backend.close().timeout(BACKEND_WHILE_CLOSING, services.timing.timer());
+                    return services.timing.answeredIn(
+                            BACKEND_WHILE_CLOSING, services.backend.close(), services.timing::silence);
                 }))
                 .onErrorResume(e -> {
                     log.warn("the lock backend did not close cleanly", e);

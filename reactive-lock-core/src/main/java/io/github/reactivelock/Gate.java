@@ -22,7 +22,7 @@ import reactor.core.Disposable;
  * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
  * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
  *
- * <p>A mailbox of its own: everything is touched only inside its events, but for what is volatile.
+ * <p>Times are of the clock of silence. A mailbox of its own: everything is touched only inside its events, but for what is volatile.
  */
 final class Gate extends Mailbox {
 
@@ -72,7 +72,7 @@ final class Gate extends Mailbox {
         this.backend = backend;
         this.timing = timing;
         this.window = new Window(timing);
-        this.answeredAt = timing.now();
+        this.answeredAt = timing.silentNow();
     }
 
     @Override
@@ -87,7 +87,7 @@ final class Gate extends Mailbox {
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
     <T> void ask(StoreAnswer<T> asked) {
-        asked.askedAt = timing.now();
+        asked.askedAt = timing.silentNow();
         try {
             asked.question().subscribe(asked);
         } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
@@ -135,7 +135,7 @@ final class Gate extends Mailbox {
      */
     @Nullable
     TimeoutException standstill(long since, long bearable) {
-        return standstill(since, bearable, timing.now() - answeredAt);
+        return standstill(since, bearable, timing.silentNow() - answeredAt);
     }
 
     /**
@@ -144,14 +144,14 @@ final class Gate extends Mailbox {
      */
     @Nullable
     TimeoutException claimsStandstill(long since, long bearable) {
-        long now = timing.now();
+        long now = timing.silentNow();
         long silent = now - window.answeredAt();
         boolean isLong = window.isNarrow() && silent >= Math.max(bearable, patience());
         return standstill(since, bearable, isLong ? silent : now - answeredAt);
     }
 
     private @Nullable TimeoutException standstill(long since, long bearable, long silent) {
-        long waited = timing.now() - since;
+        long waited = timing.silentNow() - since;
         boolean connected = backend.isReady();
         if (waited < (connected ? bearable : opening.longestWait(bearable))) {
             return null;
@@ -179,13 +179,13 @@ final class Gate extends Mailbox {
     /** A question leaves. */
     void left() {
         if (leftInSilence.getAndIncrement() == 0) {
-            silentSince = timing.now();
+            silentSince = timing.silentNow();
         }
     }
 
     /** The store answered a question or refused to. */
     void heard(long askedAt) {
-        long now = timing.now();
+        long now = timing.silentNow();
         answeredAt = now;
         took = now - askedAt;
         if (leftInSilence.get() != 0) {
@@ -211,7 +211,7 @@ final class Gate extends Mailbox {
     }
 
     private boolean isSilent() {
-        return leftInSilence.get() >= MOST_IN_SILENCE && timing.now() - silentSince >= timing.commandTimeout;
+        return leftInSilence.get() >= MOST_IN_SILENCE && timing.silentNow() - silentSince >= timing.commandTimeout;
     }
 
     void addRelease(Question release) {

@@ -17,6 +17,9 @@ import reactor.core.Disposable;
  */
 final class Grant implements Renewals.Due {
 
+    /** Nanoseconds. By so much two clocks that go on differ at the most. */
+    private static final long LEAST_PAUSE = Duration.ofMillis(100).toNanos();
+
     private static final HoldState SAFE = new HoldState.Safe();
 
     final Claim claim;
@@ -38,8 +41,12 @@ final class Grant implements Renewals.Due {
     private volatile @Nullable Throwable failure;
     private long doubtedAt;
     private @Nullable LossReason suspicion;
-    /** When the renewal left for the store, or while it has not, when it was put in line. Also written by who sends it. */
+    /** When the renewal left for the store. Also written by who sends it, as is the next. */
     private volatile long renewalAskedAt;
+    /** By the clock of silence: when the first of those left that were not answered, or while none has, when it was put in line. */
+    private volatile long silentSince;
+    /** The renewal is not the first since then. */
+    private volatile boolean isAskedAgain;
     /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
     private boolean inDoubt;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
@@ -156,7 +163,7 @@ final class Grant implements Renewals.Due {
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && renewing ? services.timing.silence(patience()) : failure;
+        Throwable cause = failure == null && isUnanswered() ? services.timing.silence(patience()) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
@@ -180,12 +187,10 @@ final class Grant implements Renewals.Due {
 
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {
-        // A lease that leaves no time to wait is asked for again also where the answer may lie unread.
-        boolean judges = renewing && (patience() < services.timing.commandTimeout || services.timing.isAwake(now));
-        if (judges && renewalLeft && now - renewalAskedAt >= patience()) {
+        if (isSilent()) {
             renewalFailed(services.timing.silence(patience()));
-        } else if (judges && !renewalLeft && !callers.isEmpty()) {
-            Throwable standstill = services.gate.standstill(renewalAskedAt, patience());
+        } else if (renewing && !renewalLeft && !callers.isEmpty()) {
+            Throwable standstill = services.gate.standstill(silentSince, patience());
             if (standstill != null) {
                 tellCallers(new LockUnavailableException(claim.key(), "renewed", standstill));
             }
@@ -194,8 +199,11 @@ final class Grant implements Renewals.Due {
             owner.lost(this, expiry(currentToken()));
             return;
         }
-        if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt >= lease / 3))) {
-            queueRenewal(now);
+        if (isBehindAPause(now)) {
+            isAskedAgain = true;
+            queueRenewal();
+        } else if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt >= lease / 3))) {
+            queueRenewal();
         }
         if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {
             armedFor = deadline;
@@ -203,9 +211,28 @@ final class Grant implements Renewals.Due {
         }
     }
 
+    /** A renewal left and was not answered for so long that this process had turns. */
+    private boolean isSilent() {
+        return renewalLeft && isUnanswered();
+    }
+
+    /** Also where it waits for a connection. */
+    private boolean isUnanswered() {
+        return renewing && services.timing.silentNow() - silentSince >= patience();
+    }
+
+    /** Nothing is said of the store then, whose answer may lie unread. But what is left of the lease may be a moment. */
+    private boolean isBehindAPause(long now) {
+        long sinceAsked = now - renewalAskedAt;
+        return renewing
+                && renewalLeft
+                && sinceAsked >= patience()
+                && services.timing.silentNow() - silentSince < sinceAsked - LEAST_PAUSE;
+    }
+
     private void renewNow() {
         if (!renewing) {
-            queueRenewal(services.timing.now());
+            queueRenewal();
             services.renewals.send();
         }
     }
@@ -228,13 +255,16 @@ final class Grant implements Renewals.Due {
         inDoubt = true;
         doubtedAt = services.timing.now();
         if (!renewing) {
-            queueRenewal(doubtedAt);
+            queueRenewal();
         }
     }
 
-    private void queueRenewal(long now) {
+    private void queueRenewal() {
+        if (!renewing) {
+            isAskedAgain = false;
+            silentSince = services.timing.silentNow();
+        }
         renewing = true;
-        renewalAskedAt = now;
         renewalLeft = false;
         owner.stir();
         services.renewals.add(this);
@@ -243,6 +273,9 @@ final class Grant implements Renewals.Due {
     @Override
     public void sent(long at) {
         renewalAskedAt = at;
+        if (!isAskedAgain) {
+            silentSince = services.timing.silentNow();
+        }
         renewalLeft = true;
     }
 

@@ -53,10 +53,8 @@ final class Opening {
 
             @Override
             Mono<Boolean> question() {
-                return gate.backend
-                        .ready()
-                        .thenReturn(true)
-                        .timeout(LONGEST, Mono.just(false), gate.timing.timer()); // it may be lost for good
+                Mono<Boolean> ready = gate.backend.ready().thenReturn(true);
+                return gate.timing.pauses.timeout(ready, LONGEST, Mono.just(false)); // it may be lost for good
             }
 
             @Override
@@ -104,13 +102,8 @@ final class Opening {
 
     /** For questions that are no claims and no releases, which wait by themselves. */
     Mono<Void> connected() {
-        long begun = gate.timing.now();
-        return gate.backend
-                .ready()
-                .timeout(
-                        Duration.ofNanos(longestWait(gate.timing.commandTimeout)),
-                        Mono.error(() -> unconnected(gate.timing.now() - begun)),
-                        gate.timing.timer());
+        long longest = longestWait(gate.timing.commandTimeout);
+        return gate.timing.answeredIn(Duration.ofNanos(longest), gate.backend.ready(), () -> unconnected(longest));
     }
 
     long longestWait(long bearable) {

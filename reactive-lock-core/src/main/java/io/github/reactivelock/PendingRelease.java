@@ -56,6 +56,7 @@ final class PendingRelease implements Gate.Question {
 
     private @Nullable Outcome outcome;
     private int attempt;
+    /** By the clock of silence. */
     private long askedAt;
     private boolean asking;
     /** It waits for its turn to leave. */
@@ -92,7 +93,7 @@ final class PendingRelease implements Gate.Question {
                 return;
             }
             inLine = true;
-            askedAt = services.timing.now();
+            askedAt = services.timing.silentNow();
         }
         services.gate.addRelease(this);
     }
@@ -117,7 +118,7 @@ final class PendingRelease implements Gate.Question {
             return OVER;
         }
         asking = true;
-        askedAt = services.timing.now();
+        askedAt = services.timing.silentNow();
         return ++attempt;
     }
 
@@ -135,8 +136,8 @@ final class PendingRelease implements Gate.Question {
         int number;
         @Nullable Outcome told = null;
         synchronized (this) {
-            long waited = now - askedAt;
-            boolean isLate = asking && waited >= services.timing.commandTimeout && services.timing.isAwake(now);
+            long waited = services.timing.silentNow() - askedAt;
+            boolean isLate = asking && waited >= services.timing.commandTimeout;
             if (isLate) {
                 told = outcome;
                 outcome = null;
@@ -158,7 +159,7 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine && services.timing.isAwake(now)
+            standstill = inLine
                     ? services.gate.standstill(askedAt, services.timing.commandTimeout)
                     : null;
             if (standstill == null) {

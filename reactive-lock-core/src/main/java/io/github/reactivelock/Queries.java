@@ -128,11 +128,8 @@ final class Queries {
     }
 
     private <T> Mono<T> timed(Supplier<Mono<T>> question) {
-        return Mono.defer(question)
-                .timeout(
-                        Duration.ofNanos(services.timing.commandTimeout),
-                        Mono.error(services.timing::silence),
-                        services.timing.timer());
+        return services.timing.answeredIn(
+                Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), services.timing::silence);
     }
 
     Mono<Void> awaitRelease(String key) {

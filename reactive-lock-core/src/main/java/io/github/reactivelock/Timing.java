@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.SuspendClock;
 import java.time.Duration;
 import java.util.Objects;
@@ -10,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,8 +45,6 @@ final class Timing {
     private static final double LEAST_USABLE = 0.4;
 
     private static final int TICKS_A_COMMAND = 8;
-    /** Of a command timeout, and at most two of the slowest ticks: a tick that comes so much later ends a pause of this process. */
-    private static final int PAUSES_A_COMMAND = 4;
 
     final long commandTimeout;
     private final double marginShare;
@@ -56,14 +56,10 @@ final class Timing {
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
-    /** When the last tick had been dealt with, or the first one was set. */
-    private volatile long tickedAt;
-    /** One is being dealt with. With very many locks that takes long, and is no pause. */
-    private volatile boolean ticking;
-    /** When the last pause of this process was over. */
-    private volatile long wokeAt;
-    /** A tick came a moment after that, so that the next pause is another one: where each tick is late, every other one counts. */
-    private volatile boolean wasAwake;
+    /** What the silence of a store is measured by: it stands still while this process gets no turn. */
+    final Pauses pauses;
+
+    private final Disposable.Swap counting = Disposables.swap();
 
     Timing(Settings settings, Runnable onTick) {
         this.commandTimeout = settings.commandTimeout().toNanos();
@@ -75,42 +71,12 @@ final class Timing {
         this.timer = ownTimer == null
                 ? Objects.requireNonNull(given)
                 : Schedulers.fromExecutorService(ownTimer, TimerThread.NAME);
-        this.wokeAt = now() - moment();
+        // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there is one.
+        this.pauses = given == null ? Pauses.ofThisProcess() : new Pauses(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
-            begin(nowForCertain());
-            try {
-                onTick.run();
-            } finally {
-                tickedAt = now();
-                ticking = false;
-            }
+            long unused = nowForCertain();
+            onTick.run();
         });
-    }
-
-    private void begin(long tick) {
-        if (wasAwake && isPause(tick)) {
-            wokeAt = tick; // before what follows, and read after it
-            wasAwake = false;
-        }
-        wasAwake |= tick - wokeAt >= moment();
-        ticking = true;
-    }
-
-    private boolean isPause(long now) {
-        return !ticking && now - tickedAt > Math.min(2 * LONGEST_TICK, commandTimeout / PAUSES_A_COMMAND);
-    }
-
-    /** What a process that wakes needs to read the answers that came while it got no turn. */
-    private long moment() {
-        return Math.min(LONGEST_TICK, commandTimeout / TICKS_A_COMMAND);
-    }
-
-    /**
-     * False in the first moment after a pause of this process, in which answers may lie unread: that something is unanswered
-     * says nothing about the store then.
-     */
-    boolean isAwake(long now) {
-        return !(wasAwake && isPause(now)) && now - wokeAt >= moment();
     }
 
     private static ScheduledThreadPoolExecutor newTimer() {
@@ -126,6 +92,16 @@ final class Timing {
     /** As {@link #now}, and notices a suspension of the machine: for deciding whether a lock is still held. */
     long nowForCertain() {
         return clock.lookAndTell();
+    }
+
+    /** As {@link #now}, of a clock that stands still while this process gets no turn: for how long the store has been silent. */
+    long silentNow() {
+        return pauses.now();
+    }
+
+    /** An answer that does not come in time is an error, which says so. Cold. */
+    <T> Mono<T> answeredIn(Duration limit, Mono<T> question, Supplier<? extends Throwable> silence) {
+        return pauses.timeout(question, limit, Mono.error(silence));
     }
 
     Duration since(long then) {
@@ -193,8 +169,7 @@ final class Timing {
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
                 if (current == Long.MAX_VALUE) {
-                    tickedAt = now();
-                    wasAwake = true;
+                    counting.update(pauses.count());
                 }
                 startTick();
                 return;
@@ -259,6 +234,7 @@ final class Timing {
     /** Takes the locks of a thread pool, for which no event loop should wait. Nothing is left to a timer of this client after it. */
     void dispose() {
         ticker.dispose();
+        counting.dispose();
         if (ownTimer != null) {
             for (Runnable last : ownTimer.getQueue()) {
                 if (last instanceof Delayed due && due.getDelay(TimeUnit.NANOSECONDS) <= LAST_TASKS) {

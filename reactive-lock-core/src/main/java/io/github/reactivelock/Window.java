@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * How many claims may be unanswered at a time: as many as the store answers in time. One that is late still works through
  * what is not waited for any more, and each claim that is given up leaves a release behind; asked as much as before, it would
  * be late for ever. So where claims are late, and none is in time, half as many may be unanswered, and one more for each that
- * is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Safe for use from any thread.
+ * is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Times are of the clock of silence. Safe for use from any thread.
  */
 final class Window {
 
@@ -44,7 +44,7 @@ final class Window {
 
     Window(Timing timing) {
         this.timing = timing;
-        this.inTimeAt = timing.now();
+        this.inTimeAt = timing.silentNow();
         this.answeredAt = inTimeAt;
         this.narrowedAt = inTimeAt;
     }
@@ -108,12 +108,10 @@ final class Window {
 
     /** The store answered a claim that left then, whether somebody still waited or not. */
     void answered(long leftAt) {
-        long now = timing.now();
+        long now = timing.silentNow();
         answeredAt = now;
         if (now - leftAt >= timing.commandTimeout) {
-            if (timing.isAwake(now)) {
-                late(leftAt);
-            }
+            late(leftAt);
             return;
         }
         inTimeAt = now;
@@ -128,7 +126,7 @@ final class Window {
      * store is silent; whether it would have been in time is not known.
      */
     void refused(long leftAt) {
-        long now = timing.now();
+        long now = timing.silentNow();
         if (isSoon(now - leftAt)) {
             answeredAt = now;
         }
@@ -145,7 +143,7 @@ final class Window {
      */
     void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
-            narrowedAt = timing.now();
+            narrowedAt = timing.silentNow();
             width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - standing.get()) / 2));
         }
     }

@@ -4,12 +4,14 @@ import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A process that gets no turn for longer than a store may take: answers came meanwhile, and the timer runs before they are read. */
@@ -18,6 +20,8 @@ class PauseTest {
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONG = COMMAND_TIMEOUT.multipliedBy(2);
     private static final Duration TICK = Duration.ofMillis(250);
+    /** A process that hardly gets a turn finds silence out late. */
+    private static final int MANY = 40;
 
     private final Bench bench = new Bench();
     private final ScriptedBackend store = bench.store;
@@ -53,7 +57,7 @@ class PauseTest {
         asked();
 
         wakes();
-        bench.time.advance(TICK.multipliedBy(2));
+        bench.time.advance(COMMAND_TIMEOUT);
 
         assertThat(flow.expectTerminalError())
                 .isInstanceOf(LockUnavailableException.class)
@@ -66,7 +70,7 @@ class PauseTest {
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         store.claim();
 
-        for (int late = 0; late < 4; late++) {
+        for (int late = 0; late < MANY; late++) {
             bench.time.pause(Duration.ofSeconds(1));
             bench.time.advance(TICK);
         }
@@ -74,9 +78,9 @@ class PauseTest {
         assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
 
-    /** With very many locks a tick takes long. The next one finds out silence as soon as it is due. */
+    /** With very many locks a tick takes long, or the process has a pause inside it. */
     @Test
-    void aTickThatTakesLongIsNoPause() {
+    void silenceIsFoundOutAlsoWhereEveryTickTakesLong() {
         TestSubscriber<LockHandle> one = subscribe(bench.client.acquire("k"));
         TestSubscriber<LockHandle> other = subscribe(bench.client.acquire("l"));
         store.holdsBack = claim -> {
@@ -84,11 +88,28 @@ class PauseTest {
             return false;
         };
 
-        bench.time.advance(TICK);
-        bench.time.advance(TICK);
+        for (int late = 0; late < MANY; late++) {
+            bench.time.advance(TICK);
+        }
 
         assertThat(one.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
         assertThat(other.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aPauseInsideATickIsOneToo() {
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+        var asked = asked();
+        store.holdsBack = claim -> {
+            bench.time.pause(LONG);
+            store.holdsBack = later -> false;
+            return false;
+        };
+
+        bench.time.advance(TICK.multipliedBy(2));
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
     }
 
     @Test
@@ -146,7 +167,7 @@ class PauseTest {
         TestSubscriber<Void> release = release();
 
         wakes();
-        bench.time.advance(TICK.multipliedBy(2));
+        bench.time.advance(COMMAND_TIMEOUT);
 
         assertThat(release.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
@@ -174,12 +195,93 @@ class PauseTest {
     /** A moment may be all that is left of it. */
     @Test
     void aShortLeaseIsAskedForAgainAtTheFirstTick() {
-        renewal(Duration.ofSeconds(1));
+        for (int lease = 800; lease <= 1_300; lease += 100) {
+            store.ignoreAll();
+            TestSubscriber<Void> renewed = renewal(Duration.ofMillis(lease));
 
-        bench.time.pause(Duration.ofMillis(600));
-        bench.time.advance(Duration.ofMillis(84)); // a tick of such a lease
+            bench.time.pause(Duration.ofMillis(520));
+            bench.time.advance(Duration.ofMillis(lease / 12 + 1)); // a tick of such a lease
 
-        assertThat(store.count("renew")).isEqualTo(2);
+            assertThat(store.count("renew")).as("lease of %s ms", lease).isEqualTo(2);
+            assertThat(renewed.isTerminated()).as("the answer may lie unread").isFalse();
+            bench.time.advance(Duration.ofMillis(lease));
+        }
+    }
+
+    @Test
+    void aRenewalThatIsNotAnsweredAfterAPauseEitherIsToldOf() {
+        TestSubscriber<Void> renewed = renewal(Bench.LEASE);
+        bench.time.advance(TICK.multipliedBy(2));
+
+        wakes();
+        bench.time.advance(COMMAND_TIMEOUT);
+
+        assertThat(renewed.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void aLossAtTheFirstTickSaysNothingOfTheStoreWhoseAnswerMayLieUnread() {
+        renewal(Duration.ofSeconds(3));
+        bench.time.advance(Duration.ofMillis(250));
+
+        bench.time.pause(Duration.ofSeconds(3));
+        bench.time.advance(Duration.ofMillis(250));
+
+        assertThat(bench.heard.lost)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
+    }
+
+    @Test
+    void aLossAfterSilenceSaysSo() {
+        renewal(Duration.ofSeconds(3));
+
+        bench.time.advance(Duration.ofSeconds(3));
+
+        assertThat(bench.heard.lost)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss.reason()).isEqualTo(LossReason.UNREACHABLE));
+    }
+
+    @Test
+    void aQuestionWhoseAnswerLiesUnreadDoesNotFail() {
+        Sinks.One<LockInfo> answer = Sinks.one();
+        store.inspects = answer.asMono();
+        TestSubscriber<LockInfo> seen = subscribe(bench.client.inspect("k"));
+        bench.time.advance(TICK.multipliedBy(2));
+
+        bench.time.stop(LONG);
+        assertThat(seen.isTerminated()).isFalse();
+        answer.tryEmitValue(new LockInfo.Free("k")).orThrow();
+
+        assertThat(seen.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void anOpeningThatIsOverButNotToldOfDoesNotFail() {
+        store.disconnect();
+        TestSubscriber<LockInfo> seen = subscribe(bench.client.inspect("k"));
+        bench.time.advance(TICK.multipliedBy(2));
+
+        bench.time.stop(Duration.ofMinutes(1));
+        assertThat(seen.isTerminated()).isFalse();
+        store.connect();
+
+        assertThat(seen.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void closingWaitsForReleasesWhoseAnswersLieUnread() {
+        TestSubscriber<Void> released = release();
+        TestSubscriber<Void> closed = subscribe(bench.client.close());
+        bench.time.advance(TICK.multipliedBy(2));
+
+        bench.time.stop(Duration.ofSeconds(10));
+        assertThat(store.isClosed).isFalse();
+        store.release().answer(true);
+
+        assertThat(released.isTerminatedComplete()).isTrue();
+        assertThat(closed.isTerminatedComplete()).isTrue();
     }
 
     @Test

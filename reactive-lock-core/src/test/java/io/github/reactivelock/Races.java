@@ -42,10 +42,10 @@ abstract class Races {
     }
 
     final Engine engine(LockBackend backend) {
-        return LockClient.builder(backend)
-                .timing(time, time::nanos)
-                .workScheduler(Schedulers.immediate())
-                .engine();
+        LockClientBuilder builder =
+                LockClient.builder(backend).timing(time, time::nanos).workScheduler(Schedulers.immediate());
+        builder.others = Runnable::run;
+        return builder.engine();
     }
 
     /** Runs all at once, in every round with other small delays, because a race is rarely lost by starting together. */

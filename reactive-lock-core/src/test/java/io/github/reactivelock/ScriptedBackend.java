@@ -80,6 +80,8 @@ final class ScriptedBackend implements LockBackend {
 
     Mono<Void> closes = Mono.empty();
     Flux<LockEvent> events = Flux.never();
+    /** Of a key that is free if empty. */
+    Mono<LockInfo> inspects = Mono.empty();
 
     /** Thrown by whoever is to ask, as where a class cannot be loaded. */
     @Nullable
@@ -279,7 +281,7 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Mono<LockInfo> inspect(String key) {
-        return Mono.<LockInfo>just(new LockInfo.Free(key)).doOnSubscribe(s -> inspections++);
+        return inspects.defaultIfEmpty(new LockInfo.Free(key)).doOnSubscribe(s -> inspections++);
     }
 
     @Override

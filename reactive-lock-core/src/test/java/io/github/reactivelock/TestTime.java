@@ -20,6 +20,8 @@ final class TestTime implements Scheduler {
     private final VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
     private final Set<Object> armed = ConcurrentHashMap.newKeySet();
     private final AtomicLong paused = new AtomicLong();
+    private boolean stopped;
+    private long stoppedUntil;
 
     private final AtomicLong wallAhead = new AtomicLong();
 
@@ -30,12 +32,20 @@ final class TestTime implements Scheduler {
     Runnable whileArming = () -> {};
 
     long nanos() {
-        return START + virtual.now(TimeUnit.NANOSECONDS) + paused.get();
+        return stopped ? stoppedUntil : START + virtual.now(TimeUnit.NANOSECONDS) + paused.get();
     }
 
     /** Time goes by and timers run. */
     void advance(Duration time) {
         virtual.advanceTimeBy(time);
+    }
+
+    /** Time goes by, and all timers that were due meanwhile run at its end. */
+    void stop(Duration time) {
+        stoppedUntil = nanos() + time.toNanos();
+        stopped = true;
+        virtual.advanceTimeBy(time);
+        stopped = false;
     }
 
     /** Time goes by but no timer runs. */

@@ -20,8 +20,9 @@ import reactor.core.scheduler.Scheduler;
  * <pre>
  * state   event
  * IN TIME a beat comes in time   -> IN TIME, its time counts
- * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on
- * LATE    a beat comes late      -> LATE, two beats of its time count: a process that is always late notices silence too
+ * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on; but two beats of it count
+ *                                   if it came in such a moment: a process that is always late notices silence too
+ * LATE    a beat comes late      -> LATE, two beats of its time count
  * LATE    a beat comes in time   -> IN TIME
  * </pre>
  */
@@ -50,7 +51,7 @@ public final class Pauses {
         }
 
         private boolean endsAPause(long now) {
-            return isLate(now) && !late;
+            return isLate(now) && !late && at - countsFrom >= 0;
         }
 
         Beat next(long now) {
@@ -60,6 +61,8 @@ public final class Pauses {
 
     private final LongSupplier clock;
     private final Scheduler timer;
+    private final Scheduler.Worker beater;
+    private final Disposable.Swap beats = Disposables.swap();
     private final AtomicInteger verdicts = new AtomicInteger();
     private final AtomicBoolean beating = new AtomicBoolean();
     private volatile Beat last;
@@ -73,6 +76,7 @@ public final class Pauses {
     public Pauses(LongSupplier clock, Scheduler timer) {
         this.clock = clock;
         this.timer = timer;
+        this.beater = timer.createWorker();
         long now = clock.getAsLong();
         this.last = new Beat(now, 0, now, false);
     }
@@ -93,6 +97,21 @@ public final class Pauses {
      */
     public long now() {
         return last.counted(clock.getAsLong());
+    }
+
+    /**
+     * Has the time count, for one who looks at {@link #now} from time to time.
+     *
+     * @return to be disposed of when no verdict is pending any more
+     */
+    public Disposable count() {
+        beginToCount();
+        AtomicBoolean over = new AtomicBoolean();
+        return () -> {
+            if (over.compareAndSet(false, true)) {
+                verdicts.decrementAndGet();
+            }
+        };
     }
 
     /**
@@ -137,22 +156,21 @@ public final class Pauses {
             long now = clock.getAsLong();
             Beat before = last;
             last = new Beat(now, before.counted, now, false);
-            beatLater();
+            beatOn();
         }
     }
 
-    private void beatLater() {
-        Disposable unused = timer.schedule(this::beat, BEAT, TimeUnit.NANOSECONDS);
+    private void beatOn() {
+        beats.update(beater.schedulePeriodically(this::beat, BEAT, BEAT, TimeUnit.NANOSECONDS));
     }
 
     private void beat() {
         last = last.next(clock.getAsLong());
-        if (verdicts.get() > 0) {
-            beatLater();
-        } else {
+        if (verdicts.get() == 0) {
+            beats.update(Disposables.disposed());
             beating.set(false);
             if (verdicts.get() > 0 && beating.compareAndSet(false, true)) {
-                beatLater();
+                beatOn();
             }
         }
     }
