@@ -1,6 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.LateId;
+import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Map;
@@ -35,14 +37,15 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     final Services services;
     private final Cohorts cohorts;
-    private final String name;
+    private final LateId name;
 
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
     final OwnerHolds owned = new OwnerHolds();
     private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 
-    private final String idPrefix;
+    /** Drawn with the first claim, so that clients which go on from one snapshot of their process are two. */
+    private final LateId idPrefix;
     private final AtomicLong ids = new AtomicLong();
 
     private final AtomicBoolean listening = new AtomicBoolean();
@@ -61,8 +64,10 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         this.cohorts = cohorts;
         this.services = new Services(settings, this, this::tick);
         this.signals = new SignalRouter(services, settings.jitter(), this);
-        this.name = settings.name();
-        this.idPrefix = settings.idPrefix();
+        String name = settings.name();
+        String idPrefix = settings.idPrefix();
+        this.name = new LateId(name == null ? HostName::ofThisProcess : () -> name);
+        this.idPrefix = idPrefix == null ? new LateId(() -> RandomId.next() + ".") : new LateId(() -> idPrefix);
         WorkThreads.SHARED.begin();
     }
 
@@ -121,14 +126,14 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     Claim claimOf(Waiter waiter) {
         LockOptions options = waiter.options;
         String owner =
-                options.owner().or(() -> LockContext.owner(waiter.context())).orElse(name);
+                options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);
         return options.values.claim(waiter.key, newClaimId(), owner, waiter.mode);
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
     @Override
     public String newClaimId() {
-        return idPrefix + ids.getAndIncrement();
+        return idPrefix.get() + ids.getAndIncrement();
     }
 
     /** Makes a claim known to signals and to the tick; false once the client is closed. */

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import io.github.reactivelock.spi.support.RandomId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,12 @@ final class HostName {
     private static final int LONGEST = 64;
 
     private HostName() {}
+
+    /** With the number of this process and a random part, as the name of an owner. */
+    static String ofThisProcess() {
+        return get() + "/pid-" + ProcessHandle.current().pid() + "/"
+                + RandomId.next().substring(0, 8);
+    }
 
     static String get() {
         return of(System::getenv, OF_LINUX);

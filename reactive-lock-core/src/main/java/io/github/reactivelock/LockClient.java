@@ -42,8 +42,8 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * A client with default settings. Nothing is connected before the first lock is asked for. Make it at start-up: it
-     * draws its identity from the system's random source, which may block where threads must not.
+     * A client with default settings. Nothing is connected before the first lock is asked for, and with that it draws its
+     * identity.
      *
      * @param backend the store; closed together with the client
      * @return the client

@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.support.RandomId;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,8 +14,9 @@ public final class LockClientBuilder {
 
     private final LockBackend backend;
     LockOptions options = LockOptions.defaults();
-    private String name = HostName.get() + "/pid-" + ProcessHandle.current().pid() + "/"
-            + RandomId.next().substring(0, 8);
+    /** Made with the first claim if not set. */
+    private @Nullable String name;
+
     private Duration commandTimeout = Duration.ofSeconds(2);
     private int maxPasses = 1_000;
     private Duration maxPassing = Duration.ofMillis(50);
@@ -32,8 +32,10 @@ public final class LockClientBuilder {
     @Nullable
     LockListener listener;
 
-    /** Of the ids of claims; a simulation sets it, because ids decide the order of tables. */
-    String idPrefix = RandomId.next() + ".";
+    /** Of the ids of claims, drawn with the first if not set; a simulation sets it, because ids decide the order of tables. */
+    @Nullable
+    String idPrefix;
+
     /** Go on with a key's events; a simulation sets it, because it has one thread. */
     Executor others = WorkThreads.SHARED;
     /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */

@@ -11,13 +11,14 @@ import reactor.core.scheduler.Scheduler;
  * What a {@link LockClientBuilder} was told, once and for all. Its Javadoc explains each.
  *
  * @param timer a thread of the client's own if null
+ * @param name of the owner of its claims; of this machine and process if null
  * @param others go on with events that are too many for the thread that posted them
- * @param idPrefix of the ids of claims
+ * @param idPrefix of the ids of claims; drawn by chance if null
  * @param jitter of the pauses before signals are subscribed to again, a share of the pause
  */
 record Settings(
         LockBackend backend,
-        String name,
+        @Nullable String name,
         Duration commandTimeout,
         int maxPasses,
         Duration maxPassing,
@@ -29,5 +30,5 @@ record Settings(
         LongSupplier nanoClock,
         LongSupplier wallClock,
         @Nullable LockListener listener,
-        String idPrefix,
+        @Nullable String idPrefix,
         double jitter) {}

@@ -1,9 +1,9 @@
 package io.github.reactivelock.r2dbc;
 
 import io.r2dbc.spi.ConnectionFactory;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
+import io.github.reactivelock.spi.support.LateId;
+import io.github.reactivelock.spi.support.RandomId;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -44,13 +44,10 @@ public final class Once {
     private final Database database;
     private final Sweep sweep;
     private final Duration lease;
-    private final String process;
+    private final LateId process = new LateId(() -> RandomId.next() + ".");
     private final AtomicLong runs = new AtomicLong();
 
     private Once(Database database, Duration lease) {
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
-        this.process = Base64.getUrlEncoder().withoutPadding().encodeToString(random) + ".";
         this.database = database;
         this.sweep = Sweep.ofOnce(database);
         this.lease = lease;
@@ -144,7 +141,7 @@ public final class Once {
         return Mono.deferContextual(context -> {
             sweep.begin(context);
             Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
-            OnceRun run = new OnceRun(database, key, process + runs.getAndIncrement(), time, lease, context);
+            OnceRun run = new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
             return run.begin()
                     .flatMap(found -> found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
         });

@@ -8,8 +8,8 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.Pauses;
-import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -74,8 +74,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisKeyLayout names;
     private final String prefix;
     private final ScriptCalls calls;
-    private final String client = RandomId.next();
-    private final String grants;
+    private final LateId client = new LateId();
+    private final LateId grants;
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
     private final RedisRenewals renewals;
@@ -102,7 +102,7 @@ public abstract class RedisLockBackend implements QuorumNode {
                 ? RedisKeyLayout.ofShards(prefix)
                 : new RedisKeyLayout(prefix, connection.database());
         this.calls = new ScriptCalls(connection, names, prefix);
-        this.grants = names.grants(client);
+        this.grants = new LateId(() -> names.grants(client.get()));
         this.channels = new RedisChannels(
                 connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
@@ -230,7 +230,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     @Override
     public final Flux<Signal> signals() {
-        Flux<Signal> signals = channels.listen(grants)
+        Flux<Signal> signals = channels.listen(grants.get())
                 .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed());
         if (shards != null) {
             return signals.mergeWith(shards.signals());
@@ -245,7 +245,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     private Signal confirmed() {
         heard = connection.knowsListeners();
-        eviction.look(calls.memory(client), connection.server());
+        eviction.look(calls.memory(client.get()), connection.server());
         return new Signal.Reconnected();
     }
 
@@ -289,7 +289,7 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     /** A claim, where its grant is pushed, and the name that people read. */
     private String who(Claim claim) {
-        return claim.id() + " " + grants + " " + claim.owner();
+        return claim.id() + " " + grants.get() + " " + claim.owner();
     }
 
     private static LockEvent snapshot(String key, List<Object> reply) {

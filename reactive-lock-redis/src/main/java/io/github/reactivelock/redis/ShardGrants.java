@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
@@ -33,12 +34,12 @@ final class ShardGrants {
 
     private final RedisChannels channels;
     private final RedisKeyLayout names;
-    private final String client;
+    private final LateId client;
     private final Set<String> asked = ConcurrentHashMap.newKeySet();
     private final Map<String, Listening> byKey = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable FluxSink<Signal>> sink = new AtomicReference<>();
 
-    ShardGrants(RedisChannels channels, RedisKeyLayout names, String client) {
+    ShardGrants(RedisChannels channels, RedisKeyLayout names, LateId client) {
         this.channels = channels;
         this.names = names;
         this.client = client;
@@ -103,7 +104,7 @@ final class ShardGrants {
     }
 
     private Disposable listen(String key, AtomicBoolean heard) {
-        return channels.listen(names.grants(key, client))
+        return channels.listen(names.grants(key, client.get()))
                 .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed(key, heard))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .scheduler(DriverThreads.timer())

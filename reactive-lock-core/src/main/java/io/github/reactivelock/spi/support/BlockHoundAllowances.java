@@ -18,6 +18,7 @@ public final class BlockHoundAllowances implements BlockHoundIntegration {
     @Override
     public void applyTo(BlockHound.Builder builder) {
         builder.allowBlockingCallsInside(RandomId.class.getName(), "next");
+        builder.allowBlockingCallsInside("io.github.reactivelock.HostName", "ofThisProcess");
         builder.allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove");
         for (String method : List.of("addWorker", "remove", "shutdown", "shutdownNow")) {
             builder.allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", method);
