@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
@@ -31,7 +32,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
 
     private final UserCallbacks callbacks;
     private final LockOptions options;
-    private final ContextView context;
+    private final Context context;
     private final Queue<Consumer<LockListener>> news = new ConcurrentLinkedQueue<>();
 
     @SuppressWarnings("UnusedVariable") // only ever used through CANCELLED
@@ -39,14 +40,14 @@ final class HeardRequest extends Mailbox implements LockRequest {
 
     private volatile LongSupplier remainingNanos = () -> 0;
 
-    private HeardRequest(UserCallbacks callbacks, String key, LockOptions options, ContextView context) {
+    private HeardRequest(UserCallbacks callbacks, String key, LockOptions options, Context context) {
         super(key);
         this.callbacks = callbacks;
         this.options = options;
         this.context = context;
     }
 
-    static @Nullable HeardRequest of(UserCallbacks callbacks, String key, LockOptions options, ContextView context) {
+    static @Nullable HeardRequest of(UserCallbacks callbacks, String key, LockOptions options, Context context) {
         return callbacks.hasListener() ? new HeardRequest(callbacks, key, options, context) : null;
     }
 
@@ -151,7 +152,8 @@ final class HeardRequest extends Mailbox implements LockRequest {
 
     private void tellAll() {
         for (Consumer<LockListener> next = news.poll(); next != null; next = news.poll()) {
-            callbacks.tell(next);
+            Consumer<LockListener> event = next;
+            ThreadLocals.of(context, () -> callbacks.tell(event));
         }
     }
 

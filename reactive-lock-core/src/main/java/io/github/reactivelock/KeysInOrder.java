@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
@@ -263,6 +264,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         @Override
         ContextView context() {
             return KeysInOrder.this.context();
+        }
+
+        @Override
+        Context heardContext() {
+            return KeysInOrder.this.heardContext();
         }
     }
 }

@@ -72,7 +72,7 @@ abstract class LockedWork<T> extends KeysInOrder
         this.work = work;
         this.ifTaken = ifTaken;
         this.actual = actual;
-        this.context = actual.currentContext();
+        this.context = ThreadLocals.keptIn(actual.currentContext());
     }
 
     // ---- what a Mono and a Flux do differently
@@ -134,7 +134,7 @@ abstract class LockedWork<T> extends KeysInOrder
         context = used(all).in(context);
         if (!isLost() && state == STARTING) {
             try {
-                if (ThreadLocals.arePropagated()) {
+                if (ThreadLocals.areKept(context)) {
                     ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
                 } else {
                     work.apply(all).subscribe(this);
@@ -276,6 +276,12 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     final ContextView context() {
+        return context;
+    }
+
+    /** It is kept there since the subscription. */
+    @Override
+    final Context heardContext() {
         return context;
     }
 

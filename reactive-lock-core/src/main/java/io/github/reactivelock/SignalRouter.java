@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
+import io.github.reactivelock.spi.support.Carried;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class SignalRouter {
 
     /** Called once. */
     void listen() {
-        signals.update(Flux.defer(services.backend::signals)
+        Flux<Signal> all = Flux.defer(services.backend::signals)
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
                 .doOnNext(this::heard)
                 .doOnError(this::interrupted)
@@ -61,8 +62,8 @@ final class SignalRouter {
                         .maxBackoff(Duration.ofSeconds(1))
                         .jitter(jitter)
                         .scheduler(services.timing.timer())
-                        .transientErrors(true))
-                .subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
+                        .transientErrors(true));
+        signals.update(Carried.byNobody(all).subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
 
     void dispose() {

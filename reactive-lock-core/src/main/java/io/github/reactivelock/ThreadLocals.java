@@ -1,16 +1,19 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.Carried;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
- * Runs code of a user with the thread-locals of its own flow, where Reactor propagates them
- * ({@code Hooks.enableAutomaticContextPropagation}). A hop to another thread is scheduled by whichever flow released the
- * lock, so Reactor's hook carries that flow's thread-locals along; {@code contextWrite} replaces them by those of a
- * Context, which is what Reactor's own operators rely on.
+ * Runs code of a user with what the thread carried on which its own flow was subscribed. A hop to another thread is scheduled by
+ * whichever flow released the lock, and hooks carry that flow's thread-locals along. Those that hooks of an agent or an
+ * application kept at the subscription travel in the flow's Context ({@link Carried}). Where Reactor propagates them itself
+ * ({@code Hooks.enableAutomaticContextPropagation}), {@code contextWrite} replaces them by those of that Context, which is
+ * what Reactor's own operators rely on.
  */
 final class ThreadLocals {
 
@@ -24,13 +27,31 @@ final class ThreadLocals {
 
     private ThreadLocals() {}
 
-    /** Whether there is anything to do for this class; most applications have it off. */
-    static boolean arePropagated() {
+    /** The Context of a flow that is being subscribed, on this thread, with what that carries. */
+    static Context keptIn(Context context) {
+        return Carried.isTakenAlong() ? context.put(Carried.class, Carried.here()) : context;
+    }
+
+    /** Whether there is anything to do for this class; most applications have no hooks. */
+    static boolean areKept(ContextView context) {
+        return arePropagated() || context.hasKey(Carried.class);
+    }
+
+    private static boolean arePropagated() {
         return Mono.fromDirect(FOREIGN) != FOREIGN;
     }
 
     /** Runs a task now, on this thread; what it throws is thrown on. */
     static void of(Context context, Runnable task) {
+        @Nullable Carried kept = context.getOrDefault(Carried.class, null);
+        if (kept == null) {
+            propagated(context, task);
+        } else {
+            kept.run(() -> propagated(context, task));
+        }
+    }
+
+    private static void propagated(Context context, Runnable task) {
         if (!arePropagated()) {
             task.run();
             return;

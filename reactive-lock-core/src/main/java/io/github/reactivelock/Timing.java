@@ -1,12 +1,11 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.OwnScheduler;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.SuspendClock;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Delayed;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,11 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.NonBlocking;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * A client's monotonic clock, its timer, and the one tick from which everything periodic hangs. The tick is as fast as
@@ -52,7 +49,7 @@ final class Timing {
     private final SuspendClock clock;
     private final Scheduler timer;
     /** None where the timer is the caller's. */
-    private final @Nullable ScheduledThreadPoolExecutor ownTimer;
+    private final @Nullable OwnScheduler ownTimer;
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
@@ -68,9 +65,7 @@ final class Timing {
         this.clock = new SuspendClock(settings.nanoClock(), settings.wallClock());
         Scheduler given = settings.timer();
         this.ownTimer = given == null ? newTimer() : null;
-        this.timer = ownTimer == null
-                ? Objects.requireNonNull(given)
-                : Schedulers.fromExecutorService(ownTimer, TimerThread.NAME);
+        this.timer = ownTimer == null ? Objects.requireNonNull(given) : ownTimer;
         // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there is one.
         this.pauses = given == null ? Pauses.ofThisProcess() : new Pauses(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
@@ -79,10 +74,8 @@ final class Timing {
         });
     }
 
-    private static ScheduledThreadPoolExecutor newTimer() {
-        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerThread::new);
-        executor.setRemoveOnCancelPolicy(true);
-        return executor;
+    private static OwnScheduler newTimer() {
+        return OwnScheduler.on(TimerThread::new);
     }
 
     long now() {
@@ -201,10 +194,19 @@ final class Timing {
         long started;
         do {
             started = tickNanos.get();
-            ticker.update(Flux.interval(Duration.ofNanos(started), timer)
-                    .onBackpressureDrop()
-                    .subscribe(count -> onTick.run(), e -> log.error("the tick of a lock client ended", e)));
+            tickEvery(started);
         } while (started != tickNanos.get());
+    }
+
+    /** With no operator, whose hook would keep for ever what the thread of the first flow carried. */
+    private void tickEvery(long nanos) {
+        Scheduler.Worker ticks = timer.createWorker();
+        ticker.update(ticks);
+        try {
+            Disposable unused = ticks.schedulePeriodically(onTick, nanos, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("no tick was set because the lock client is closed", e);
+        }
     }
 
     /** How long to wait for an answer that a lease depends on, so that there is time to ask again before it ends. */
@@ -231,17 +233,12 @@ final class Timing {
                 + " ms; use a longer lease" + (delay.isZero() ? "" : " or a shorter lock delay"));
     }
 
-    /** Takes the locks of a thread pool, for which no event loop should wait. Nothing is left to a timer of this client after it. */
+    /** Nothing is left to a timer of this client after it. */
     void dispose() {
         ticker.dispose();
         counting.dispose();
         if (ownTimer != null) {
-            for (Runnable last : ownTimer.getQueue()) {
-                if (last instanceof Delayed due && due.getDelay(TimeUnit.NANOSECONDS) <= LAST_TASKS) {
-                    last.run();
-                }
-            }
-            timer.dispose();
+            ownTimer.disposeAfter(LAST_TASKS);
         }
     }
 

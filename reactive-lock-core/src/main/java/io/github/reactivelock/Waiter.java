@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
@@ -113,6 +114,13 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     abstract ContextView context();
 
+    /** With what the flow's thread carries, for a listener. Called where {@link #acquire} is. */
+    Context heardContext() {
+        return locks.services().userCallbacks.hasListener()
+                ? ThreadLocals.keptIn(Context.of(context()))
+                : Context.empty();
+    }
+
     /** Called where {@link #acquire} is. */
     void tellNews(HeardRequest request) {
         request.tell();
@@ -129,7 +137,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
             return;
         }
         if (joined == null) {
-            HeardRequest request = HeardRequest.of(locks.services().userCallbacks, key, options, context());
+            HeardRequest request = HeardRequest.of(locks.services().userCallbacks, key, options, heardContext());
             if (request != null) {
                 tellWaiting(request);
             }

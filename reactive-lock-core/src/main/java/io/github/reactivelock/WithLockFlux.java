@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,7 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
     static <T> Flux<T> of(
             Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work, @Nullable Publisher<T> ifTaken) {
-        return Flux.from(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));
+        return assembled(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
@@ -47,7 +48,13 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken) {
-        return Flux.from(new WithLockFlux<>(locks, keys, options, work, null, ifTaken));
+        return assembled(new WithLockFlux<>(locks, keys, options, work, null, ifTaken));
+    }
+
+    /** Hooks on operators see it as one, so that what follows it is of its own flow. */
+    private static <T> Flux<T> assembled(Flux<T> made) {
+        Flux<T> known = Flux.from(made);
+        return Carried.isTakenAlong() ? Flux.onAssembly(known) : known;
     }
 
     @Override

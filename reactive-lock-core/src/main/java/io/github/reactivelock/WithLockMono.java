@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
@@ -38,7 +39,7 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
     /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
     static <T> Mono<T> of(
             Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work, @Nullable Publisher<T> ifTaken) {
-        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));
+        return assembled(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
@@ -48,7 +49,13 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken) {
-        return Mono.fromDirect(new WithLockMono<>(locks, keys, options, work, null, ifTaken));
+        return assembled(new WithLockMono<>(locks, keys, options, work, null, ifTaken));
+    }
+
+    /** Hooks on operators see it as one, so that what follows it is of its own flow. */
+    private static <T> Mono<T> assembled(Mono<T> made) {
+        Mono<T> known = Mono.fromDirect(made);
+        return Carried.isTakenAlong() ? Mono.onAssembly(known) : known;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.OwnScheduler;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * The threads on which user code runs unless a client has a scheduler of its own; one pool for the whole JVM. As many as
@@ -42,7 +42,8 @@ final class WorkThreads implements Executor {
     /** For all clients; has no thread before its first task, and is never disposed. */
     static final WorkThreads SHARED = new WorkThreads(MANY, Duration.ofMinutes(1));
 
-    static final Scheduler SCHEDULER = Schedulers.fromExecutor(SHARED);
+    static final Scheduler SCHEDULER =
+            OwnScheduler.over(task -> new OwnThread("reactive-lock-work-timer", task), SHARED);
 
     private static final Logger log = LoggerFactory.getLogger(WorkThreads.class);
     private static final AtomicLong NUMBERS = new AtomicLong();

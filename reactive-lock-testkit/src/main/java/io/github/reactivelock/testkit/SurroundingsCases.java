@@ -7,9 +7,11 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.spi.Signal;
 import io.micrometer.context.ContextRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +24,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -320,9 +323,124 @@ abstract class SurroundingsCases extends Cases {
     }
 
     private static void note(Queue<String> wrong, int flow) {
-        if (!("user " + flow).equals(USER.get())) {
+        note(wrong, flow, "user " + flow);
+    }
+
+    private static void note(Queue<String> wrong, int flow, @Nullable String own) {
+        if (!Objects.equals(own, USER.get())) {
             wrong.add("flow " + flow + " saw " + USER.get());
         }
+    }
+
+    /** Every fourth flow is of no user. */
+    @Test
+    void everyFlowSeesWhatItsThreadCarriedWhereHooksOnOperatorsKeepIt() {
+        Queue<String> wrong = new ConcurrentLinkedQueue<>();
+        List<LockClient> clients = List.of(client(), client());
+        String second = key("second");
+        Carrying.hook(USER);
+        try {
+            List<CompletableFuture<Object>> flows = IntStream.range(0, 36)
+                    .mapToObj(i -> {
+                        String own = i % 4 == 0 ? null : "user " + i;
+                        Runnable look = () -> note(wrong, i, own);
+                        return Carrying.with(
+                                USER,
+                                own,
+                                () -> inOneOfManyForms(i / 2, clients.get(i % 2), second, look)
+                                        .doOnNext(value -> look.run())
+                                        .doFinally(signal -> look.run())
+                                        .toFuture());
+                    })
+                    .toList();
+            flows.forEach(Await::done);
+        } finally {
+            Carrying.unhook();
+        }
+
+        assertThat(wrong).isEmpty();
+    }
+
+    private Mono<Object> inOneOfManyForms(int form, LockClient client, String second, Runnable look) {
+        Mono<Object> work = Mono.<Object>fromCallable(() -> {
+                    look.run();
+                    return "done";
+                })
+                .delayElement(Duration.ofMillis(1))
+                .doOnNext(value -> look.run());
+        return switch (form % 6) {
+            case 0 -> client.withLock(key, work);
+            case 1 ->
+                client.withLock(key, held -> {
+                    look.run();
+                    return work;
+                });
+            case 2 ->
+                client.withLockMany(key, held -> {
+                            look.run();
+                            return work.concatWith(work);
+                        })
+                        .doOnNext(value -> look.run())
+                        .last();
+            case 3 -> client.withLock(List.of(key, second), work);
+            case 4 -> client.tryWithLock(key, work, work);
+            default -> client.withLock(key, client.withLock(key, work).doOnNext(value -> look.run()));
+        };
+    }
+
+    @Test
+    void workThatLosesItsLockIsCancelledWithWhatItsThreadCarried() {
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        LockClient client = client().with(shortLease());
+        LockClient other = client();
+        CountDownLatch working = new CountDownLatch(1);
+        Runnable note = () -> seen.add(String.valueOf(USER.get()));
+        Carrying.hook(USER);
+        try {
+            CompletableFuture<Object> losing = Carrying.with(
+                    USER,
+                    "mine",
+                    () -> client.withLock(key, untilCancelled(working::countDown, note))
+                            .doOnError(loss -> note.run())
+                            .toFuture());
+            Await.open(working);
+            Await.done(Carrying.with(
+                    USER, "another's", () -> other.forceRelease(key).toFuture()));
+            assertThat(Await.error(losing)).isInstanceOf(LockLostException.class);
+        } finally {
+            Carrying.unhook();
+        }
+
+        assertThat(seen).containsExactly("mine", "mine");
+    }
+
+    @Test
+    void whatTheClientDoesForItselfCarriesNothingOfTheFlowThatCausedIt() {
+        Queue<String> carried = new ConcurrentLinkedQueue<>();
+        Runnable note = () -> carried.add(String.valueOf(USER.get()));
+        FaultyBackend backend = new FaultyBackend(new ForwardingBackend(contract.newBackend()) {
+            @Override
+            public Flux<Signal> signals() {
+                note.run();
+                return super.signals().doOnNext(signal -> note.run());
+            }
+        });
+        backend.onRenewal(command -> {
+            note.run();
+            return command.doFinally(end -> note.run());
+        });
+        LockClient client = client(backend).with(shortLease());
+        Carrying.hook(USER);
+        try {
+            LockHandle first = Await.get(
+                    Carrying.with(USER, "first", () -> client.acquire(key).toFuture()));
+            Await.until("it is renewed", () -> backend.renewals() >= 3);
+            Await.run(first.release());
+        } finally {
+            Carrying.unhook();
+        }
+
+        assertThat(carried).hasSizeGreaterThan(3).containsOnly("null");
     }
 
     @Test

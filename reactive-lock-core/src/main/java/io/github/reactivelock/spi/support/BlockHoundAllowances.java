@@ -19,6 +19,7 @@ public final class BlockHoundAllowances implements BlockHoundIntegration {
     public void applyTo(BlockHound.Builder builder) {
         builder.allowBlockingCallsInside(RandomId.class.getName(), "next");
         builder.allowBlockingCallsInside("io.github.reactivelock.HostName", "ofThisProcess");
+        builder.allowBlockingCallsInside(OwnScheduler.class.getName(), "pause");
         builder.allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove");
         for (String method : List.of("addWorker", "remove", "shutdown", "shutdownNow")) {
             builder.allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", method);

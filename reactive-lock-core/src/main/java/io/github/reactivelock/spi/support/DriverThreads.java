@@ -1,7 +1,8 @@
 package io.github.reactivelock.spi.support;
 
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -9,7 +10,6 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * The threads on which stores call their drivers. A thread inherits the context class loader of the one that makes it,
@@ -114,7 +114,8 @@ public final class DriverThreads {
     }
 
     /**
-     * A scheduler with threads of its own, which end when they have nothing to do for two seconds.
+     * A scheduler with threads of its own, which end when they have nothing to do for two seconds, and whose tasks carry nothing
+     * of the thread that schedules them ({@link OwnScheduler}).
      *
      * @param name what its threads are called, before their number
      * @param most how many threads it has; what one thread does keeps its order
@@ -122,16 +123,20 @@ public final class DriverThreads {
      */
     public static Scheduler scheduler(String name, int most) {
         AtomicLong count = new AtomicLong();
-        ThreadFactory factory = task -> {
-            Thread thread = new Thread(null, task, name + "-" + count.incrementAndGet(), 0, false);
-            thread.setContextClassLoader(LIBRARY);
-            thread.setDaemon(true);
-            return thread;
-        };
-        ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(most, factory);
-        threads.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        ThreadFactory factory = task -> own(task, name + "-" + count.incrementAndGet());
+        if (most == 1) {
+            return OwnScheduler.on(factory);
+        }
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
         threads.allowCoreThreadTimeOut(true);
-        threads.setRemoveOnCancelPolicy(true);
-        return Schedulers.fromExecutorService(threads, name);
+        return OwnScheduler.feeding(task -> own(task, name + "-timer"), threads);
+    }
+
+    private static Thread own(Runnable task, String name) {
+        Thread thread = new Thread(null, task, name, 0, false);
+        thread.setContextClassLoader(LIBRARY);
+        thread.setDaemon(true);
+        return thread;
     }
 }

@@ -13,13 +13,13 @@ public final class FireAndForget {
     private FireAndForget() {}
 
     /**
-     * Starts the work.
+     * Starts the work, in the name of none of the flows that cause it ({@link Carried#byNobody(Mono)}).
      *
      * @param what what the log calls it
      * @param work what to subscribe to
      * @return cancels the work
      */
     public static Disposable run(String what, Mono<?> work) {
-        return work.subscribe(done -> {}, error -> log.debug("{} failed", what, error));
+        return Carried.byNobody(work).subscribe(done -> {}, error -> log.debug("{} failed", what, error));
     }
 }

@@ -1,0 +1,87 @@
+package io.github.reactivelock.testkit;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * A hook as agents and applications have one: each operator keeps a thread-local where it is subscribed to, and has it again
+ * while it signals.
+ */
+final class Carrying<T> implements CoreSubscriber<T> {
+
+    private static final String HOOK = "reactivelock.contract.carrying";
+
+    private final CoreSubscriber<? super T> actual;
+    private final ThreadLocal<String> place;
+    private final @Nullable String kept;
+
+    private Carrying(CoreSubscriber<? super T> actual, ThreadLocal<String> place) {
+        this.actual = actual;
+        this.place = place;
+        this.kept = place.get();
+    }
+
+    static void hook(ThreadLocal<String> place) {
+        Hooks.onEachOperator(HOOK, Operators.lift((source, actual) -> new Carrying<>(actual, place)));
+    }
+
+    static void unhook() {
+        Hooks.resetOnEachOperator(HOOK);
+    }
+
+    /** Calls and subscribes as a thread does that carries a value, or none. */
+    static <T> T with(ThreadLocal<String> place, @Nullable String value, Supplier<T> step) {
+        String before = place.get();
+        set(place, value);
+        try {
+            return step.get();
+        } finally {
+            set(place, before);
+        }
+    }
+
+    private static void set(ThreadLocal<String> place, @Nullable String value) {
+        if (value == null) {
+            place.remove();
+        } else {
+            place.set(value);
+        }
+    }
+
+    private void signal(Runnable signal) {
+        boolean unused = with(place, kept, () -> {
+            signal.run();
+            return true;
+        });
+    }
+
+    @Override
+    public Context currentContext() {
+        return actual.currentContext();
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+        signal(() -> actual.onSubscribe(subscription));
+    }
+
+    @Override
+    public void onNext(T value) {
+        signal(() -> actual.onNext(value));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        signal(() -> actual.onError(failure));
+    }
+
+    @Override
+    public void onComplete() {
+        signal(actual::onComplete);
+    }
+}
