@@ -1,0 +1,149 @@
+package io.github.reactivelock.reliability;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.spi.LockBackend;
+import io.opentelemetry.api.GlobalOpenTelemetry;
+import io.opentelemetry.api.baggage.Baggage;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.r2dbc.spi.ConnectionFactories;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** A program for a JVM with the agent of OpenTelemetry. It says what flows under locks saw of their traces. */
+final class Traced {
+
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
+
+    /** Work under a lock, in one of the forms in which it can be asked for. */
+    private interface Form extends Function<Runnable, Mono<Object>> {}
+
+    private Traced() {}
+
+    public static void main(String[] args) {
+        Map<String, Integer> seen = new TreeMap<>();
+        LockClient client =
+                LockClient.builder(backend(args[0])).commandTimeout(Lab.LIMIT).build();
+        Span first = TRACER.spanBuilder("first").setNoParent().startSpan();
+        System.out.println("first " + traceOf(first));
+        run(first, client.withLock("first", Mono.just("done")));
+
+        List<Form> forms = forms(client);
+        List<Mono<Object>> flows = IntStream.range(0, 150)
+                .mapToObj(i -> flow(i, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
+                .toList();
+        Flux.merge(Flux.fromIterable(flows), flows.size(), 1).blockLast(LIMIT);
+        seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
+
+        LockClient renewing = client.with(LockOptions.defaults().withLease(Duration.ofSeconds(2)));
+        Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
+        run(second, renewing.withLock("held", Mono.delay(Duration.ofSeconds(8))));
+        client.close().block(LIMIT);
+        System.out.println("done");
+    }
+
+    private static LockBackend backend(String address) {
+        if (address.startsWith("redis:")) {
+            return LettuceLockBackend.connect(address);
+        }
+        if (address.startsWith("r2dbc:")) {
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                    ConnectionFactories.get(address),
+                    R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+            backend.createTables().block(LIMIT);
+            return backend;
+        }
+        return InMemoryLockBackend.create();
+    }
+
+    private static String traceOf(Span span) {
+        return span.getSpanContext().getTraceId();
+    }
+
+    private static void run(Span span, Mono<?> flow) {
+        try (Scope scope = span.makeCurrent()) {
+            flow.block(LIMIT);
+        } finally {
+            span.end();
+        }
+    }
+
+    private static List<Form> forms(LockClient client) {
+        LockClient shared = client.shared();
+        LockClient permits = client.permits(1, 2);
+        return List.of(
+                look -> client.withLock("a", work(look)),
+                look -> client.withLock("b", held -> seenBy(look, work(look))),
+                look -> client.withLockMany("c", held -> seenBy(look, work(look).concatWith(work(look))))
+                        .last(),
+                look -> client.withLock(List.of("a", "b"), work(look)),
+                look -> client.tryWithLock("c", work(look), work(look)),
+                look -> client.withLock("a", client.withLock("b", work(look))),
+                look -> shared.withLock("d", work(look)),
+                look -> permits.withLock("e", work(look)),
+                look -> client.acquire("b").flatMap(held -> release(held, seenBy(look, work(look)))));
+    }
+
+    private static Mono<Object> release(LockHandle held, Mono<Object> work) {
+        return work.flatMap(value -> held.release().thenReturn(value));
+    }
+
+    private static <T> T seenBy(Runnable look, T value) {
+        look.run();
+        return value;
+    }
+
+    private static Mono<Object> work(Runnable look) {
+        return Mono.<Object>fromCallable(() -> seenBy(look, "done"))
+                .delayElement(Duration.ofMillis(1))
+                .doOnNext(value -> look.run());
+    }
+
+    /** Every fourth flow has no trace, and may see none. */
+    private static Mono<Object> flow(int number, Form form, String name, Map<String, Integer> seen) {
+        return Mono.<Object>create(sink -> {
+                    boolean isTraced = number % 4 != 0;
+                    Span span =
+                            isTraced ? TRACER.spanBuilder("flow").setNoParent().startSpan() : Span.getInvalid();
+                    String user = isTraced ? "user " + number : "none";
+                    Consumer<String> look = where -> note(seen, where, traceOf(span), user);
+                    Context own = isTraced
+                            ? Context.root()
+                                    .with(span)
+                                    .with(Baggage.builder().put("user", user).build())
+                            : Context.root();
+                    try (Scope scope = own.makeCurrent()) {
+                        sink.onDispose(form.apply(() -> look.accept(name))
+                                .doOnNext(value -> look.accept(name + " afterwards"))
+                                .doFinally(signal -> span.end())
+                                .subscribe(sink::success, sink::error));
+                    }
+                })
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private static void note(Map<String, Integer> seen, String where, String trace, String user) {
+        String now = Baggage.current().getEntryValue("user");
+        boolean isOwn = traceOf(Span.current()).equals(trace) && user.equals(now == null ? "none" : now);
+        synchronized (seen) {
+            seen.merge((isOwn ? "its own in " : "ANOTHER'S in ") + where, 1, Integer::sum);
+        }
+    }
+}
