@@ -54,8 +54,7 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
 
     /** Hooks on operators see it as one, so that what follows it is of its own flow. */
     private static <T> Mono<T> assembled(Mono<T> made) {
-        Mono<T> known = Mono.fromDirect(made);
-        return Carried.isTakenAlong() ? Mono.onAssembly(known) : known;
+        return Carried.operator(Mono.fromDirect(made));
     }
 
     @Override

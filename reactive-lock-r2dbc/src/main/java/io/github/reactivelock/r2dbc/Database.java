@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
@@ -156,12 +157,12 @@ final class Database {
     Mono<Connection> borrow(Borrowing.@Nullable Limit limit) {
         Mono<Connection> opened =
                 sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))));
-        return new Mono<>() {
+        return Carried.operator(new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super Connection> command) {
                 opened.subscribe(new Borrowing(command, line, limit));
             }
-        };
+        });
     }
 
     static Mono<Void> giveBack(Connection connection) {

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -119,7 +120,7 @@ enum Dialect {
 
     /** H2 runs inside the process and works, and waits, on the subscribing thread, which must be one that may. */
     <T> Mono<T> apart(Mono<T> work) {
-        return this == H2 ? work.subscribeOn(DriverThreads.mayBlock()) : work;
+        return this == H2 ? Carried.subscribedOn(DriverThreads.mayBlock(), work) : work;
     }
 
     /** A pool hands over on the thread that gave the connection back, which may be the one its next user waits for. */

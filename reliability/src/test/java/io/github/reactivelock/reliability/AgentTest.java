@@ -45,6 +45,13 @@ class AgentTest {
         }
     }
 
+    /** Its driver blocks, so it works on threads of ours. */
+    @Test
+    void flowsAndClientKeepTheirTracesOnH2() throws IOException, InterruptedException {
+        String address = "r2dbc:h2:mem:///traced?options=DB_CLOSE_DELAY=-1";
+        assertThat(commandsInTheFirstTrace(address)).isLessThan(COMMANDS_OF_A_LOCK);
+    }
+
     private long commandsInTheFirstTrace(String address) throws IOException, InterruptedException {
         List<String> said = run(address);
         assertThat(said).as("what the program said").contains("done");

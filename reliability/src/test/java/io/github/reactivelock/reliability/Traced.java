@@ -5,8 +5,10 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.r2dbc.Once;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
 import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
@@ -16,9 +18,11 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.r2dbc.spi.ConnectionFactories;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -30,6 +34,8 @@ import reactor.core.scheduler.Schedulers;
 final class Traced {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final R2dbcBackendOptions PATIENT =
+            R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT);
     private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
 
     /** Work under a lock, in one of the forms in which it can be asked for. */
@@ -45,7 +51,7 @@ final class Traced {
         System.out.println("first " + traceOf(first));
         run(first, client.withLock("first", Mono.just("done")));
 
-        List<Form> forms = forms(client);
+        List<Form> forms = forms(client, args[0]);
         List<Mono<Object>> flows = IntStream.range(0, 150)
                 .mapToObj(i -> flow(i, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
                 .toList();
@@ -65,8 +71,7 @@ final class Traced {
         }
         if (address.startsWith("r2dbc:")) {
             R2dbcLockBackend backend = R2dbcLockBackend.connect(
-                    ConnectionFactories.get(address),
-                    R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+                    ConnectionFactories.get(address), PATIENT);
             backend.createTables().block(LIMIT);
             return backend;
         }
@@ -85,7 +90,19 @@ final class Traced {
         }
     }
 
-    private static List<Form> forms(LockClient client) {
+    private static List<Form> forms(LockClient client, String address) {
+        List<Form> forms = new ArrayList<>(ofLocks(client));
+        if (address.startsWith("r2dbc:")) {
+            RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
+            Once once = Once.using(ConnectionFactories.get(address), PATIENT);
+            AtomicInteger keys = new AtomicInteger();
+            forms.add(look -> rows.withRowLock("row", connection -> seenBy(look, work(look))));
+            forms.add(look -> once.run("once" + keys.incrementAndGet(), LIMIT, work(look)));
+        }
+        return forms;
+    }
+
+    private static List<Form> ofLocks(LockClient client) {
         LockClient shared = client.shared();
         LockClient permits = client.permits(1, 2);
         return List.of(

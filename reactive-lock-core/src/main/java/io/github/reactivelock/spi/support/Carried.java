@@ -82,6 +82,51 @@ public final class Carried {
         return Door.isWrapped() ? work.subscribeOn(OWN) : work;
     }
 
+    /**
+     * What a flow does on a scheduler of ours: there it carries what the thread did that subscribed.
+     *
+     * @param place takes nothing along itself
+     * @param work may have code of a user in it
+     * @param <T> the value's type
+     * @return as the work
+     */
+    public static <T> Mono<T> subscribedOn(Scheduler place, Mono<T> work) {
+        return isTakenAlong()
+                ? Mono.defer(() -> new Taken<>(here(), work).subscribeOn(place))
+                : work.subscribeOn(place);
+    }
+
+    /**
+     * Lets hooks on operators see a publisher that is none of Reactor's, so that what is behind it carries what is its own.
+     *
+     * @param made the publisher
+     * @param <T> the value's type
+     * @return as the publisher
+     */
+    public static <T> Mono<T> operator(Mono<T> made) {
+        return isTakenAlong() ? Taken.assembled(made) : made;
+    }
+
+    private static final class Taken<T> extends Mono<T> {
+
+        private final Carried kept;
+        private final Mono<T> work;
+
+        Taken(Carried kept, Mono<T> work) {
+            this.kept = kept;
+            this.work = work;
+        }
+
+        static <T> Mono<T> assembled(Mono<T> made) {
+            return onAssembly(made);
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super T> actual) {
+            kept.run(() -> work.subscribe(actual));
+        }
+    }
+
     /** Is given to hooks as an operator, and keeps the subscriber that they made: its signals are the way in. */
     private static final class Door extends Flux<Call> implements Scannable {
 

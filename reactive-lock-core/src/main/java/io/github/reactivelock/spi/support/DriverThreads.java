@@ -81,7 +81,7 @@ public final class DriverThreads {
      * @return as the source
      */
     public static <T> Mono<T> subscribing(Mono<T> source) {
-        return new Mono<>() {
+        return Carried.operator(new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super T> subscriber) {
                 try {
@@ -90,7 +90,7 @@ public final class DriverThreads {
                     Operators.reportThrowInSubscribe(subscriber, e);
                 }
             }
-        };
+        });
     }
 
     /**
