@@ -18,6 +18,7 @@
    ahead of its clock a node takes a proposal: any node may take any, or none. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
+          Tries,        \* the claims that do not want to wait
           Size,         \* how many nodes there are, those included that are dead for good
           Proposals,    \* tokens that claims propose
           MostRestarts, MostExpired, MostLost, MostForced, MostBroken, MostFruitless, MostRounds, MostSent, MostToken, \* how many
@@ -35,6 +36,8 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           votes,        \* of each claim: nodes whose vote counts in its round
           refused,      \* of each claim: nodes that gave it to another
           owed,         \* of each claim: nodes where an older claim waits for its vote
+          named,        \* of each claim that tries: whose the vote is, of nodes that gave it to another
+          goesOn,       \* claims that try, and were split: they ask as those that wait
           told,         \* of each claim: the tokens of those votes, until it has one
           best,         \* of each claim: its token
           awaited,      \* of each claim: nodes that have yet to confirm a token or a vote given back
@@ -42,7 +45,8 @@ VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           newest,       \* the token of the last grant, and whether it was above all before
           restarts, expired, lost, fruitless, rounds, broken
 node == <<owner, waiting, counter, shown, young, force>>
-claim == <<phase, votes, refused, owed, told, best, awaited, confirmed>>
+tries == <<named, goesOn>>
+claim == <<phase, votes, refused, owed, tries, told, best, awaited, confirmed>>
 count == <<restarts, expired, lost, fruitless, rounds, broken>>
 back == <<unsure, late>>
 vars == <<node, sent, back, claim, newest, count>>
@@ -57,7 +61,7 @@ Untold == [n \in Nodes |-> 0]
 
 (* The nodes that have carried out the question of the round that is under way. *)
 CarriedOut(c, what) == {n \in Nodes : what \notin {sent[c][n][i][1] : i \in 1..Len(sent[c][n])}}
-Answered(c) == CarriedOut(c, "vote") \cap CarriedOut(c, "again")
+Answered(c) == CarriedOut(c, "vote") \cap CarriedOut(c, "try") \cap CarriedOut(c, "again")
 
 Init ==
   /\ owner = [n \in Nodes |-> 0] /\ waiting = [n \in Nodes |-> {}] /\ counter = [n \in Nodes |-> 0]
@@ -66,6 +70,7 @@ Init ==
   /\ unsure = [c \in Claims |-> {}] /\ late = [c \in Claims |-> {}]
   /\ phase = [c \in Claims |-> "resting"]
   /\ votes = [c \in Claims |-> {}] /\ refused = [c \in Claims |-> {}] /\ owed = [c \in Claims |-> {}]
+  /\ named = [c \in Claims |-> {}] /\ goesOn = {}
   /\ told = [c \in Claims |-> Untold] /\ best = [c \in Claims |-> 0]
   /\ awaited = [c \in Claims |-> {}] /\ confirmed = [c \in Claims |-> {}]
   /\ newest = [token |-> 0, rose |-> TRUE]
@@ -95,20 +100,25 @@ Renumber(n, proposal) ==
 
 Counts(n) == n \notin young \/ ~On("YoungNodesDoNotCount")
 
-(* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. *)
-Vote(c, n, proposal) ==
-  /\ IF owner[n] = 0 THEN Elect(n, waiting[n] \cup {c}, c, proposal)
+(* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. One that
+   only tries is given no place among those that wait. *)
+Stays(c, what, all) == IF what = "try" THEN all \ {c} ELSE all
+Vote(c, n, what, proposal) ==
+  /\ IF owner[n] = 0
+     THEN IF what = "try" /\ waiting[n] # {} THEN Serve(n, waiting[n]) ELSE Elect(n, waiting[n] \cup {c}, c, proposal)
      ELSE IF owner[n] = c THEN Renumber(n, proposal)
-     ELSE waiting' = [waiting EXCEPT ![n] = @ \cup {c}] /\ UNCHANGED <<owner, counter, shown>>
-  /\ \/ phase[c] = "asking" /\ lost < MostLost /\ lost' = lost + 1 /\ UNCHANGED <<votes, refused, owed, told>>
-     \/ phase[c] # "asking" /\ UNCHANGED <<votes, refused, owed, told, lost>>
+     ELSE waiting' = [waiting EXCEPT ![n] = Stays(c, what, @ \cup {c})] /\ UNCHANGED <<owner, counter, shown>>
+  /\ \/ phase[c] = "asking" /\ lost < MostLost /\ lost' = lost + 1 /\ UNCHANGED <<votes, refused, owed, named, told>>
+     \/ phase[c] # "asking" /\ UNCHANGED <<votes, refused, owed, named, told, lost>>
      \/ /\ phase[c] = "asking" /\ UNCHANGED lost
         /\ IF owner'[n] = c
            THEN /\ votes' = IF Counts(n) THEN [votes EXCEPT ![c] = @ \cup {n}] ELSE votes
                 /\ told' = IF Counts(n) THEN [told EXCEPT ![c][n] = shown'[n]] ELSE told
                 /\ owed' = IF \E o \in waiting'[n] : o < c THEN [owed EXCEPT ![c] = @ \cup {n}] ELSE owed
-                /\ UNCHANGED refused
-           ELSE refused' = [refused EXCEPT ![c] = @ \cup {n}] /\ UNCHANGED <<votes, owed, told>>
+                /\ UNCHANGED <<refused, named>>
+           ELSE /\ refused' = [refused EXCEPT ![c] = @ \cup {n}]
+                /\ named' = IF c \in Tries THEN [named EXCEPT ![c] = @ \cup {<<n, owner'[n], shown'[n]>>}] ELSE named
+                /\ UNCHANGED <<votes, owed, told>>
   /\ UNCHANGED <<best, awaited, confirmed>>
 
 (* The claim gives its vote back, or its place among those that wait. *)
@@ -116,7 +126,7 @@ Back(c, n) ==
   /\ IF owner[n] = c THEN Serve(n, waiting[n])
      ELSE waiting' = [waiting EXCEPT ![n] = @ \ {c}] /\ UNCHANGED <<owner, counter, shown>>
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
-  /\ UNCHANGED <<votes, refused, owed, told, best, confirmed, lost>>
+  /\ UNCHANGED <<votes, refused, owed, named, told, best, confirmed, lost>>
 
 (* No later token of this node is lower, and its owner shows it, unless the claim was granted anew here since, with a higher
    one. It confirms a vote of this round, if the claim still has it. *)
@@ -125,34 +135,34 @@ Raise(c, n, token) ==
   /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, token)] ELSE shown
   /\ confirmed' = IF phase[c] = "raising" /\ ((owner[n] = c /\ shown[n] <= token /\ n \in votes[c]) \/ ~On("OwnersConfirm"))
                   THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
-  /\ UNCHANGED <<owner, waiting, votes, refused, owed, told, best, awaited, lost>>
+  /\ UNCHANGED <<owner, waiting, votes, refused, owed, named, told, best, awaited, lost>>
 
 (* A vote that comes after the grant, under a lower token, has the grant's written to it. *)
-IsBehind(c, n, what) == what = "vote" /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
+IsBehind(c, n, what) == what \in {"vote", "try"} /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
 
 (* A claim that hears that its vote is back asks for it anew, though the round in which it was to ask may be over; not if it
    is to give it back once more, or has been released. *)
 Follows(c, n, what, token) ==
   IF IsBehind(c, n, what) THEN {<<<<"raise", best[c]>>>>}
-  ELSE IF what = "again" /\ phase[c] # "over" THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
+  ELSE IF what = "again" /\ phase[c] \notin {"over", "busy"} THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
 
 Work(c, n) ==
   /\ sent[c][n] # <<>>
   /\ LET what == Head(sent[c][n])[1]
          token == Head(sent[c][n])[2]
-     IN /\ CASE what = "vote" -> Vote(c, n, token)
+     IN /\ CASE what \in {"vote", "try"} -> Vote(c, n, what, token)
              [] what \in {"back", "again"} -> Back(c, n)
              [] OTHER -> Raise(c, n, token)
         /\ \E more \in Follows(c, n, what, token) : sent' = [sent EXCEPT ![c][n] = Tail(@) \o more]
         /\ unsure' = IF what \in {"back", "again"} THEN [unsure EXCEPT ![c] = @ \ {n}] ELSE unsure
-  /\ UNCHANGED <<late, young, force, phase, newest, restarts, expired, fruitless, rounds, broken>>
+  /\ UNCHANGED <<late, young, force, phase, goesOn, newest, restarts, expired, fruitless, rounds, broken>>
 
 (* A connection breaks that has a release on its way. The claim hears of it, and no more of what it asked. *)
 Break(c, n) ==
   /\ broken < MostBroken /\ \E i \in 1..Len(sent[c][n]) : sent[c][n][i][1] \in {"back", "again"}
   /\ broken' = broken + 1 /\ late' = [late EXCEPT ![c] = @ \cup {n}]
   /\ sent' = [sent EXCEPT ![c][n] = <<>>] /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
-  /\ UNCHANGED <<node, unsure, phase, votes, refused, owed, told, best, confirmed, newest, restarts, expired, lost, fruitless, rounds>>
+  /\ UNCHANGED <<node, unsure, phase, votes, refused, owed, tries, told, best, confirmed, newest, restarts, expired, lost, fruitless, rounds>>
 
 (* The node reads it at last. It names the id by which the claim went then, and has not since the vote is known to be back. *)
 LateBack(c, n) ==
@@ -204,21 +214,25 @@ ToAll(c, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> @[n] \o what]]
 ToSome(c, some, what) == sent' = [sent EXCEPT ![c] = [n \in Nodes |-> IF n \in some THEN @[n] \o what ELSE @[n]]]
 
 \* What no claim asks about any more is not kept, so that states come together.
-Forgets(c) == refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
+Forgets(c) ==
+  /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}] /\ named' = [named EXCEPT ![c] = {}]
 ForgetsVotes(c) == votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
 
-(* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. *)
+(* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. A
+   claim that tries asks as one until its votes are split. *)
+Question(c, n) ==
+  IF n \in unsure[c] /\ On("NewIds") THEN "again" ELSE IF c \in Tries \ goesOn THEN "try" ELSE "vote"
 Forever == MostRounds = 0
 Ask(c, proposal) ==
   /\ phase[c] = "resting" /\ (Forever \/ rounds[c] < MostRounds)
   /\ \A n \in Nodes : Len(sent[c][n]) <= MostSent
   /\ phase' = [phase EXCEPT ![c] = "asking"]
   /\ sent' = [sent EXCEPT ![c] = [n \in Nodes |->
-                 Append(@[n], <<IF n \in unsure[c] /\ On("NewIds") THEN "again" ELSE "vote", proposal>>)]]
+                 Append(@[n], <<Question(c, n), proposal>>)]]
   /\ ForgetsVotes(c) /\ Forgets(c)
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ rounds' = IF Forever THEN rounds ELSE [rounds EXCEPT ![c] = @ + 1]
-  /\ UNCHANGED <<node, back, best, awaited, confirmed, newest, restarts, expired, lost, fruitless, broken>>
+  /\ UNCHANGED <<node, back, goesOn, best, awaited, confirmed, newest, restarts, expired, lost, fruitless, broken>>
 
 \* One that was ended by force before is none: it is as if the claim had heard of the grant first, and then of its end.
 Grant(c, token) ==
@@ -235,7 +249,7 @@ Win(c) ==
            THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
            ELSE Grant(c, highest) /\ UNCHANGED sent
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
-  /\ UNCHANGED <<node, back, votes, awaited, confirmed, count>>
+  /\ UNCHANGED <<node, back, votes, goesOn, awaited, confirmed, count>>
 
 (* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
    those that showed a lower one, or did not answer. *)
@@ -246,26 +260,41 @@ Agree(c) ==
        /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
        /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] < token}, <<<<"raise", token>>>>)
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
-  /\ UNCHANGED <<node, back, votes, awaited, confirmed, count>>
+  /\ UNCHANGED <<node, back, votes, goesOn, awaited, confirmed, count>>
 
 Hold(c) ==
   /\ phase[c] = "raising" /\ Majority(confirmed[c]) /\ Grant(c, best[c])
   /\ confirmed' = [confirmed EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, sent, back, votes, refused, owed, told, best, awaited, count>>
+  /\ UNCHANGED <<node, sent, back, votes, refused, owed, tries, told, best, awaited, count>>
 
-(* Too few confirm, because an operator took a vote meanwhile: it asks anew. *)
+(* Too few confirm, because an operator took a vote meanwhile: it asks anew. One that tries says so, and may be tried again. *)
 Doubt(c) ==
   /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ ForgetsVotes(c)
   /\ confirmed' = [confirmed EXCEPT ![c] = {}] /\ best' = [best EXCEPT ![c] = 0]
-  /\ UNCHANGED <<node, sent, back, refused, owed, told, awaited, newest, count>>
+  /\ goesOn' = goesOn \ {c}
+  /\ UNCHANGED <<node, sent, back, refused, owed, named, told, awaited, newest, count>>
 
 GivesBackAt(c, some) == ToSome(c, some, <<<<"back", 0>>>>) /\ unsure' = [unsure EXCEPT ![c] = @ \cup some]
 
+(* A try is told that the lock is taken where a majority names one owner with one token, and leaves nothing behind. That a
+   majority gave its votes to others is not enough: these may be split, and the lock is free. Nor is one owner: it may have given
+   one of these votes back before it got the other. Where tokens are not counted, one that a majority shows is that of a grant. *)
+IsTaken(c) ==
+  \E o \in Claims : \E token \in {seen[3] : seen \in named[c]} :
+     /\ Majority({n \in Nodes : <<n, o, token>> \in named[c]})
+     /\ MostToken > 0 \/ phase[o] \in {"held", "over"}
+Fails(c) == ~Majority(votes[c] \cup (Nodes \ Answered(c)))
+Busy(c) ==
+  /\ phase[c] = "asking" /\ c \in Tries /\ (IF On("OneOwnerIsNamed") THEN IsTaken(c) ELSE Fails(c))
+  /\ phase' = [phase EXCEPT ![c] = "busy"] /\ ToAll(c, <<<<"back", 0>>>>)
+  /\ told' = [told EXCEPT ![c] = Untold] /\ votes' = [votes EXCEPT ![c] = {}] /\ Forgets(c)
+  /\ UNCHANGED <<node, back, goesOn, best, awaited, confirmed, newest, count>>
+
 \* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
 \* patience only; where that is left out, a round waits for all nodes.
-Fail(c) ==
-  /\ phase[c] = "asking" /\ ~Majority(votes[c] \cup (Nodes \ Answered(c)))
+Fruitless(c) ==
+  /\ phase[c] = "asking" /\ Fails(c)
   /\ MostFruitless > 0 \/ ~Forever \/ Answered(c) = Nodes
   /\ IF owed[c] # {} /\ On("OwedToOlder")
      THEN \* votes that an older claim waits for go back at once
@@ -278,13 +307,16 @@ Fail(c) ==
           \/ phase' = [phase EXCEPT ![c] = "resting"] /\ UNCHANGED <<sent, unsure, awaited, fruitless>>
   /\ told' = IF On("VotesOfThisRound") THEN [told EXCEPT ![c] = Untold] ELSE told
   /\ ForgetsVotes(c) /\ Forgets(c)
+  /\ goesOn' = IF c \in Tries /\ On("TriesOn") THEN goesOn \cup {c} ELSE goesOn
   /\ UNCHANGED <<node, late, best, confirmed, newest, restarts, expired, lost, rounds, broken>>
+
+Fail(c) == ~IsTaken(c) /\ Fruitless(c)
 
 (* The round ends when all that it gave back is known to be back. *)
 GaveBack(c) ==
   /\ phase[c] = "giving back" /\ awaited[c] = {}
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ votes' = [votes EXCEPT ![c] = {}]
-  /\ UNCHANGED <<node, sent, back, refused, owed, told, best, awaited, confirmed, newest, count>>
+  /\ UNCHANGED <<node, sent, back, refused, owed, tries, told, best, awaited, confirmed, newest, count>>
 
 (* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given back. *)
 Overlap(c) ==
@@ -293,7 +325,7 @@ Overlap(c) ==
   /\ fruitless' = fruitless + 1 /\ ToAll(c, <<<<"vote", 0>>, <<"back", 0>>>>)
   /\ votes' = [votes EXCEPT ![c] = {}] /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}]
   /\ told' = [told EXCEPT ![c] = Untold]
-  /\ UNCHANGED <<node, back, phase, best, awaited, confirmed, newest, restarts, expired, lost, rounds, broken>>
+  /\ UNCHANGED <<node, back, phase, tries, best, awaited, confirmed, newest, restarts, expired, lost, rounds, broken>>
 
 (* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back what it
    found, although the engine relies on it. *)
@@ -306,11 +338,11 @@ Release(c) ==
   /\ phase[c] = "held" /\ phase' = [phase EXCEPT ![c] = "over"]
   /\ votes' = [votes EXCEPT ![c] = {}] /\ ToAll(c, <<<<"back", 0>>>>)
   /\ best' = [best EXCEPT ![c] = 0]
-  /\ UNCHANGED <<node, back, refused, owed, told, awaited, confirmed, newest, count>>
+  /\ UNCHANGED <<node, back, refused, owed, tries, told, awaited, confirmed, newest, count>>
 
 Next ==
   \/ \E c \in Claims : \/ \E token \in Proposals : Ask(c, token)
-                       \/ Win(c) \/ Agree(c) \/ Hold(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
+                       \/ Win(c) \/ Agree(c) \/ Hold(c) \/ Busy(c) \/ Fail(c) \/ GaveBack(c) \/ Release(c) \/ Overlap(c) \/ LateRound(c)
                        \/ Doubt(c) \/ \E token \in {shown[n] : n \in Nodes} \cup {best[c]} : Force(c, token)
                        \/ \E n \in Nodes : Work(c, n) \/ Break(c, n) \/ LateBack(c, n)
   \/ \E n \in Nodes : Restart(n) \/ Mature(n) \/ Expire(n) \/ ForceAt(n)
@@ -318,7 +350,7 @@ Spec == Init /\ [][Next]_vars
 
 \* Nothing that can be done is put off for ever, but for what is a fault.
 Fair == \A c \in Claims : /\ WF_vars(\E token \in Proposals : Ask(c, token))
-                          /\ WF_vars(Win(c) \/ Agree(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c))
+                          /\ WF_vars(Win(c) \/ Agree(c)) /\ WF_vars(Hold(c)) /\ WF_vars(Fail(c)) /\ WF_vars(Busy(c))
                           /\ WF_vars(GaveBack(c)) /\ WF_vars(Release(c))
                           /\ \A n \in Nodes : WF_vars(Work(c, n)) /\ WF_vars(Mature(n))
 FairSpec == Spec /\ Fair
@@ -331,5 +363,6 @@ Holders == {c \in Claims : phase[c] = "held" /\ best[c] # force.token}
 OneHolder == Cardinality(Holders) <= 1
 HasMajority == \A c \in Holders : Majority({n \in Nodes : owner[n] = c}) \* where no node forgets
 TokensRise == newest.rose
-EverybodyIsServed == <>(\A c \in Claims : phase[c] = "over")
+EverybodyIsServed == <>(\A c \in Claims : phase[c] \in {"over", "busy"})
+OneTryIsServed == \E c \in Claims : phase[c] # "busy" \* not all are turned away from a lock that is free
 =============================================================================

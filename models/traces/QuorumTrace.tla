@@ -11,7 +11,8 @@ Did(e) ==
     [] e.step = "works" -> Work(e.claim, e.node) /\ lost' = lost + e.lost
     [] e.step = "wins" -> Win(e.claim)
     [] e.step = "holds" -> Hold(e.claim) /\ best[e.claim] = e.token
-    [] e.step = "fails" -> Fail(e.claim)
+    [] e.step = "fails" -> Fruitless(e.claim) \* the code counts no answer to a question of the round before
+    [] e.step = "busy" -> Busy(e.claim)
     [] e.step = "gave back" -> GaveBack(e.claim)
     [] e.step = "doubts" -> Doubt(e.claim)
     [] e.step = "releases" -> Release(e.claim)

@@ -202,6 +202,20 @@ final class Entry {
         return first == null ? Vote.NOBODY : first.ticket;
     }
 
+    /** The answer to the claim, and who has the lock where it has not. */
+    Vote vote(Claim claim, ClaimResult result, String incarnation, Duration uptime, long now) {
+        boolean isAnothers = !holders.isEmpty() && holders.find(claim.id()) == null;
+        Place owner = holders.owner();
+        String name = owner == null ? Vote.SHARED : owner.claim.id();
+        return new Vote(
+                result,
+                incarnation,
+                uptime,
+                firstWaiting(now),
+                isAnothers ? name : "",
+                isAnothers && owner != null ? owner.token : 0);
+    }
+
     private @Nullable Place firstAlive(long now) {
         if (queue.isEmpty()) {
             return null;

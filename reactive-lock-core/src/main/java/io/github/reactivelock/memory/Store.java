@@ -87,7 +87,7 @@ final class Store {
         return step(claim.key(), entry -> {
             long now = clock.getAsLong();
             ClaimResult result = entry.claim(claim, ticket, proposal, from, now, notices);
-            return new Vote(result, incarnation(), uptime(), entry.firstWaiting(now));
+            return entry.vote(claim, result, incarnation(), uptime(), now);
         });
     }
 

@@ -41,6 +41,7 @@ final class QuorumClaim {
     private final NodeIds ids;
     private final Set<Integer> votes = new HashSet<>();
     private Set<Integer> unheard = Set.of();
+    private final Set<Integer> failed = new HashSet<>();
     private int fruitless;
     private boolean won;
     /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
@@ -49,6 +50,8 @@ final class QuorumClaim {
     private long fencingToken;
     private boolean withdrawn;
     private boolean asking;
+    /** Ends a rest; there if the claim tries, and its votes were split. */
+    private Sinks.@Nullable Empty<Void> enough;
     /** Answers those who asked since the round that is under way began. */
     private Sinks.@Nullable One<ClaimResult> next;
 
@@ -60,6 +63,11 @@ final class QuorumClaim {
         this.surroundings = surroundings;
         this.ticket = ticket;
         this.ids = ids;
+    }
+
+    /** Nanoseconds, to be compared by difference. */
+    long now() {
+        return surroundings.nanoClock().getAsLong();
     }
 
     NodeIds ids() {
@@ -179,6 +187,16 @@ final class QuorumClaim {
         unheard = silent;
     }
 
+    /** The nodes that failed when a claim that tries heard of them last. */
+    synchronized Set<Integer> failed() {
+        return Set.copyOf(failed);
+    }
+
+    synchronized void failed(Set<Integer> nodes, Set<Integer> unheardOf) {
+        failed.retainAll(unheardOf);
+        failed.addAll(nodes);
+    }
+
     /** A round ended without votes, unless a node that was left out gave its own. */
     synchronized void waitOn() {
         if (unheard.isEmpty()) {
@@ -210,9 +228,35 @@ final class QuorumClaim {
         return votes.size();
     }
 
+    /** A moment between two rounds of a claim that tries, until {@link #endRest}. */
+    Mono<Void> rest() {
+        Sinks.Empty<Void> end = Sinks.empty();
+        synchronized (this) {
+            enough = end;
+        }
+        return Mono.firstWithSignal(end.asMono(), Mono.delay(moment(), surroundings.timer()).then());
+    }
+
+    /** Whether it tries on, and so asks by itself. */
+    synchronized boolean isTryingOn() {
+        return enough != null;
+    }
+
+    /** Pushed votes are enough for a round. */
+    synchronized void endRest() {
+        if (enough != null) {
+            Sinks.EmitResult unused = enough.tryEmitEmpty();
+        }
+    }
+
     /** A token in place of one that is another's; each time further off, because others look for one too. */
     long above(long token, int refused) {
         return token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS);
+    }
+
+    /** In every other round: two claims with the same place that always did would only swap their votes. */
+    boolean givesWayToEquals() {
+        return surroundings.chance().applyAsInt(0, 2) == 1;
     }
 
     /** A random time, so that of several claims with some votes each one gives way first. */

@@ -124,8 +124,15 @@ final class QuorumClaims {
         if (known == null || known.isWithdrawn() || !known.isWaiting() || !isVoteOfNow(node, grant.claimId())) {
             return Mono.empty();
         }
+        boolean isEnough = known.add(node) >= majority;
+        if (known.isTryingOn()) {
+            if (isEnough) {
+                known.endRest();
+            }
+            return Mono.empty();
+        }
         Mono<Signal> recheck = Mono.just(new Signal.RecheckClaim(id));
-        return known.add(node) >= majority
+        return isEnough
                 ? recheck
                 : Mono.delay(known.moment(), surroundings.timer())
                         .flatMap(late -> known.isWaiting() ? recheck : Mono.empty());

@@ -28,6 +28,8 @@ final class Round {
     private final long known;
     private final Set<Integer> unheard;
     private final Set<Integer> olderWait = new HashSet<>();
+    /** A claim of another client with the same place. */
+    private final Set<Integer> equalWait = new HashSet<>();
     private final Set<Integer> granted = new HashSet<>();
     /** Of those votes, and how many have each. */
     private final Map<Long, Integer> tokens = new HashMap<>();
@@ -36,6 +38,9 @@ final class Round {
 
     private final Set<Integer> grantedTooYoung = new HashSet<>();
     private final Set<Integer> withoutUs = new HashSet<>();
+    /** By how many nodes each owner is named that is not this claim, with its token. */
+    private final Map<String, Integer> owners = new HashMap<>();
+
     private final Set<String> incarnations = new HashSet<>();
     private final List<Failure> failures = new ArrayList<>();
     private final List<Duration> waits = new ArrayList<>();
@@ -71,6 +76,8 @@ final class Round {
             shown.put(node, grant.fencingToken());
             if (vote.firstWaiting() < ticket) {
                 olderWait.add(node);
+            } else if (vote.firstWaiting() == ticket) {
+                equalWait.add(node);
             }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
@@ -80,6 +87,9 @@ final class Round {
             }
         } else {
             withoutUs.add(node);
+            if (!vote.owner().isEmpty()) {
+                owners.merge(NodeIds.original(vote.owner()) + ' ' + vote.ownersToken(), 1, Integer::sum);
+            }
             if (vote.result() instanceof ClaimResult.Queued queued && counts) {
                 waits.add(queued.recheckAfter());
             }
@@ -119,6 +129,10 @@ final class Round {
         silent.removeAll(withoutUs);
         failures.forEach(failure -> silent.remove(failure.node()));
         return silent;
+    }
+
+    Set<Integer> failedNodes() {
+        return failures.stream().map(Failure::node).collect(Collectors.toSet());
     }
 
     /**
@@ -164,6 +178,14 @@ final class Round {
         return withoutUs.size() >= majority();
     }
 
+    /**
+     * A majority names one owner with one token, which is a grant's. Several owners are a split, in which the lock may be free. One
+     * with several tokens may have given one vote back before it got the other, {@code models/Quorum.tla: OneOwnerIsNamed}.
+     */
+    boolean isTaken() {
+        return owners.values().stream().anyMatch(nodes -> nodes >= majority());
+    }
+
     /** Some votes, but not enough: others may have the rest. */
     boolean isSplit() {
         return !isGranted() && !isTooEarly() && !granted.isEmpty();
@@ -172,6 +194,11 @@ final class Round {
     /** The nodes that gave us their vote while an older claim waits for it, {@code models/Quorum.tla: OwedToOlder}. */
     Set<Integer> votesOwedToOlder() {
         return olderWait;
+    }
+
+    /** The nodes that gave us their vote while a claim with the same place waits for it. One of the two has to give way. */
+    Set<Integer> votesOfEquals() {
+        return equalWait;
     }
 
     /** The nodes that gave us their vote. */

@@ -1,6 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntBinaryOperator;
@@ -15,12 +16,24 @@ import reactor.core.scheduler.Scheduler;
  * @param nanoClock monotonic, in nanoseconds
  * @param wallClock orders claims among those of others
  * @param chance a number between the first, included, and the second, excluded
+ * @param pauses judge the silence of nodes, after a pause of this process too
  */
-record Surroundings(Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance) {
+record Surroundings(
+        Scheduler timer,
+        LongSupplier nanoClock,
+        Supplier<Instant> wallClock,
+        IntBinaryOperator chance,
+        Pauses pauses) {
 
     static final Surroundings REAL = new Surroundings(
             DriverThreads.timer(),
             System::nanoTime,
             Instant::now,
-            (from, to) -> ThreadLocalRandom.current().nextInt(from, to));
+            (from, to) -> ThreadLocalRandom.current().nextInt(from, to),
+            Pauses.ofThisProcess());
+
+    /** With pauses by that timer and that clock. */
+    Surroundings(Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance) {
+        this(timer, nanoClock, wallClock, chance, new Pauses(nanoClock, timer));
+    }
 }

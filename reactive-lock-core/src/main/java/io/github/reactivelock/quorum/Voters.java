@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -36,6 +37,7 @@ final class Voters {
         Mono<T> to(QuorumNode node, int number);
     }
 
+    private static final int IMPATIENCE = 10;
     private static final Duration LONGEST_FAREWELL = Duration.ofMillis(600);
 
     private final List<QuorumNode> all;
@@ -43,27 +45,50 @@ final class Voters {
     private final Duration timeout;
     private final Surroundings surroundings;
     private final Set<Mono<?>> underWay;
+    private final Set<Integer> silent;
 
     Voters(List<QuorumNode> all, Duration timeout, Surroundings surroundings) {
-        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet());
+        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet(), Set.of());
     }
 
-    private Voters(List<QuorumNode> all, Duration timeout, Surroundings surroundings, Set<Mono<?>> underWay) {
+    private Voters(
+            List<QuorumNode> all,
+            Duration timeout,
+            Surroundings surroundings,
+            Set<Mono<?>> underWay,
+            Set<Integer> silent) {
         this.all = all;
         this.underWay = underWay;
+        this.silent = silent;
         this.everyone = IntStream.range(0, all.size()).boxed().toList();
         this.timeout = timeout;
         this.surroundings = surroundings;
     }
 
     Voters withTimeout(Duration changed) {
-        return new Voters(all, changed, surroundings, underWay);
+        return new Voters(all, changed, surroundings, underWay, silent);
     }
 
     /** The same nodes, each given less time if a lease is too short to wait for them. */
     Voters hastenedFor(Duration lease) {
         Duration quarter = lease.dividedBy(4);
         return quarter.compareTo(timeout) < 0 ? withTimeout(quarter) : this;
+    }
+
+    /** Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds. */
+    Voters impatientWith(Set<Integer> nodes) {
+        return nodes.isEmpty() ? this : new Voters(all, timeout, surroundings, underWay, nodes);
+    }
+
+    private Duration timeoutOf(int node) {
+        return silent.contains(node) ? timeout.dividedBy(IMPATIENCE) : timeout;
+    }
+
+    /** The value, or so many times of a node's time after the beginning the error. */
+    <T> Mono<T> within(int times, long began, Mono<T> question, Supplier<? extends Throwable> error) {
+        Duration gone = Duration.ofNanos(surroundings.nanoClock().getAsLong() - began);
+        Duration left = timeout.multipliedBy(times).minus(gone);
+        return surroundings.pauses().timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
     }
 
     QuorumNode node(int number) {
@@ -155,11 +180,13 @@ final class Voters {
         Sinks.One<Answer<T>> answer = Sinks.one();
         Mono<Answer<T>> heard = answer.asMono();
         underWay.add(heard);
-        Disposable unused = Mono.defer(() -> question.to(all.get(node), node))
+        Duration time = timeoutOf(node);
+        Disposable unused = surroundings
+                .pauses()
                 .timeout(
-                        timeout,
-                        Mono.error(() -> new TimeoutException("no answer within " + timeout.toMillis() + " ms")),
-                        surroundings.timer())
+                        Mono.defer(() -> question.to(all.get(node), node)),
+                        time,
+                        Mono.error(() -> new TimeoutException("no answer within " + time.toMillis() + " ms")))
                 .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
                         value -> tell(answer, new Answer<>(node, value, null)),
@@ -229,10 +256,9 @@ final class Voters {
         Mono<Void> closed = Flux.fromIterable(all)
                 .flatMapDelayError(LockBackend::close, all.size(), 1)
                 .then();
-        return Flux.defer(() -> Flux.fromIterable(underWay))
+        Mono<Void> said = Flux.defer(() -> Flux.fromIterable(underWay))
                 .flatMap(answer -> answer, Integer.MAX_VALUE)
-                .then()
-                .timeout(LONGEST_FAREWELL, Mono.empty(), surroundings.timer())
-                .then(closed);
+                .then();
+        return surroundings.pauses().timeout(said, LONGEST_FAREWELL, Mono.empty()).then(closed);
     }
 }

@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import reactor.core.Disposable;
@@ -15,14 +16,28 @@ import reactor.core.publisher.Mono;
 final class Voting {
 
     private static final int MOST_REFUSALS = 8;
+    /** Of a node's times. */
+    private static final int LONGEST_TRY = 3;
 
     private final Voters nodes;
     private final Duration longestLease;
     private final Claim claim;
     private final QuorumClaim candidacy;
     private final Proposals proposals;
+    private final boolean isTry;
 
     Voting(Voters nodes, Duration longestLease, Claim claim, QuorumClaim candidacy, Proposals proposals) {
+        this(nodes, longestLease, claim, candidacy, proposals, claim.mode() == Claim.Mode.TRY);
+    }
+
+    private Voting(
+            Voters nodes,
+            Duration longestLease,
+            Claim claim,
+            QuorumClaim candidacy,
+            Proposals proposals,
+            boolean isTry) {
+        this.isTry = isTry;
         this.proposals = proposals;
         this.nodes = nodes;
         this.longestLease = longestLease;
@@ -30,7 +45,33 @@ final class Voting {
         this.candidacy = candidacy;
     }
 
+    /** While votes are split a claim that tries goes on as one that waits, {@code models/Quorum.tla: TriesOn}. */
     Mono<ClaimResult> result() {
+        if (!isTry) {
+            return round();
+        }
+        long began = candidacy.now();
+        return round().flatMap(answer -> answer instanceof ClaimResult.Queued ? moreRounds(began) : Mono.just(answer));
+    }
+
+    /** For less time than a client waits for an answer, the first round included. */
+    private Mono<ClaimResult> moreRounds(long began) {
+        Claim waiting = new Claim(
+                claim.key(), claim.id(), claim.owner(), claim.lease(), Claim.Mode.QUEUE, claim.keeping(), claim.share());
+        Voting next = new Voting(nodes, longestLease, waiting, candidacy, proposals, true);
+        Mono<ClaimResult> decided = Mono.defer(() -> candidacy.rest().then(next.round()))
+                .repeat()
+                .filter(answer -> !(answer instanceof ClaimResult.Queued))
+                .next();
+        return nodes.hastenedFor(claim.lease()).within(LONGEST_TRY, began, decided, this::undecided);
+    }
+
+    private IllegalStateException undecided() {
+        return new IllegalStateException("its nodes gave their votes to several claims, or did not answer, and none had a"
+                + " majority in time, so it is not known whether the lock is free; try again");
+    }
+
+    private Mono<ClaimResult> round() {
         return Mono.defer(() -> {
             if (candidacy.isWithdrawn()) {
                 return Mono.error(new IllegalStateException("the claim was withdrawn before it was made"));
@@ -49,6 +90,7 @@ final class Voting {
         long proposal = inForce == 0 && mayAgree() ? proposals.at(asked) : 0;
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), inForce, candidacy.unheard());
         return nodes.hastenedFor(claim.lease())
+                .impatientWith(candidacy.failed())
                 .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, proposal))))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
@@ -109,15 +151,17 @@ final class Voting {
             }
             return confirm(round);
         }
-        boolean trying = claim.mode() == Claim.Mode.TRY;
-        if (round.isUnanswered() || (trying && round.isTooEarly())) {
+        if (round.isUnanswered() || (isTry && round.isTooEarly())) {
             return Mono.error(round.failure());
         }
-        if (trying) {
+        if (isTry && round.isTaken()) {
             candidacy.withdraw();
             return nodes.onMajority((node, number) -> node.release(at(number))).thenReturn(new ClaimResult.Busy());
         }
         candidacy.leftOut(round.silentNodes());
+        if (isTry) {
+            candidacy.failed(round.failedNodes(), round.silentNodes());
+        }
         if (round.isWithoutUs()) {
             candidacy.lose();
         }
@@ -125,8 +169,12 @@ final class Voting {
             candidacy.waitOn();
             return Mono.just(queued(round.untilFree()));
         }
-        if (!round.votesOwedToOlder().isEmpty()) {
-            return giveBack(round.votesOwedToOlder(), round.votesOwedToOlder()).thenReturn(queued(candidacy.moment()));
+        Set<Integer> owed = new HashSet<>(round.votesOwedToOlder());
+        if (!round.votesOfEquals().isEmpty() && candidacy.givesWayToEquals()) {
+            owed.addAll(round.votesOfEquals());
+        }
+        if (!owed.isEmpty()) {
+            return giveBack(owed, owed).thenReturn(queued(candidacy.moment()));
         }
         ClaimResult later = queued(candidacy.growingMoment());
         return candidacy.isOutOfPatience(round.votes())
@@ -208,7 +256,7 @@ final class Voting {
     }
 
     private Mono<ClaimResult> unconfirmed() {
-        return claim.mode() == Claim.Mode.QUEUE
+        return !isTry
                 ? Mono.just(queued(candidacy.moment()))
                 : Mono.error(new IllegalStateException("of the nodes that granted the lock too few confirmed"
                         + " it; some fell silent, or an operator released it by force; try again"));

@@ -167,8 +167,8 @@ class RoundTest {
     @Test
     void aVoteThatAnOlderClaimWaitsForIsOwedToIt() {
         ClaimResult granted = new ClaimResult.Granted(7L << 12, LEASE);
-        round.add(0, new Vote(granted, "server-0", LONG_UP, TICKET - 1));
-        round.add(1, new Vote(granted, "server-1", LONG_UP, TICKET + 1));
+        round.add(0, new Vote(granted, "server-0", LONG_UP, TICKET - 1, "", 0));
+        round.add(1, new Vote(granted, "server-1", LONG_UP, TICKET + 1, "", 0));
         round.add(2, queued(2, 5));
 
         assertThat(round.votesOwedToOlder()).containsExactly(0);
@@ -182,7 +182,7 @@ class RoundTest {
         split.add(0, queued(0, 5));
         assertThat(split.isDecided()).isFalse();
 
-        split.add(1, new Vote(new ClaimResult.Granted(7L << 12, LEASE), "server-1", LONG_UP, TICKET - 1));
+        split.add(1, new Vote(new ClaimResult.Granted(7L << 12, LEASE), "server-1", LONG_UP, TICKET - 1, "", 0));
 
         assertThat(split.isDecided()).isTrue();
         assertThat(split.votesOwedToOlder()).containsExactly(1);

@@ -30,6 +30,9 @@ final class ScriptedNode implements QuorumNode {
     Duration uptime = Duration.ofDays(1);
     Mono<ClaimResult> vote = Mono.never();
     boolean olderWaits;
+    /** Has the lock where the claim has not. */
+    String owner = "somebody";
+
     boolean shares = true;
     Mono<Boolean> raise = Mono.just(true);
     Mono<Boolean> release = Mono.just(true);
@@ -52,7 +55,13 @@ final class ScriptedNode implements QuorumNode {
         return Mono.defer(() -> {
             log.add(number + " votes");
             proposed.add(proposal);
-            return vote.map(result -> new Vote(result, "server-" + number, uptime, olderWaits ? 0 : Vote.NOBODY));
+            return vote.map(result -> new Vote(
+                    result,
+                    "server-" + number,
+                    uptime,
+                    olderWaits ? 0 : Vote.NOBODY,
+                    result instanceof ClaimResult.Granted ? "" : owner,
+                    0));
         });
     }
 

@@ -260,7 +260,12 @@ class RedisQuorumContractTest extends LockBackendContract {
         public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
             return node.vote(claim, ticket, proposal)
                     .map(vote -> new Vote(
-                            vote.result(), vote.incarnation(), vote.uptime().plus(LONGEST_LEASE), vote.firstWaiting()));
+                            vote.result(),
+                            vote.incarnation(),
+                            vote.uptime().plus(LONGEST_LEASE),
+                            vote.firstWaiting(),
+                            vote.owner(),
+                            vote.ownersToken()));
         }
 
         @Override

@@ -88,7 +88,9 @@ final class RedisReplies {
                 result,
                 String.valueOf(reply.get(2)),
                 Duration.ofSeconds(number(reply, 3)),
-                firstWaiting < 0 ? Vote.NOBODY : firstWaiting);
+                firstWaiting < 0 ? Vote.NOBODY : firstWaiting,
+                reply.size() > 5 ? String.valueOf(reply.get(5)) : "",
+                reply.size() > 6 ? number(reply, 6) << LockBackend.PASS_BITS : 0);
     }
 
     /** What is refused about a claim is answered with the error's text. */

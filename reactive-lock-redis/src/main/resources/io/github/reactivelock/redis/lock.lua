@@ -28,12 +28,12 @@ local function kept(token, now)
   return string.format('%.0f', math.min(math.max(token - now, 0) / 1000, 3e12) + KEPT_MS) -- a century at most
 end
 
--- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, and who waits longest.
--- Uptime is a difference of whole seconds of the wall clock, so it may be one too many.
-local function voted(answer, value, first)
+-- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits longest, and if
+-- the lock is another's, its id and its token, or an equals sign for those that share it. Uptime is a difference of whole seconds of the wall clock, so it may be one too many.
+local function voted(answer, value, first, owner, token)
   local server = call('INFO', 'server')
   local up = tonumber(string.match(server, 'uptime_in_seconds:(%d+)'))
-  return { answer, value, string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0), first }
+  return { answer, value, string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0), first, owner, token }
 end
 
 -- Renews several locks, each answered for itself. What is refused about one is answered with the error's text and leaves the
@@ -498,7 +498,7 @@ local function answer(verb, k, at)
   local function serve(waiter)
     local text = grant(waiter.id, waiter.who, waiter.lease, '+', waiter.units)
     if not waiter.units then
-      id = waiter.id
+      id, token = waiter.id, text
     end
     sign = '+'
     tell(waiter.channel, 'grant ' .. waiter.id .. ' ' .. text)
@@ -630,8 +630,12 @@ local function answer(verb, k, at)
       mark(OWNER, used, token, last_end, now_ms)
     end
     local first = call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-    local outcome = granted and 1 or waits and 2 or undecided and -1 or 3
-    return voted(outcome, granted or left, tonumber(first or -1))
+    first = tonumber(first or -1)
+    if granted then
+      return voted(1, granted, first)
+    end
+    local refused = waits and 2 or undecided and -1 or 3
+    return voted(refused, left, first, id or used and '=' or '', id and tonumber(token) or 0)
   end
 
   if verb == 'raise' then

@@ -17,14 +17,19 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.test.scheduler.VirtualTimeScheduler;
+import reactor.core.scheduler.Scheduler;
 
 /**
- * Three claims, each of a quorum client of its own, at three stores in the process. What a claim tells a node waits until
+ * Three claims, each of a quorum client of its own and the last of which tries, at three stores in the process. What a claim tells a node waits until
  * chance has the node carry it out. Written down are the steps, in the words of {@code models/Quorum.tla}, and after each
  * what waits and who has each node's vote.
  */
@@ -124,6 +129,30 @@ final class QuorumCourse {
         return "" + (token >> LockBackend.PASS_BITS);
     }
 
+    /** A timer on which nothing is due but the rests between the rounds of a claim that tries. */
+    private record Rests(Consumer<Runnable> begins) implements Scheduler {
+
+        private static final long REST_MILLIS = 5;
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return Disposables.disposed();
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            if (unit.toMillis(delay) == REST_MILLIS) {
+                begins.accept(task);
+            }
+            return Disposables.single();
+        }
+
+        @Override
+        public Worker createWorker() {
+            throw new UnsupportedOperationException("no operator here needs one");
+        }
+    }
+
     /** A claim, and the client that makes it. */
     private final class Asker {
         private final int number;
@@ -137,16 +166,19 @@ final class QuorumCourse {
         private boolean isWorkingAgain;
 
         private boolean released;
+        /** Begins the next round of a claim that tries, whose votes were split. */
+        private @Nullable Runnable rest;
         /** An answer of this round; if a majority is lost the claim fails, which the model has not. */
         private boolean hasLost;
 
         Asker(int number) {
             this.number = number;
-            this.claim = new Claim("k", "claim-" + number, "" + number, LEASE, Claim.Mode.QUEUE);
+            Claim.Mode mode = number == CLAIMS ? Claim.Mode.TRY : Claim.Mode.QUEUE;
+            this.claim = new Claim("k", "claim-" + number, "" + number, LEASE, mode);
             List<QuorumNode> nodes =
                     IntStream.range(0, NODES).mapToObj(this::wireTo).toList();
             this.quorum = SimulatedQuorum.of(
-                            VirtualTimeScheduler.create(),
+                            new Rests(this::rests),
                             () -> number,
                             () -> EPOCH.plusNanos(1_000_000L * number + 1_000L * steps.size()),
                             (from, to) -> from,
@@ -161,17 +193,19 @@ final class QuorumCourse {
                     QuorumNode.class.getClassLoader(), new Class<?>[] {QuorumNode.class}, (proxy, method, args) -> {
                         return switch (method.getName()) {
                             case "vote" -> {
+                                Claim asking = (Claim) args[0];
                                 // A node may take a proposal for one that is too far ahead.
                                 long taken = random.nextInt(4) == 0 ? 0 : (Long) args[2];
                                 yield send(
                                         node,
                                         "vote",
+                                        asking.mode() == Claim.Mode.TRY ? "try" : "vote",
                                         (Long) args[2],
-                                        store.vote((Claim) args[0], (Long) args[1], taken));
+                                        store.vote(asking, (Long) args[1], taken));
                             }
                             case "raise" ->
-                                send(node, "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
-                            case "release" -> send(node, "back", 0, store.release((Claim) args[0]));
+                                send(node, "raise", "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
+                            case "release" -> send(node, "back", "back", 0, store.release((Claim) args[0]));
                             case "hashCode" -> 10 * number + node;
                             case "equals" -> proxy == args[0];
                             default -> throw new UnsupportedOperationException(method.getName());
@@ -179,8 +213,8 @@ final class QuorumCourse {
                     });
         }
 
-        private <T> Mono<T> send(int node, String what, long token, Mono<T> question) {
-            String message = "<<\"" + what + "\", " + number(token) + ">>";
+        private <T> Mono<T> send(int node, String what, String text, long token, Mono<T> question) {
+            String message = "<<\"" + text + "\", " + number(token) + ">>";
             return Mono.create((MonoSink<T> sink) -> {
                 told.leaves(node, what, question, sink);
                 boolean isToOne = what.equals("vote") ? isWorkingAgain : what.equals("raise") && phase.equals("held");
@@ -195,7 +229,12 @@ final class QuorumCourse {
         // ---- what chance has happen
 
         void ask() {
-            if (!told.waits() && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
+            Runnable next = rest;
+            if (next != null && !told.waits()) {
+                rest = null;
+                next.run();
+                look();
+            } else if (next == null && !told.waits() && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
                 var unused = quorum.claim(claim)
                         .subscribe(
                                 answer -> seen.add(() -> answered(answer)),
@@ -232,6 +271,12 @@ final class QuorumCourse {
 
         // ---- what follows from it
 
+        /** A round of a claim that tries was split. */
+        private void rests(Runnable nextRound) {
+            rest = nextRound;
+            seen.add(() -> answered(new ClaimResult.Queued(LEASE)));
+        }
+
         private void look() {
             for (Runnable next = seen.poll(); next != null && !leftTheModel; next = seen.poll()) {
                 next.run();
@@ -266,9 +311,12 @@ final class QuorumCourse {
                     && told.told() == NODES) { // to fewer of them as the votes of the others agree
                 phase = "raising";
                 note("wins", this, 0, 0);
+            } else if (what.equals("back") && claim.mode() == Claim.Mode.TRY && told.told() == NODES && phase.equals("asking")) {
+                phase = "busy"; // where votes are given back for want of patience, some node has refused its own
+                note("busy", this, 0, 0);
             } else if (what.equals("back")) {
                 boolean isRelease = phase.equals("over");
-                leftTheModel |= released; // of a vote that came after the release, which is given back once more
+                leftTheModel |= released || phase.equals("busy"); // of a vote that came after the release, which is given back once more
                 released = isRelease;
                 phase = isRelease ? phase : "giving back";
                 note(isRelease ? "releases" : "fails", this, 0, 0);
@@ -277,7 +325,7 @@ final class QuorumCourse {
 
         private void answered(ClaimResult answer) {
             sent();
-            if (phase.equals("resting") || phase.equals("held")) {
+            if (phase.equals("resting") || phase.equals("held") || phase.equals("busy")) {
                 return; // of several questions that shared a round
             }
             if (answer instanceof ClaimResult.Granted granted) {

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Whatever a quorum does, asked by three claims and answered in any order, {@code Quorum.tla} allows. */
 @Timeout(value = 20, unit = TimeUnit.MINUTES) // it leaves the processor to what runs beside it
 class QuorumDriftTest {
+
+    /** A step of the claim that tries, after which it asks as one that waits. */
+    private static final Pattern TRIES_ON = Pattern.compile("\"asks\", claim \\|-> 3, [^\\]]*\"vote\"[^\\]]*\\]");
 
     @Test
     void the_quorum_takes_the_steps_of_the_model() {
@@ -19,6 +23,8 @@ class QuorumDriftTest {
         int agreed = 0;
         int forced = 0;
         int again = 0;
+        int tryingOn = 0;
+        int turnedAway = 0;
         for (int seed = 0; seed < 360; seed++) {
             QuorumCourse course = new QuorumCourse(seed, seed >= 300);
             course.run();
@@ -27,6 +33,8 @@ class QuorumDriftTest {
             writtenBack += steps.contains("\"holds\"") ? 1 : 0;
             agreed += steps.contains("\"agrees\"") ? 1 : 0;
             forced += steps.contains("\"doubts\"") ? 1 : 0;
+            tryingOn += steps.contains("\"try\"") && TRIES_ON.matcher(steps).find() ? 1 : 0;
+            turnedAway += steps.contains("\"busy\"") ? 1 : 0;
             again += steps.contains("\"again\"") ? 1 : 0;
         }
 
@@ -35,6 +43,8 @@ class QuorumDriftTest {
         assertThat(writtenBack).as("courses in which a token was written back").isGreaterThan(50);
         assertThat(agreed).as("courses with a hold after one round trip").isGreaterThan(100);
         assertThat(forced).as("courses in which a vote was taken by force").isPositive();
+        assertThat(tryingOn).as("courses in which a split try went on as a claim that waits").isGreaterThan(20);
+        assertThat(turnedAway).as("courses in which a try found the lock taken").isGreaterThan(20);
         assertThat(again)
                 .as("courses in which a node was told again to give back")
                 .isPositive();
