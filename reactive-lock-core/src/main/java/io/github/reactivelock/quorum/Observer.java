@@ -43,6 +43,13 @@ record Observer(Voters nodes, Scheduler timer) {
                 });
     }
 
+    /** Whether who has the token is in, though no majority shows it. Not known, and so false, where nodes are silent. */
+    Mono<Boolean> isInByOtherNumbers(String key, long fencingToken) {
+        return settled(look(key), View::isCertain)
+                .map(view -> view.isInByOtherNumbers(fencingToken))
+                .onErrorReturn(false);
+    }
+
     private IllegalStateException undecided(View view) {
         return new IllegalStateException(
                 view.silent() == 0

@@ -232,16 +232,20 @@ public final class QuorumLockBackend implements LockBackend {
      * that missed that shows a token of its own and is left alone. Such nodes are fewer than a majority, so the holder
      * has lost the lock; it gives their votes back, or they run out with its lease.
      *
+     * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and says
+     * nothing about it. Where the holder has lost a node since, and one with a number of its own has taken its place, fewer
+     * than a majority show the token: so a look comes first. It fails where silent nodes decide it, and is told to all the same.
+     *
      * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is not
      * written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.
      */
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return nodes.onEnough(
-                        (node, number) -> node.forceRelease(key, fencingToken),
-                        answers -> answers.contains(true) && nodes.isMajority(answers.size()))
-                .flatMap(nodes::asMany)
-                .map(answers -> answers.contains(true));
+        return observer.isInByOtherNumbers(key, fencingToken)
+                .flatMap(isLoose -> nodes.onEnough(
+                                (node, number) -> node.forceRelease(key, fencingToken),
+                                answers -> nodes.isClear(answers) && !(isLoose && answers.contains(false)))
+                        .map(answers -> isLoose && answers.contains(true) || nodes.decision(answers)));
     }
 
     // ---- signals

@@ -139,11 +139,15 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
 
     /** Whether who has the token is in. It may be there with another number, where a majority does not show the same. */
     boolean isIn(long token) {
-        return holders.stream().anyMatch(holder -> holder.fencingToken() == token)
-                || holders.stream()
-                        .filter(holder -> !isAgreed(holder))
-                        .anyMatch(holder -> shown().anyMatch(shown ->
-                                shown.fencingToken() == token && shown.owner().equals(holder.owner())));
+        return holders.stream().anyMatch(holder -> holder.fencingToken() == token) || isInByOtherNumbers(token);
+    }
+
+    /** Whether who has the token is in, though no majority shows it. */
+    boolean isInByOtherNumbers(long token) {
+        return holders.stream()
+                .filter(holder -> !isAgreed(holder))
+                .anyMatch(holder -> shown().anyMatch(
+                        shown -> shown.fencingToken() == token && shown.owner().equals(holder.owner())));
     }
 
     private boolean isAgreed(Holder holder) {

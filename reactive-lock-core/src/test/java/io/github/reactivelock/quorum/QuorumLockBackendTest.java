@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -149,15 +150,40 @@ class QuorumLockBackendTest {
         assertThatThrownBy(() -> quorum.claim(claim).block(LIMIT)).hasMessageContaining("too few confirmed");
     }
 
+    /** Its release was confirmed by the others. */
     @Test
-    void aForcedReleaseThatOneNodeKnewOfTookTheMajorityAway() {
+    void aForcedReleaseThatOneLaggingNodeKnewOfEndedNothing() {
+        nodes.forEach(node -> node.info = Mono.just(new LockInfo.Free("k")));
         nodes.get(2).force = Mono.just(true);
+
+        assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isFalse();
+    }
+
+    /** The third was not needed for the grant, and numbers its vote by itself; the first was needed, and has forgotten it. */
+    @Test
+    void aForcedReleaseOfAHoldThatOneNodeShowsByItsTokenTakesTheMajorityAway() {
+        nodes.get(0).info = Mono.just(new LockInfo.Free("k"));
+        nodes.get(1).info = Mono.just(new LockInfo.Held("k", "one", token(5), LEASE, 0));
+        nodes.get(2).info = Mono.just(new LockInfo.Held("k", "one", token(7), LEASE, 0));
+        nodes.get(1).force = Mono.just(true);
 
         assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isTrue();
     }
 
     @Test
+    void aForcedReleaseIsNotToldWhereTheNodesThatAnswerDisagreeAndOneIsSilent() {
+        nodes.forEach(node -> node.info = Mono.error(new IllegalStateException("silent")));
+        nodes.get(0).force = Mono.just(true);
+        nodes.get(1).force = Mono.just(false);
+        nodes.get(2).force = Mono.error(new IllegalStateException("silent"));
+
+        assertThatThrownBy(() -> quorum.forceRelease("k", token(5)).block(LIMIT))
+                .hasMessageContaining("only 2 of 3 nodes answered");
+    }
+
+    @Test
     void aForcedReleaseThatNoNodeKnewOfDidNothing() {
+        nodes.forEach(node -> node.info = Mono.just(new LockInfo.Free("k")));
         assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isFalse();
     }
 
