@@ -22,6 +22,7 @@ CONSTANTS Claims, Nodes,
           Size,         \* how many nodes there are, those included that are dead for good
           Proposals,    \* tokens that claims propose
           MostRestarts, MostExpired, MostLost, MostForced, MostBroken, MostFruitless, MostRounds, MostSent, MostToken, \* how many
+          MostSkipped,  \* numbers that a node leaves out, or a claim that writes a token back
           Off           \* rules that are switched off
 VARIABLES owner,        \* of each node: the claim that has its vote, or 0
           waiting,      \* of each node: claims that wait for it
@@ -89,7 +90,7 @@ Elect(n, wanting, asking, proposal) ==
   ELSE /\ owner' = [owner EXCEPT ![n] = Min(wanting)]
        /\ waiting' = [waiting EXCEPT ![n] = wanting \ {Min(wanting)}]
        /\ LET next == IF counter[n] < MostToken THEN counter[n] + 1 ELSE counter[n]
-          IN \E token \in {next} \cup (IF asking = Min(wanting) THEN Proposed(n, proposal) ELSE {}) : Numbers(n, token)
+          IN \E token \in (next..next + MostSkipped) \cup (IF asking = Min(wanting) THEN Proposed(n, proposal) ELSE {}) : Numbers(n, token)
 Serve(n, wanting) == Elect(n, wanting, 0, 0)
 
 (* Asked again, the owner may get a higher token, if it proposes one. *)
@@ -243,8 +244,8 @@ Grant(c, token) ==
 (* A majority: its highest token is written back before the grant counts. *)
 Win(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
-  /\ LET highest == Largest(told[c])
-     IN /\ best' = [best EXCEPT ![c] = highest]
+  /\ \E highest \in Largest(told[c])..(Largest(told[c]) + MostSkipped) :
+        /\ best' = [best EXCEPT ![c] = highest]
         /\ IF On("WriteBack")
            THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
            ELSE Grant(c, highest) /\ UNCHANGED sent

@@ -248,7 +248,7 @@ final class Entry {
                 return;
             }
             queue.remove(next.claim.id());
-            own(next, next == asking ? tokens.next(proposal) : tokens.next(), now, teller);
+            own(next, next == asking ? tokens.next(proposal) : tokens.nextServed(), now, teller);
             if (next == asks) {
                 asks = null;
             } else {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The one counter of a store. As a node of a quorum it takes the number that a claim proposes, if that is a little ahead. */
@@ -13,6 +14,11 @@ final class Tokens {
 
     long next() {
         return counter.incrementAndGet() << LockBackend.PASS_BITS;
+    }
+
+    /** Of a claim that waited. */
+    long nextServed() {
+        return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED) << LockBackend.PASS_BITS;
     }
 
     /** The proposed token, or the next one. */

@@ -1,5 +1,6 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockInfo.Holder;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -8,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The holds of one owner as nodes show them. Several claims of an owner may share a lock, and nothing says which of them a number
@@ -20,6 +23,8 @@ import java.util.Optional;
 record Owner(List<Holder> agreed, List<Holder> likely, boolean isOpen) {
 
     private static final Comparator<Holder> OLDEST_FIRST = Comparator.comparingLong(Holder::fencingToken);
+    private static final Comparator<Holder> GRANTS_FIRST =
+            Comparator.comparing(holder -> !QuorumNode.mayBeAGrants(holder.fencingToken()));
 
     /**
      * @param shown by each node that answered
@@ -39,30 +44,35 @@ record Owner(List<Holder> agreed, List<Holder> likely, boolean isOpen) {
             its.add(ofNode);
             counts.add((long) ofNode.size());
             for (Holder holder : ofNode) {
-                if (votes.merge(holder.fencingToken(), 1, Integer::sum) == majority) {
+                if (votes.merge(holder.fencingToken(), 1, Integer::sum) == majority
+                        && QuorumNode.mayBeAGrants(holder.fencingToken())) {
                     agreed.add(holder);
                 }
             }
         }
+        Set<Long> numbers = agreed.stream().map(Holder::fencingToken).collect(Collectors.toSet());
         List<Holder> likely = new ArrayList<>();
         long sure = ofMajority(counts, majority);
         for (int i = 0; agreed.size() + likely.size() < sure; i++) {
-            likely.add(lowest(its, i, votes, majority));
+            likely.add(lowest(its, i, numbers));
         }
         int heard = majority - (nodes - shown.size());
         long most = heard <= 0 ? Long.MAX_VALUE : ofMajority(counts, heard);
         return new Owner(agreed, likely, most > Math.max(sure, agreed.size()));
     }
 
-    /** The lowest of what nodes show in that place, without what a majority shows. */
-    private static Holder lowest(List<List<Holder>> shown, int place, Map<Long, Integer> votes, int majority) {
+    /**
+     * The lowest of what nodes show in that place, without what a majority shows. A number that a node gave by itself is taken only
+     * where there is no other.
+     */
+    private static Holder lowest(List<List<Holder>> shown, int place, Set<Long> agreed) {
         return shown.stream()
                 .map(ofNode -> ofNode.stream()
-                        .filter(holder -> votes.getOrDefault(holder.fencingToken(), 0) < majority)
+                        .filter(holder -> !agreed.contains(holder.fencingToken()))
                         .skip(place)
                         .findFirst())
                 .flatMap(Optional::stream)
-                .min(OLDEST_FIRST)
+                .min(GRANTS_FIRST.thenComparing(OLDEST_FIRST))
                 .orElseThrow();
     }
 

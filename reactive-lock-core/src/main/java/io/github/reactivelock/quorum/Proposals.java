@@ -1,6 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 
 /**
  * The tokens that claims propose to the nodes, in the hope that a majority takes one and the same: the time by this client's clock,
@@ -12,7 +13,7 @@ final class Proposals {
     /** For what arrives later than usual. Nodes take what is a tenth of a second ahead of them. */
     private static final long MARGIN_MICROS = 5_000;
 
-    private static final long MOST = Long.MAX_VALUE >> LockBackend.PASS_BITS;
+    private static final long MOST = (Long.MAX_VALUE >> LockBackend.PASS_BITS) - 1;
 
     private final Surroundings surroundings;
     private volatile long lead;
@@ -28,7 +29,8 @@ final class Proposals {
 
     /** The token to propose with a question of that moment. */
     long at(long asked) {
-        return Math.max(0, Math.min(MOST, asked + lead + MARGIN_MICROS)) << LockBackend.PASS_BITS;
+        long number = Math.max(0, Math.min(MOST, asked + lead + MARGIN_MICROS));
+        return number == 0 ? 0 : QuorumNode.ofAGrant(number << LockBackend.PASS_BITS);
     }
 
     /** The votes of a majority differed, and this was the highest of their tokens. */

@@ -2,6 +2,7 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -251,7 +252,7 @@ final class QuorumClaim {
 
     /** A token in place of one that is another's; each time further off, because others look for one too. */
     long above(long token, int refused) {
-        return token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS);
+        return QuorumNode.ofAGrant(token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS));
     }
 
     /** In every other round: two claims with the same place that always did would only swap their votes. */

@@ -1,6 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,13 +82,15 @@ final class Round {
             }
             if (counts) {
                 highestToken = Math.max(highestToken, grant.fencingToken());
-                if (tokens.merge(grant.fencingToken(), 1, Integer::sum) == majority()) {
+                if (tokens.merge(grant.fencingToken(), 1, Integer::sum) == majority()
+                        && QuorumNode.mayBeAGrants(grant.fencingToken())) {
                     agreedToken = grant.fencingToken();
                 }
             }
         } else {
             withoutUs.add(node);
-            if (!vote.owner().isEmpty()) {
+            if (vote.owner().equals(Vote.SHARED)
+                    || (!vote.owner().isEmpty() && QuorumNode.mayBeAGrants(vote.ownersToken()))) {
                 owners.merge(NodeIds.original(vote.owner()) + ' ' + vote.ownersToken(), 1, Integer::sum);
             }
             if (vote.result() instanceof ClaimResult.Queued queued && counts) {
@@ -237,7 +240,7 @@ final class Round {
 
     /** That of the grant before if it is in force, and else the highest number of those votes. */
     long token() {
-        return isUnchanged() ? known : highestToken;
+        return isUnchanged() ? known : QuorumNode.ofAGrant(highestToken);
     }
 
     /** When as many nodes as a majority needs may have become free. */

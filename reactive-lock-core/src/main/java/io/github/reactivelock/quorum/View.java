@@ -1,5 +1,6 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LockInfo.Holder;
 import io.github.reactivelock.state.Share;
@@ -154,12 +155,13 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return shown().filter(shown -> isSame(shown, holder)).count() >= majority();
     }
 
-    /** This, which is of a while later: who is likely still, as it was, is in. */
+    /** This, which is of a while later: who is likely still, as it was, is in, unless all its numbers are of votes only. */
     View after(View before) {
         List<Holder> in = new ArrayList<>(holders);
         List<Holder> others = new ArrayList<>();
         for (Holder owner : likely) {
-            boolean wasThere = Stream.concat(before.likely.stream(), before.holders.stream())
+            boolean wasThere = QuorumNode.mayBeAGrants(owner.fencingToken())
+                    && Stream.concat(before.likely.stream(), before.holders.stream())
                     .anyMatch(earlier -> isSame(earlier, owner));
             (wasThere ? in : others).add(owner);
         }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo.Holder;
 import io.github.reactivelock.state.Share;
@@ -53,6 +54,8 @@ final class Watch {
     List<LockEvent> told(int node, LockEvent event) {
         if (event instanceof LockEvent.Snapshot) {
             pushing.add(node);
+        } else if (isOfAVote(event)) {
+            return List.of();
         } else if (event instanceof LockEvent.Acquired acquired) {
             told.put(acquired.fencingToken(), acquired);
             forgetOldest(told.keySet());
@@ -69,6 +72,12 @@ final class Watch {
             }
         }
         return List.of();
+    }
+
+    /** A node gave this number by itself. */
+    private static boolean isOfAVote(LockEvent event) {
+        return (event instanceof LockEvent.Acquired acquired && !QuorumNode.mayBeAGrants(acquired.fencingToken()))
+                || (event instanceof LockEvent.Released released && !QuorumNode.mayBeAGrants(released.fencingToken()));
     }
 
     private Holder named(LockEvent.Released released) {

@@ -6,6 +6,32 @@ import reactor.core.publisher.Mono;
 public interface QuorumNode extends LockBackend {
 
     /**
+     * A claim that a node serves by itself, because another left, is given a number that is a multiple of this one. It is the
+     * number of a vote: several nodes may give the same, before the claim has heard of any. No grant of a quorum has one.
+     */
+    int SERVED = 8;
+
+    /**
+     * Whether a token that a node shows may be that of a grant of the quorum.
+     *
+     * @param fencingToken as a node shows it
+     * @return false if a node gave it by itself to a claim that waited
+     */
+    static boolean mayBeAGrants(long fencingToken) {
+        return (fencingToken >> PASS_BITS) % SERVED != 0;
+    }
+
+    /**
+     * The lowest token that a grant may have.
+     *
+     * @param fencingToken of a vote
+     * @return that one, or the next
+     */
+    static long ofAGrant(long fencingToken) {
+        return mayBeAGrants(fencingToken) ? fencingToken : fencingToken + (1L << PASS_BITS);
+    }
+
+    /**
      * As {@link #claim}, and says in the same atomic step for how long the store has been up, because one that lost
      * its memory would vote twice.
      *

@@ -50,6 +50,29 @@ class ObserverTest {
         assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isFalse();
     }
 
+    /** Nodes that serve a claim by themselves count on from the same token; the claim has yet to hear of it. */
+    @Test
+    void aNumberThatAMajorityGaveByItselfIsNobodysToken() {
+        for (int node = 0; node < 3; node++) {
+            held(node, "one", token(8));
+        }
+
+        assertThat(quorum.inspect("k").block(LIMIT)).isEqualTo(new LockInfo.Free("k"));
+        assertThat(quorum.isCurrent("k", token(8)).block(LIMIT)).isFalse();
+    }
+
+    @Test
+    void anOwnerIsShownByTheTokenThatItsClaimAskedForBesideALowerNumberOfAVote() {
+        held(0, "one", token(9));
+        held(1, "one", token(8));
+        held(2, "another", token(8));
+
+        assertThat(quorum.inspect("k").block(LIMIT))
+                .isInstanceOfSatisfying(
+                        LockInfo.Held.class,
+                        held -> assertThat(held.fencingToken()).isEqualTo(token(9)));
+    }
+
     /** One of those that were needed for the grant has gone over, and one that was not needed keeps its own number. */
     @Test
     void aHoldIsSeenAlsoWhereNoMajorityShowsItsToken() {

@@ -125,6 +125,53 @@ class RoundTest {
     }
 
     @Test
+    void aLockIsTakenWhereAMajorityNamesOneOwnerWithOneToken() {
+        for (int node = 0; node < 3; node++) {
+            round.add(node, busy(node, "owner~2", 9));
+        }
+
+        assertThat(round.isTaken()).isTrue();
+    }
+
+    @Test
+    void aLockIsNotTakenByOwnersThatEachHaveSomeVotes() {
+        round.add(0, busy(0, "owner", 9));
+        round.add(1, busy(1, "owner", 9));
+        round.add(2, busy(2, "another", 9));
+        round.add(3, busy(3, "", 0));
+
+        assertThat(round.isTaken()).isFalse();
+    }
+
+    /** It may have given one vote back before it got the other. */
+    @Test
+    void aLockIsNotTakenByAnOwnerWhoseTokensDifferOrAreVotes() {
+        for (int node = 0; node < 3; node++) {
+            round.add(node, busy(node, "owner", 9 + node));
+        }
+        assertThat(round.isTaken()).isFalse();
+
+        Round votes = new Round(3, LEASE, TICKET, 0, Set.of());
+        for (int node = 0; node < 3; node++) {
+            votes.add(node, busy(node, "owner", 8));
+        }
+        assertThat(votes.isTaken()).isFalse();
+    }
+
+    @Test
+    void aLockIsTakenThatAMajorityShares() {
+        for (int node = 0; node < 3; node++) {
+            round.add(node, busy(node, Vote.SHARED, 0));
+        }
+
+        assertThat(round.isTaken()).isTrue();
+    }
+
+    private static Vote busy(int node, String owner, long token) {
+        return new Vote(new ClaimResult.Busy(), "server-" + node, LONG_UP, Vote.NOBODY, owner, token << 12);
+    }
+
+    @Test
     void oneServerUnderTwoNamesIsRefusedEvenWithAMajority() {
         round.add(0, granted(0, 7, LONG_UP));
         round.add(1, granted(1, 7, LONG_UP));

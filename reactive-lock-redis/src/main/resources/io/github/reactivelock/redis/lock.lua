@@ -373,7 +373,11 @@ local function answer(verb, k, at)
     if foreign then
       call('GET', TOKEN) -- fails, where SET would not
     end
-    known = asked and takes_proposal() and proposal or math.max(known + 1, now)
+    if asked then
+      known = takes_proposal() and proposal or math.max(known + 1, now)
+    else -- servers of a quorum may give the same one: none of its grants is a multiple of eight
+      known = math.floor(math.max(known, now) / 8) * 8 + 8
+    end
     local text = string.format('%.0f', known)
     call('SET', TOKEN, plus .. text .. mark_of_watcher, 'PX', kept(known, now))
     if not wanted then
