@@ -3,13 +3,16 @@ package io.github.reactivelock.quorum;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -21,7 +24,15 @@ final class QuorumClaims {
 
     private static final long SAME_MOMENT = 1_000_000;
 
+    private static final int MOST_OLD = 4_096;
+
+    /** A claim that was withdrawn. */
+    private record Old(QuorumClaim known, long until) {}
+
     private final Map<String, QuorumClaim> byId = new ConcurrentHashMap<>();
+    /** Those with ids of their own at some nodes; guarded by its monitor. While it has any, one timer runs. */
+    private final Map<String, Old> old = new LinkedHashMap<>();
+
     private final Surroundings surroundings;
     private final AtomicLong lastTicket = new AtomicLong(Long.MIN_VALUE);
 
@@ -94,15 +105,62 @@ final class QuorumClaims {
                 .toList();
     }
 
-    /** Where nodes know it by ids of their own, not before its lease is over: until then its release may be said again. */
+    /**
+     * Where nodes know it by ids of their own, not before its lease is over: until then its release may be said again. No more than
+     * some thousands are remembered; an older one's votes run out with its lease.
+     */
     private void forget(Claim claim, QuorumClaim known) {
         if (!known.ids().differ()) {
             byId.remove(claim.id(), known);
             return;
         }
-        Disposable unused = FireAndForget.run(
-                "forgetting a claim that was withdrawn",
-                Mono.delay(claim.lease(), surroundings.timer()).doFinally(end -> byId.remove(claim.id(), known)));
+        boolean isFirst;
+        synchronized (old) {
+            isFirst = old.isEmpty();
+            old.remove(claim.id());
+            old.put(claim.id(), new Old(known, now() + claim.lease().toNanos()));
+            if (old.size() > MOST_OLD) {
+                forgetOldest();
+            }
+        }
+        if (isFirst) {
+            forgetLater(claim.lease());
+        }
+    }
+
+    private void forgetOldest() {
+        Iterator<Map.Entry<String, Old>> first = old.entrySet().iterator();
+        Map.Entry<String, Old> oldest = first.next();
+        byId.remove(oldest.getKey(), oldest.getValue().known);
+        first.remove();
+    }
+
+    private long now() {
+        return surroundings.nanoClock().getAsLong();
+    }
+
+    private void forgetLater(Duration time) {
+        Disposable unused = surroundings.timer().schedule(this::forgetOld, time.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** In the order in which they were withdrawn, so one with a short lease may wait for another. */
+    private void forgetOld() {
+        long next = 0;
+        boolean isMore;
+        synchronized (old) {
+            while (!old.isEmpty() && (next = old.values().iterator().next().until - now()) <= 0) {
+                forgetOldest();
+            }
+            isMore = !old.isEmpty();
+        }
+        if (isMore) {
+            forgetLater(Duration.ofNanos(next));
+        }
+    }
+
+    /** How many claims are known. */
+    int size() {
+        return byId.size();
     }
 
     /**

@@ -8,15 +8,17 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** The order of a client's claims. */
 class QuorumClaimsTest {
 
     private Instant now = Instant.parse("2026-11-25T12:00:00Z");
-    private final QuorumClaims claims =
-            new QuorumClaims(new Surroundings(Schedulers.immediate(), System::nanoTime, () -> now, (from, to) -> from));
+    private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+    private final QuorumClaims claims = new QuorumClaims(
+            new Surroundings(timer, () -> timer.now(TimeUnit.NANOSECONDS), () -> now, (from, to) -> from));
 
     private long ticket(String id) {
         return claims.asking(new Claim("k", id, "a test", Duration.ofSeconds(10), Claim.Mode.QUEUE))
@@ -74,5 +76,53 @@ class QuorumClaimsTest {
 
         assertThat(claims.pushed(2, new Signal.Grant("one", 5), 1).blockOptional())
                 .isEmpty();
+    }
+
+    /** Its release may be said again, by the ids under which nodes know it. */
+    @Test
+    void withdrawnClaimsAreRememberedForTheirLeaseByOneTimer() {
+        for (int i = 0; i < 1_000; i++) {
+            withdrawn("claim-" + i);
+        }
+
+        assertThat(timer.getScheduledTaskCount()).isEqualTo(1);
+        timer.advanceTimeBy(Duration.ofSeconds(9));
+        assertThat(claims.size()).isEqualTo(1_000);
+        withdrawn("later");
+        timer.advanceTimeBy(Duration.ofSeconds(2));
+        assertThat(claims.size()).isEqualTo(1);
+        timer.advanceTimeBy(Duration.ofSeconds(9));
+        assertThat(claims.size()).isZero();
+        withdrawn("after all");
+        timer.advanceTimeBy(Duration.ofSeconds(11));
+        assertThat(claims.size()).isZero();
+    }
+
+    @Test
+    void noMoreThanSomeThousandWithdrawnClaimsAreRemembered() {
+        for (int i = 0; i < 20_000; i++) {
+            withdrawn("claim-" + i);
+        }
+
+        assertThat(claims.size()).isBetween(1_000, 5_000);
+        assertThat(timer.getScheduledTaskCount()).isEqualTo(1);
+    }
+
+    @Test
+    void aClaimThatIsReleasedOverAndOverAgainIsRememberedOnce() {
+        for (int i = 0; i < 20_000; i++) {
+            withdrawn("one");
+        }
+        withdrawn("two");
+
+        assertThat(claims.size()).isEqualTo(2);
+    }
+
+    private void withdrawn(String id) {
+        Claim claim = new Claim("k", id, "a test", Duration.ofSeconds(10), Claim.Mode.QUEUE);
+        NodeIds ids = claims.asking(claim).ids();
+        ids.giveBack(List.of(2));
+        ids.isBack(2, id);
+        List<Claim> unused = claims.withdraw(claim, 3);
     }
 }
