@@ -5,17 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -30,10 +32,10 @@ class SlowOpeningTest {
     private final Queue<String> asked = new ConcurrentLinkedQueue<>();
 
     private final StatefulRedisConnection<String, String> connection =
-            pretended(StatefulRedisConnection.class, (proxy, method, args) -> null);
+            pretended(StatefulRedisConnection.class, (proxy, method, args) -> commands(method));
 
-    private final RedisClusterAsyncCommands<?, ?> commands =
-            pretended(RedisClusterAsyncCommands.class, (proxy, method, args) -> {
+    private final RedisAsyncCommands<?, ?> commands =
+            pretended(RedisAsyncCommands.class, (proxy, method, args) -> {
                 asked.add(method.getName());
                 return new AsyncCommand<>(new Command<>(CommandType.EVALSHA, null));
             });
@@ -48,6 +50,10 @@ class SlowOpeningTest {
                 case "moves" -> Flux.never();
                 default -> throw new AssertionError(method);
             });
+
+    private @Nullable Object commands(Method method) {
+        return method.getName().equals("async") ? commands : null;
+    }
 
     /** It would break the connection, as whoever leaves later does, and with it the questions of those that stay. */
     @Test

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +35,7 @@ final class Channels implements Link.User {
     private @Nullable RedisConnection connection;
     private boolean closed;
 
-    Channels(ContextInternal context, Supplier<Opening> opener, RedisListener listener) {
+    Channels(ContextInternal context, Opener opener, RedisListener listener) {
         this.context = context;
         this.link = new Link(context, opener, Duration.ofDays(36_500), this);
         this.listener = listener;
@@ -145,6 +144,6 @@ final class Channels implements Link.User {
             return;
         }
         asked.add(new Question(command, channel));
-        var unused = Link.sent(on, Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
+        var unused = link.send(on, Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
     }
 }

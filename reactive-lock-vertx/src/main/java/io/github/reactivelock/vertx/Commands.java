@@ -22,7 +22,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
@@ -67,7 +66,7 @@ final class Commands implements Link.User {
      */
     Commands(
             ContextInternal context,
-            Supplier<Opening> opener,
+            Opener opener,
             ToIntFunction<String> slots,
             int mostWaiting,
             Runnable demoted,
@@ -153,7 +152,7 @@ final class Commands implements Link.User {
         // Ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
         Request script =
                 Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body());
-        var unused = Link.sent(opened, script).onFailure(error -> {
+        var unused = link.send(opened, script).onFailure(error -> {
             if (Link.isInterruption(error)) {
                 link.broken(opened);
             }
@@ -244,7 +243,7 @@ final class Commands implements Link.User {
     private void send(Call call, RedisConnection on) {
         Future<Response> asked;
         try {
-            asked = on.send(call.sendingOn(on));
+            asked = link.send(on, call.sendingOn(on));
         } catch (Throwable e) {
             asked = Future.failedFuture(e);
         }

@@ -1,7 +1,10 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
@@ -10,8 +13,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
@@ -23,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * state    leaves on
  * IDLE     wanted -> OPENING
  * OPENING  open -> OPEN; failure -> PAUSING while an interruption is younger than the patience, else IDLE
- * OPEN     interruption -> PAUSING, or IDLE if the Vertx is being closed
+ * OPEN     interruption or silence -> PAUSING, or IDLE if the Vertx is being closed
  * PAUSING  timer -> OPENING, or IDLE likewise
  * any      close -> CLOSED
  * </pre>
@@ -61,12 +66,17 @@ final class Link {
     private static final long NEVER_OPEN = 0;
 
     private final ContextInternal context;
-    private final Supplier<Opening> opener;
+    private final Opener opener;
     private final long patience;
     private final User user;
+    private final Patience replacing = new Patience();
     private State state = State.IDLE;
     private @Nullable Opening current;
     private @Nullable RedisConnection open;
+    private @Nullable Watch watch;
+    /** Of a cluster, what is to take the place of a connection part of which is silent. */
+    private @Nullable Opening replacement;
+
     private long interruptedAt = NEVER_OPEN;
     private long pause = FIRST_PAUSE;
 
@@ -75,20 +85,19 @@ final class Link {
      *
      * @param patience how long an interruption may last before it counts as a refusal
      */
-    Link(ContextInternal context, Supplier<Opening> opener, Duration patience, User user) {
+    Link(ContextInternal context, Opener opener, Duration patience, User user) {
         this.context = context;
         this.opener = opener;
         this.patience = patience.toNanos();
         this.user = user;
     }
 
-    /** Sends over a connection, which throws if it has ended; it may have before its end was listened for. */
-    static Future<Response> sent(RedisConnection connection, Request request) {
-        try {
-            return connection.send(request);
-        } catch (RuntimeException e) {
-            return Future.failedFuture(e);
-        }
+    /** Sends over a connection that was {@linkplain User#opened opened} and is watched from then on. */
+    Future<Response> send(RedisConnection connection, Request request) {
+        Watch watching = watch;
+        return watching != null && watching.isOf(connection)
+                ? watching.send(request)
+                : Future.failedFuture(new IOException("the connection has ended"));
     }
 
     /** The client's errors for commands that the end of the connection left without an answer. */
@@ -124,31 +133,96 @@ final class Link {
 
     private void open() {
         state = State.OPENING;
-        Opening opening;
-        try {
-            opening = DriverThreads.call(opener);
-        } catch (RuntimeException e) { // an Error too, which is its cause then
-            opening = Opening.failed(e);
-        }
-        Opening mine = opening;
+        Opening mine = begin();
         current = mine;
-        var unused = mine.connection()
-                .timeout(LONGEST_OPENING, TimeUnit.MILLISECONDS)
-                .onComplete((connection, error) -> here(() -> {
-                    if (mine.equals(current) && connection != null) {
-                        opened(mine, connection);
-                    } else if (mine.equals(current)) {
-                        failed(error);
-                    }
-                }));
+        await(mine, (connection, error) -> {
+            if (mine.equals(current) && connection != null) {
+                opened(mine, connection);
+            } else if (mine.equals(current)) {
+                failed(error);
+            }
+        });
+    }
+
+    private Opening begin() {
+        try {
+            return DriverThreads.call(opener.next());
+        } catch (RuntimeException e) { // an Error too, which is its cause then
+            return Opening.failed(e);
+        }
+    }
+
+    /** A pause of this process does not count as the server's silence. */
+    private void await(Opening opening, BiConsumer<@Nullable RedisConnection, @Nullable Throwable> outcome) {
+        Promise<RedisConnection> first = Promise.promise();
+        Disposable limit = Pauses.ofThisProcess()
+                .after(
+                        Duration.ofMillis(LONGEST_OPENING),
+                        () -> first.tryFail(new TimeoutException(
+                                "no connection within " + LONGEST_OPENING + " ms, and no word why")));
+        var unused = opening.connection().onComplete((connection, error) -> {
+            limit.dispose();
+            if (error == null) {
+                first.tryComplete(connection);
+            } else {
+                first.tryFail(error);
+            }
+        });
+        var unusedToo = first.future().onComplete((connection, error) -> here(() -> outcome.accept(connection, error)));
+    }
+
+    private void beat(Watch watching) {
+        if (!watching.equals(watch)) {
+            return;
+        }
+        if (watching.isSilent()) {
+            if (opener.isCluster()) {
+                replace();
+            } else {
+                watching.spoil();
+                lost();
+                return;
+            }
+        }
+        var unused = context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
+    }
+
+    /**
+     * Opens another connection to the cluster before this one is left, because most servers may answer on this one, and one
+     * that is down keeps the other from being opened.
+     */
+    private void replace() {
+        if (replacement != null || !replacing.isOver(System.nanoTime())) {
+            return;
+        }
+        Opening next = begin();
+        replacement = next;
+        await(next, (connection, error) -> {
+            if (!next.equals(replacement)) {
+                var unused = next.close().get();
+                return;
+            }
+            replacement = null;
+            if (connection == null) {
+                var unused = next.close().get();
+                return;
+            }
+            var unused = discard();
+            current = next;
+            user.interrupted();
+            opened(next, connection);
+        });
     }
 
     private void opened(Opening mine, RedisConnection connection) {
         state = State.OPEN;
         open = connection;
         pause = FIRST_PAUSE;
+        Watch watching = new Watch(connection, opener.isCluster());
+        watch = watching;
         connection.handler(push -> here(() -> {
             if (mine.equals(current)) {
+                watching.heard();
                 user.received(push);
             }
         }));
@@ -159,6 +233,7 @@ final class Link {
         };
         connection.endHandler(end -> here(ended));
         connection.exceptionHandler(error -> here(ended));
+        var unused = context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
         user.opened(connection);
     }
 
@@ -207,6 +282,8 @@ final class Link {
         RedisConnection connection = open;
         current = null;
         open = null;
+        watch = null;
+        replacement = null; // what is under way is closed when it is there
         if (connection != null) {
             connection.handler(null).endHandler(null).exceptionHandler(null);
         }

@@ -7,7 +7,11 @@ import io.github.reactivelock.redis.RedisLockBackend;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.redis.client.Redis;
+import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisOptions;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Redis locks over the Vert.x Redis client; the protocol and its guarantees are those of {@link RedisLockBackend}.
@@ -89,10 +93,30 @@ public final class VertxLockBackend extends RedisLockBackend {
     public static VertxLockBackend connect(Vertx vertx, RedisOptions redis, RedisBackendOptions options) {
         VertxVersion.check();
         RedisOptions copy = copyOf(redis);
+        Endpoint endpoint = Endpoint.of(copy);
+        Opener opener = new Opener(() -> Opening.ofOwnClient(vertx, copy), endpoint.isCluster());
         return new VertxLockBackend(
                 new VertxRedisConnection(
-                        vertx, Endpoint.of(copy), copy.getMaxWaitingHandlers(), () -> Opening.ofOwnClient(vertx, copy)),
+                        vertx,
+                        endpoint,
+                        copy.getMaxWaitingHandlers(),
+                        opener,
+                        endpoint.isCluster() ? oneByOne(vertx, copy) : opener),
                 options);
+    }
+
+    /** Each server of a cluster passes on all messages, and of a connection to one of them it is known whether it is there. */
+    private static Opener oneByOne(Vertx vertx, RedisOptions cluster) {
+        // Made here, because a copy of options blocks: it draws a name.
+        List<RedisOptions> servers = cluster.getEndpoints().stream()
+                .map(server -> new RedisOptions(cluster)
+                        .setType(RedisClientType.STANDALONE)
+                        .setEndpoints(List.of(server)))
+                .toList();
+        AtomicInteger next = new AtomicInteger(ThreadLocalRandom.current().nextInt(servers.size()));
+        return new Opener(
+                () -> Opening.ofOwnClient(vertx, servers.get(Math.floorMod(next.getAndIncrement(), servers.size()))),
+                false);
     }
 
     /**
@@ -119,9 +143,9 @@ public final class VertxLockBackend extends RedisLockBackend {
      */
     public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisBackendOptions options) {
         VertxVersion.check();
+        Endpoint endpoint = Endpoint.of(redis);
+        Opener opener = new Opener(() -> Opening.from(client), endpoint.isCluster());
         return new VertxLockBackend(
-                new VertxRedisConnection(
-                        vertx, Endpoint.of(redis), redis.getMaxWaitingHandlers(), () -> Opening.from(client)),
-                options);
+                new VertxRedisConnection(vertx, endpoint, redis.getMaxWaitingHandlers(), opener, opener), options);
     }
 }

@@ -12,7 +12,6 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -21,7 +20,7 @@ import reactor.core.publisher.MonoSink;
 final class VertxRedisConnection implements RedisConnection {
 
     private final ContextInternal context;
-    private final Supplier<Opening> opener;
+    private final Opener channelOpener;
     private final Endpoint endpoint;
     private final Commands commands;
     private final Patience patience = new Patience();
@@ -30,14 +29,17 @@ final class VertxRedisConnection implements RedisConnection {
     /**
      * Opens nothing yet.
      *
+     * @param opener opens what scripts run on
+     * @param channelOpener opens what messages come on
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      */
-    VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Supplier<Opening> opener) {
+    VertxRedisConnection(Vertx vertx, Endpoint endpoint, int mostWaiting, Opener opener, Opener channelOpener) {
         // Code that runs on it has the context class loader of the thread that makes it.
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
-        this.opener = opener;
+        this.channelOpener = channelOpener;
         this.endpoint = endpoint;
-        this.commands = new Commands(context, opener, this::slot, mostWaiting, this::demoted, this::replaced);
+        this.commands = new Commands(
+                context, opener, this::slot, mostWaiting, this::demoted, this::replaced);
     }
 
     @Override
@@ -81,7 +83,7 @@ final class VertxRedisConnection implements RedisConnection {
 
     @Override
     public void listen(RedisListener listener) {
-        channels = new Channels(context, opener, listener);
+        channels = new Channels(context, channelOpener, listener);
     }
 
     @Override

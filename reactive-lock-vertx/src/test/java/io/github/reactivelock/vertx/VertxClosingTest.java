@@ -93,7 +93,7 @@ class VertxClosingTest {
         ContextInternal context = ((VertxInternal) vertx).createEventLoopContext();
         Commands commands = new Commands(
                 context,
-                () -> new Opening(context.succeededFuture(silent()), context::succeededFuture),
+                new Opener(() -> new Opening(context.succeededFuture(silent()), context::succeededFuture), false),
                 key -> 0,
                 100,
                 () -> {},
