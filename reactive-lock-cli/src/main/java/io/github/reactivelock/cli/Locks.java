@@ -17,12 +17,21 @@ final class Locks {
         }
         Table facts = new Table();
         facts.row("key", held.key());
-        facts.row("state", "held");
+        LockInfo.Shares shares = held.shares();
+        facts.row("state", shares == null ? "held" : "shared by " + shares.holders() + ", units " + shares.units());
         facts.row("owner", held.owner());
         facts.row("token", token(held));
         facts.row("held for", Durations.shown(held.age()));
         facts.row("lease left", Durations.shown(held.remaining()));
         facts.row("waiters", Long.toString(held.waiters()));
+        int holders = 0;
+        for (LockInfo.Holder holder : shares == null ? List.<LockInfo.Holder>of() : shares.first()) {
+            holders++;
+            facts.row(
+                    "holder " + holders,
+                    holder.owner() + ", token " + holder.fencingToken() + ", units " + holder.units() + ", lease left "
+                            + Durations.shown(holder.remaining()));
+        }
         int number = 0;
         for (LockInfo.Waiting waiting : held.queue()) {
             number++;
@@ -38,7 +47,7 @@ final class Locks {
         for (LockInfo.Held held : locks) {
             table.row(
                     held.key(),
-                    held.owner(),
+                    held.owner() + others(held),
                     Durations.shown(held.age()),
                     Durations.shown(held.remaining()),
                     Long.toString(held.waiters()),
@@ -47,17 +56,36 @@ final class Locks {
         return table.lines();
     }
 
+    private static String others(LockInfo.Held held) {
+        LockInfo.Shares shares = held.shares();
+        return shares == null || shares.holders() < 2 ? "" : " and " + (shares.holders() - 1) + " more";
+    }
+
     static Json json(LockInfo lock) {
         Json json = new Json().with("key", lock.key()).with("held", lock.isHeld());
         if (!(lock instanceof LockInfo.Held held)) {
             return json;
         }
-        return json.with("owner", held.owner())
+        Json known = json.with("owner", held.owner())
                 .with("token", token(held))
                 .with("heldMillis", Durations.millis(held.age()))
                 .with("leaseLeftMillis", Durations.millis(held.remaining()))
                 .with("waiters", held.waiters())
                 .with("queue", held.queue().stream().map(Locks::json).toList());
+        LockInfo.Shares shares = held.shares();
+        return shares == null
+                ? known
+                : known.with("units", shares.units())
+                        .with("holders", shares.holders())
+                        .with("shares", shares.first().stream().map(Locks::json).toList());
+    }
+
+    private static Json json(LockInfo.Holder holder) {
+        return new Json()
+                .with("owner", holder.owner())
+                .with("token", Long.toString(holder.fencingToken()))
+                .with("units", holder.units())
+                .with("leaseLeftMillis", Durations.millis(holder.remaining()));
     }
 
     private static Json json(LockInfo.Waiting waiting) {

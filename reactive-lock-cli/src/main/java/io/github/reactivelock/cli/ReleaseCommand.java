@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Takes a lock away from its holder. */
@@ -17,9 +18,12 @@ import reactor.core.publisher.Mono;
         header = "Takes a lock away from its holder, with --force.",
         description = {
             "Without --force nothing is removed; it shows what would be.",
+            "Of a lock that is shared it removes all who share it, or the one that --token names.",
             "Until the holder learns of it, two may believe that they hold the lock."
         })
 final class ReleaseCommand extends StoreCommand {
+
+    private static final String ENDED_BY_ITSELF = "nothing was removed: the hold ended by itself just now";
 
     @Parameters(paramLabel = "KEY", description = "the lock's key")
     private String key = "";
@@ -30,7 +34,7 @@ final class ReleaseCommand extends StoreCommand {
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "removes the hold only if this is its token, as show and a holder's log have it")
+            description = "removes the hold that has this token and no other, as show and a holder's log have it")
     private @Nullable Long token;
 
     /** For picocli, which fills it in. */
@@ -45,26 +49,52 @@ final class ReleaseCommand extends StoreCommand {
     }
 
     private Mono<ExitCode> removed(LockClient client, LockInfo.Held held) {
-        if (token != null && !isOfThatGrant(token, held)) {
+        List<Long> meant = meant(held);
+        if (meant.isEmpty()) {
             return Mono.just(end(held, false, "nothing was removed: the hold has another token than " + token));
         }
         if (!isForced) {
+            String which = meant.size() == 1 ? "exactly this hold: " : "one of those who share it, with its token, here the newest: ";
             return Mono.just(end(
                     held,
                     false,
-                    "nothing was removed; to remove exactly this hold: " + ReactiveLock.NAME
-                            + " release --force --token " + held.fencingToken() + " " + shellWord(key)));
+                    "nothing was removed; to remove " + which + ReactiveLock.NAME
+                            + " release --force --token " + meant.get(0) + " " + shellWord(key)));
         }
-        return client.forceRelease(key, held.fencingToken())
-                .map(wasInForce -> end(
-                        held,
-                        wasInForce,
-                        wasInForce ? "removed" : "nothing was removed: the hold ended by itself just now"));
+        return Flux.fromIterable(meant)
+                .concatMapDelayError(one -> client.forceRelease(key, one))
+                .filter(wasInForce -> wasInForce)
+                .count()
+                .flatMap(removed -> held.shares() == null
+                        ? Mono.just(end(held, removed > 0, removed > 0 ? "removed" : ENDED_BY_ITSELF))
+                        : client.inspect(key).map(left -> ended(held, removed, left)));
+    }
+
+    /** Those who share a lock are several, of whom others may hold it still. */
+    private ExitCode ended(LockInfo.Held seen, long removed, LockInfo left) {
+        long others = !(left instanceof LockInfo.Held held) ? 0 : held.shares() == null ? 1 : held.shares().holders();
+        String now = others == 0 ? "" : "; " + others + (others == 1 ? " holds" : " hold") + " the lock now";
+        String text = removed == 0 ? ENDED_BY_ITSELF : "removed " + removed + " of " + seen.shares().holders() + " holders";
+        return end(seen, removed > 0, text + now);
+    }
+
+    /** The grants to remove: the one that has the token, or all that were seen. */
+    private List<Long> meant(LockInfo.Held held) {
+        LockInfo.Shares shares = held.shares();
+        List<Long> seen = shares == null
+                ? List.of(held.fencingToken())
+                : shares.first().stream().map(LockInfo.Holder::fencingToken).toList();
+        if (token == null) {
+            return seen;
+        }
+        List<Long> named = seen.stream().filter(one -> isOfThatGrant(token, one)).toList();
+        boolean isUnseen = shares != null && shares.holders() > shares.first().size();
+        return named.isEmpty() && isUnseen ? List.of(token) : named;
     }
 
     /** Flows of one process that pass the lock on have tokens of their own, and one hold at the store. */
-    private static boolean isOfThatGrant(long token, LockInfo.Held held) {
-        return token >> LockBackend.PASS_BITS == held.fencingToken() >> LockBackend.PASS_BITS;
+    private static boolean isOfThatGrant(long token, long held) {
+        return token >> LockBackend.PASS_BITS == held >> LockBackend.PASS_BITS;
     }
 
     private ExitCode end(LockInfo seen, boolean isRemoved, String text) {

@@ -222,6 +222,37 @@ abstract class StoreCases {
         next.release().block(LIMIT);
     }
 
+    /** Readers, whose grants are one each; a process's own readers stand behind one claim. */
+    @Test
+    void eachOfThoseWhoShareIsShownAndRemovedAloneOrAllTogether() {
+        LockHandle stuck = held(shop3.shared(), key);
+        LockHandle newest = held(shop5.shared(), key);
+
+        assertThat(run("show", key).out())
+                .contains("shared by 2, units 2")
+                .containsPattern("holder \\d +shop-3, token " + token(stuck))
+                .containsPattern("holder \\d +shop-5, token " + token(newest));
+        assertThat(run("ls", prefix).out()).contains(" and 1 more");
+        assertThat(new JsonObject(run("show", "--json", key).out()).getJsonArray("shares"))
+                .hasSize(2);
+        assertThat(run("release", key).out()).contains("nothing was removed");
+
+        Ended one = run("release", "--force", "--token", token(stuck), key);
+        assertThat(one.out()).contains("removed 1 of 2 holders; 1 holds the lock now");
+        assertThat(one.code()).isZero();
+        assertThat(stuck.lost().block(LIMIT)).isInstanceOf(LockLostException.class);
+        assertThat(newest.isHeld()).isTrue();
+        Ended again = run("release", "--force", "--token", token(stuck), key);
+        assertThat(again.code()).isEqualTo(1);
+        assertThat(again.out()).contains("nothing was removed");
+
+        LockHandle third = held(shop3.shared(), key);
+        Ended all = run("release", "--force", key);
+        assertThat(all.out()).contains("removed 2 of 2 holders").doesNotContain("the lock now");
+        Mono.when(newest.lost(), third.lost()).block(LIMIT);
+        assertThat(run("show", key).code()).isEqualTo(1);
+    }
+
     @Test
     void waitingEndsWithTheHold() throws Exception {
         LockHandle first = held(shop3, key);

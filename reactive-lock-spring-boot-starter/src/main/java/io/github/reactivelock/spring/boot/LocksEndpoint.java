@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -66,7 +67,7 @@ final class LocksEndpoint {
 
     private static LockDescriptor described(LockInfo lock) {
         if (!(lock instanceof LockInfo.Held held)) {
-            return new LockDescriptor(lock.key(), false, null, null, null, null, 0, List.of());
+            return new LockDescriptor(lock.key(), false, null, null, null, null, 0, List.of(), null);
         }
         return new LockDescriptor(
                 held.key(),
@@ -78,14 +79,41 @@ final class LocksEndpoint {
                 held.waiters(),
                 held.queue().stream()
                         .map(waiting -> new QueuedDescriptor(waiting.owner(), waiting.age()))
+                        .toList(),
+                held.shares() == null ? null : described(held.shares()));
+    }
+
+    private static SharesDescriptor described(LockInfo.Shares shares) {
+        return new SharesDescriptor(
+                shares.units(),
+                shares.holders(),
+                shares.first().stream()
+                        .map(holder -> new ShareDescriptor(
+                                holder.owner(),
+                                Long.toString(holder.fencingToken()),
+                                holder.units(),
+                                holder.remaining()))
                         .toList());
     }
 
+    /** Of one grant, which is named: a parameter that is misspelt or empty must not end another one. */
     @DeleteOperation
-    Mono<ReleaseDescriptor> release(@Selector String key, @Nullable Long fencingToken) {
-        Mono<Boolean> released =
-                fencingToken == null ? client.forceRelease(key) : client.forceRelease(key, fencingToken);
-        return released.map(ReleaseDescriptor::new);
+    Mono<ReleaseDescriptor> release(@Selector String key, String fencingToken) {
+        long token = token(fencingToken);
+        return client.forceRelease(key, token)
+                .flatMap(released -> client.inspect(key)
+                        .map(left -> new ReleaseDescriptor(released, described(left)))
+                        .onErrorReturn(new ReleaseDescriptor(released, null)));
+    }
+
+    private static long token(String text) {
+        try {
+            return Long.parseLong(text.strip());
+        } catch (NumberFormatException e) {
+            throw new InvalidEndpointRequestException(
+                    "fencingToken is '" + text + "', which is no fencing token",
+                    "fencingToken has to be the token of the grant to end, as GET shows it");
+        }
     }
 
     /**
@@ -128,6 +156,7 @@ final class LocksEndpoint {
      * @param age of the grant
      * @param waiters claims in the store's queue
      * @param queue the first of them
+     * @param shares how the lock is shared, or null; the owner is the newest of those then
      */
     record LockDescriptor(
             String key,
@@ -137,7 +166,27 @@ final class LocksEndpoint {
             @Nullable Duration remaining,
             @Nullable Duration age,
             long waiters,
-            List<QueuedDescriptor> queue) {}
+            List<QueuedDescriptor> queue,
+            @Nullable SharesDescriptor shares) {}
+
+    /**
+     * How a lock is shared.
+     *
+     * @param units in use
+     * @param holders how many claims have them
+     * @param first the newest of those
+     */
+    record SharesDescriptor(int units, long holders, List<ShareDescriptor> first) {}
+
+    /**
+     * A claim that shares a lock.
+     *
+     * @param owner whose
+     * @param fencingToken of its grant
+     * @param units how many it has
+     * @param remaining of its lease
+     */
+    record ShareDescriptor(String owner, String fencingToken, int units, Duration remaining) {}
 
     /**
      * A claim that waits.
@@ -151,6 +200,8 @@ final class LocksEndpoint {
      * What became of a release by force.
      *
      * @param released false if the grant was over already
+     * @param lock as it is now: others that share it hold it still, and one that waited may have
+     *     it; null if the store did not say
      */
-    record ReleaseDescriptor(boolean released) {}
+    record ReleaseDescriptor(boolean released, @Nullable LockDescriptor lock) {}
 }

@@ -16,6 +16,8 @@ import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -146,10 +148,37 @@ class LocksEndpointTest {
         assertThat(json("DELETE", "/locks/order:42?fencingToken=" + token)).containsEntry("released", true);
         Contexts.get(held.lost());
 
-        LockHandle next = held("order:42");
-        assertThat(json("DELETE", "/locks/order:42")).containsEntry("released", true);
-        Contexts.get(next.lost());
         assertThat(locks.inspect("order:42").block(Contexts.PATIENCE)).isInstanceOf(LockInfo.Free.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "?fencingToken=", "?fencingToken=%20", "?fencingtoken=1", "?token=1", "?fencingToken=1x"})
+    void aReleaseThatNamesNoTokenEndsNothing(String query) throws Exception {
+        start("management.endpoints.web.exposure.include=locks", "management.endpoint.locks.access=unrestricted");
+        LockHandle held = held("order:42");
+
+        assertThat(ask("DELETE", "/locks/order:42" + query).statusCode()).isEqualTo(400);
+        assertThat(locks.isCurrent("order:42", held.fencingToken()).block(Contexts.PATIENCE))
+                .isTrue();
+    }
+
+    @Test
+    void eachOfThoseWhoShareIsShownAndCanBeEndedAlone() throws Exception {
+        start("management.endpoints.web.exposure.include=locks", "management.endpoint.locks.access=unrestricted");
+        List<LockHandle> permits = Flux.range(0, 3)
+                .concatMap(i -> locks.permits(1, 3).acquire("order:42"))
+                .collectList()
+                .block(Contexts.PATIENCE);
+        LockHandle stuck = permits.get(0);
+
+        assertThat(json("GET", "/locks/order:42").get("shares").toString())
+                .contains("holders=3", "units=3", "fencingToken=" + stuck.fencingToken());
+        Map<String, Object> released = json("DELETE", "/locks/order:42?fencingToken=" + stuck.fencingToken());
+
+        assertThat(released).containsEntry("released", true);
+        assertThat(released.get("lock").toString()).contains("held=true", "holders=2");
+        Contexts.get(stuck.lost());
+        assertThat(permits.subList(1, 3)).allMatch(LockHandle::isHeld);
     }
 
     @Test
