@@ -26,7 +26,7 @@ class ArgumentsTest {
                 "show a --timeout 1ms -s redis://localhost:1    | --timeout must be at least 100ms",
                 "ls --limit 0 -s redis://localhost:1            | --limit must be at least 1 but is 0",
                 "ls --sort size -s redis://localhost:1          | Invalid value for option '--sort'",
-                "ls --key-prefix a:b -s redis://localhost:1     | prefix must be 1 to 64 letters",
+                "ls --key-prefix a!b -s redis://localhost:1     | prefix must be 1 to 64 letters",
                 "ls --key-prefix a -s r2dbc:h2:mem:///x         | --key-prefix is not for SQL",
                 "ls --table-prefix a -s redis://localhost:1     | --table-prefix is for SQL only",
                 "ls -s ftp://localhost                          | cannot begin with 'ftp:'",

@@ -6,6 +6,7 @@ import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 
@@ -38,7 +39,12 @@ final class EtcdStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        return EtcdLockBackend.connect(List.of(url.split(",")), options(properties));
+        // One scheme for all, as the command line has it, or one for each.
+        String scheme = url.startsWith("https:") ? "https://" : "http://";
+        List<String> members = Stream.of(url.replaceFirst("^etcd:", "http:").split(",", -1))
+                .map(member -> member.contains("://") ? member : scheme + member)
+                .toList();
+        return EtcdLockBackend.connect(members, options(properties));
     }
 
     private static EtcdBackendOptions options(ReactiveLockProperties properties) {

@@ -1,13 +1,23 @@
 package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Redis, at the address that the application connects to. */
 final class RedisStore implements StoreSource {
+
+    /** As the command line has them. */
+    private static final Pattern SEVERAL = Pattern.compile(
+            "(?<scheme>rediss?)-(?<kind>cluster|primary)://(?<login>.*@)?(?<hosts>[^/?#]*)(?<rest>.*)");
 
     private final @Nullable RedisAddresses application;
 
@@ -38,7 +48,24 @@ final class RedisStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        return LettuceLockBackend.connect(url, options(properties));
+        RedisBackendOptions options = options(properties);
+        List<String> nodes = List.of(url.split(",(?=rediss?://)", -1));
+        if (nodes.size() > 1) {
+            return QuorumLockBackend.of(nodes.stream()
+                    .map(node -> LettuceLockBackend.connect(node, options))
+                    .toArray(QuorumNode[]::new));
+        }
+        Matcher several = SEVERAL.matcher(url);
+        if (!several.matches()) {
+            return LettuceLockBackend.connect(url, options);
+        }
+        String beginning = several.group("scheme") + "://" + (several.group("login") == null ? "" : several.group("login"));
+        List<String> servers = Stream.of(several.group("hosts").split(",", -1))
+                .map(host -> beginning + host + several.group("rest"))
+                .toList();
+        return several.group("kind").equals("cluster")
+                ? LettuceLockBackend.connectCluster(servers, options)
+                : LettuceLockBackend.connectPrimary(servers, options);
     }
 
     private static RedisBackendOptions options(ReactiveLockProperties properties) {

@@ -11,9 +11,9 @@ enum Store {
     /** PostgreSQL, MariaDB, MySQL or H2, through R2DBC. */
     R2DBC("spring-boot-starter-r2dbc and the R2DBC driver of your database", "r2dbc"),
     /** The etcd store, through jetcd. */
-    ETCD("io.github.reactivelock:reactive-lock-etcd, which brings jetcd", "https?"),
+    ETCD("io.github.reactivelock:reactive-lock-etcd, which brings jetcd", "https?|etcd"),
     /** ZooKeeper, through Curator. */
-    ZOOKEEPER("io.github.reactivelock:reactive-lock-zookeeper, which brings Curator", "(?!)"),
+    ZOOKEEPER("io.github.reactivelock:reactive-lock-zookeeper, which brings Curator", "zookeeper"),
     /** The memory of this process, for tests. */
     MEMORY("nothing", "(?!)");
 

@@ -37,7 +37,7 @@ final class ZooKeeperStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        return ZooKeeperLockBackend.connect(url, options(properties));
+        return ZooKeeperLockBackend.connect(url.replaceFirst("^zookeeper://", ""), options(properties));
     }
 
     private static ZooKeeperBackendOptions options(ReactiveLockProperties properties) {

@@ -3,6 +3,7 @@ package io.github.reactivelock.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
@@ -106,13 +107,21 @@ class StoreChoiceTest {
         "rediss://localhost:6379, REDIS",
         "redis-sentinel://localhost:26379/0#locks, REDIS",
         "r2dbc:h2:mem:///locks, R2DBC",
-        "http://localhost:2379, ETCD"
+        "redis-cluster://user:p%40ss@localhost:7000;localhost:7001, REDIS",
+        "rediss-cluster://localhost:7000, REDIS",
+        "redis-primary://localhost:6379;localhost:6380/0, REDIS",
+        "redis://localhost:1;redis://localhost:2;redis://localhost:3, REDIS",
+        "http://localhost:2379, ETCD",
+        "etcd://localhost:2379;localhost:2380, ETCD",
+        "zookeeper://localhost:2181;localhost:2182/locks, ZOOKEEPER"
     })
     void aUrlShowsWhichStoreItBelongsTo(String url, Store store) {
         Contexts.plain()
-                .withPropertyValues("reactive-lock.url=" + url)
-                .run(context ->
-                        assertThat(context.getBean(StoreChoice.class).store()).isEqualTo(store));
+                .withPropertyValues("reactive-lock.url=" + url.replace(';', ','))
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasSingleBean(LockClient.class);
+                    assertThat(context.getBean(StoreChoice.class).store()).isEqualTo(store);
+                });
     }
 
     @Test
@@ -133,7 +142,7 @@ class StoreChoiceTest {
                 "redis://localhost | reactive-lock.client=shared | reactive-lock.client=shared for those of the application",
                 "redis://localhost | reactive-lock.store=memory | keeps locks in this process",
                 "redis://:secret@ | '' | reactive-lock.url: not a Redis URI",
-                "redis://localhost | reactive-lock.key-prefix=a:b | reactive-lock.key-prefix: prefix must be"
+                "redis://localhost | reactive-lock.key-prefix=a!b | reactive-lock.key-prefix: prefix must be"
             })
     void aUrlThatCannotBeMeantIsRefusedAndNotRepeated(String url, String other, String says) {
         FailureAnalysis told = refused(Contexts.plain().withPropertyValues("reactive-lock.url=" + url, other));
