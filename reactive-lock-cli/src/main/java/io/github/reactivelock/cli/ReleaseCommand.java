@@ -54,12 +54,14 @@ final class ReleaseCommand extends StoreCommand {
             return Mono.just(end(held, false, "nothing was removed: the hold has another token than " + token));
         }
         if (!isForced) {
-            String which = meant.size() == 1 ? "exactly this hold: " : "one of those who share it, with its token, here the newest: ";
+            String which = meant.size() == 1
+                    ? "exactly this hold: "
+                    : "one of those who share it, with its token, here the newest: ";
             return Mono.just(end(
                     held,
                     false,
-                    "nothing was removed; to remove " + which + ReactiveLock.NAME
-                            + " release --force --token " + meant.get(0) + " " + shellWord(key)));
+                    "nothing was removed; to remove " + which + ReactiveLock.NAME + " release --force --token "
+                            + meant.get(0) + " " + shellWord(key)));
         }
         return Flux.fromIterable(meant)
                 .concatMapDelayError(one -> client.forceRelease(key, one))
@@ -72,9 +74,13 @@ final class ReleaseCommand extends StoreCommand {
 
     /** Those who share a lock are several, of whom others may hold it still. */
     private ExitCode ended(LockInfo.Held seen, long removed, LockInfo left) {
-        long others = !(left instanceof LockInfo.Held held) ? 0 : held.shares() == null ? 1 : held.shares().holders();
+        long others = !(left instanceof LockInfo.Held held)
+                ? 0
+                : held.shares() == null ? 1 : held.shares().holders();
         String now = others == 0 ? "" : "; " + others + (others == 1 ? " holds" : " hold") + " the lock now";
-        String text = removed == 0 ? ENDED_BY_ITSELF : "removed " + removed + " of " + seen.shares().holders() + " holders";
+        String text = removed == 0
+                ? ENDED_BY_ITSELF
+                : "removed " + removed + " of " + seen.shares().holders() + " holders";
         return end(seen, removed > 0, text + now);
     }
 
@@ -87,7 +93,8 @@ final class ReleaseCommand extends StoreCommand {
         if (token == null) {
             return seen;
         }
-        List<Long> named = seen.stream().filter(one -> isOfThatGrant(token, one)).toList();
+        List<Long> named =
+                seen.stream().filter(one -> isOfThatGrant(token, one)).toList();
         boolean isUnseen = shares != null && shares.holders() > shares.first().size();
         return named.isEmpty() && isUnseen ? List.of(token) : named;
     }

@@ -73,7 +73,8 @@ class RedisRenewalsTest {
     void aPartThatIsRefusedIsSaidOfItsClaims() {
         late.tryEmitError(new IllegalStateException("refused")).orThrow();
 
-        RenewalResult answer = renewals.renew(List.of(claim("soon"), claim("late"))).block();
+        RenewalResult answer =
+                renewals.renew(List.of(claim("soon"), claim("late"))).block();
 
         assertThat(answer.renewed()).containsExactly("soon");
         assertThat(answer.refused()).containsOnlyKeys("late");

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class RedisStore implements StoreSource {
 
     /** As the command line has them. */
-    private static final Pattern SEVERAL = Pattern.compile(
-            "(?<scheme>rediss?)-(?<kind>cluster|primary)://(?<login>.*@)?(?<hosts>[^/?#]*)(?<rest>.*)");
+    private static final Pattern SEVERAL =
+            Pattern.compile("(?<scheme>rediss?)-(?<kind>cluster|primary)://(?<login>.*@)?(?<hosts>[^/?#]*)(?<rest>.*)");
 
     private final @Nullable RedisAddresses application;
 
@@ -59,7 +59,8 @@ final class RedisStore implements StoreSource {
         if (!several.matches()) {
             return LettuceLockBackend.connect(url, options);
         }
-        String beginning = several.group("scheme") + "://" + (several.group("login") == null ? "" : several.group("login"));
+        String beginning =
+                several.group("scheme") + "://" + (several.group("login") == null ? "" : several.group("login"));
         List<String> servers = Stream.of(several.group("hosts").split(",", -1))
                 .map(host -> beginning + host + several.group("rest"))
                 .toList();

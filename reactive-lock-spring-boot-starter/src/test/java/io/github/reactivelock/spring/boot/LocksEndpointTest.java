@@ -152,7 +152,8 @@ class LocksEndpointTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "?fencingToken=", "?fencingToken=%20", "?fencingtoken=1", "?token=1", "?fencingToken=1x"})
+    @ValueSource(
+            strings = {"", "?fencingToken=", "?fencingToken=%20", "?fencingtoken=1", "?token=1", "?fencingToken=1x"})
     void aReleaseThatNamesNoTokenEndsNothing(String query) throws Exception {
         start("management.endpoints.web.exposure.include=locks", "management.endpoint.locks.access=unrestricted");
         LockHandle held = held("order:42");
