@@ -7,10 +7,12 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -28,6 +30,8 @@ final class ClaimRegistry implements Lease.Findings {
     final ForcedReleases forced;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    /** Of holds whose release got no answer, until that is confirmed or their lease is over. */
+    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
 
@@ -233,9 +237,10 @@ final class ClaimRegistry implements Lease.Findings {
         return Mono.defer(() -> {
             ClaimState standing = standings.remove(claim.id());
             if (standing == null) {
-                return keys.delete(claim);
+                return deleteAgain(claim);
             }
             boolean owner = standing.leave();
+            Runnable unanswered = owner ? () -> remember(claim) : () -> {};
             boolean settled = standing.isSettled();
             if (standing.lease() == null) {
                 // Its key was never put, and now never will be.
@@ -249,11 +254,27 @@ final class ClaimRegistry implements Lease.Findings {
                     })
                     .doOnError(error -> {
                         depart(standing, false);
+                        unanswered.run();
                         turns.tellSuccessor(standing);
                     })
-                    .doOnCancel(() -> depart(standing, false))
+                    .doOnCancel(() -> {
+                        depart(standing, false);
+                        unanswered.run();
+                    })
                     .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
         });
+    }
+
+    /** The first deletion may have been carried out, and then this one finds none; the hold was in force when it was sent. */
+    private Mono<Boolean> deleteAgain(Claim claim) {
+        return keys.delete(claim).map(owned -> leaving.remove(claim.id()) || owned);
+    }
+
+    private void remember(Claim claim) {
+        leaving.add(claim.id());
+        Disposable unused = FireAndForget.run(
+                "forgetting a release that got no answer",
+                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
 
     /** From then on the key is like that of another client: whoever is behind it watches it. */

@@ -3,17 +3,26 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.common.exception.ErrorCode;
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.grpc.Status;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Why etcd could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class EtcdFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String SILENT = "did not answer in time: without a leader and a majority of its members it cannot; look"
+            + " with 'etcdctl endpoint status --cluster'";
+
     private enum Kind {
         /** The same command may succeed a moment later. */
         TRANSIENT,
+        /** As transient, and nothing was said in the time that there was. */
+        SILENT,
         /** As transient, and the connection itself may be at fault. */
         UNREACHABLE,
         LEASE_GONE,
@@ -21,15 +30,18 @@ final class EtcdFailure extends RuntimeException {
     }
 
     private final Kind kind;
+    private final @Nullable Said said;
 
-    private EtcdFailure(Kind kind, String message, Throwable cause) {
+    private EtcdFailure(Kind kind, @Nullable Said said, String message, Throwable cause) {
         super(message, cause);
         this.kind = kind;
+        this.said = said;
     }
 
     static EtcdFailure leaseGone(long lease) {
         return new EtcdFailure(
                 Kind.LEASE_GONE,
+                null,
                 "etcd no longer knows the lease " + Long.toHexString(lease),
                 new IllegalStateException());
     }
@@ -41,11 +53,21 @@ final class EtcdFailure extends RuntimeException {
         }
         String text = text(error);
         Kind kind = kind(error, text);
-        return new EtcdFailure(kind, "etcd at " + server + " " + advice(kind, prefix, text), error);
+        return new EtcdFailure(kind, Said.in(text).orElse(null), "etcd at " + server + " " + advice(kind, prefix, text), error);
     }
 
     boolean isTransient() {
-        return kind == Kind.TRANSIENT || kind == Kind.UNREACHABLE;
+        return kind == Kind.TRANSIENT || kind == Kind.UNREACHABLE || kind == Kind.SILENT;
+    }
+
+    /** Whether nothing was said in the time that there was. */
+    boolean isSilence() {
+        return kind == Kind.SILENT;
+    }
+
+    /** Whether etcd takes nothing any more that makes it grow. */
+    boolean isFull() {
+        return said == Said.FULL;
     }
 
     boolean isUnreachable() {
@@ -56,13 +78,86 @@ final class EtcdFailure extends RuntimeException {
         return kind == Kind.LEASE_GONE;
     }
 
-    private static Kind kind(Throwable error, String text) {
-        if (text.contains("requested lease not found")) {
-            return Kind.LEASE_GONE;
+    /** Said by the server, in this order: the first that fits counts. */
+    private enum Said {
+        LEASE_IS_GONE(Kind.LEASE_GONE, "no longer knows the lease", "requested lease not found"),
+        WRONG_PASSWORD(
+                Kind.LASTING,
+                "refuses the user or the password: check those given to the ClientBuilder",
+                "invalid user ID or password"),
+        NO_USERS(
+                Kind.LASTING,
+                "has no authentication enabled, but the ClientBuilder has a user: leave that out, or run 'etcdctl auth"
+                        + " enable'",
+                "authentication is not enabled"),
+        USER_WANTED(
+                Kind.LASTING,
+                "asks for a user and a password: give them to the ClientBuilder",
+                "user name is empty",
+                "user name not found"),
+        DENIED(
+                Kind.LASTING,
+                "denies this user the keys of the locks: allow them with 'etcdctl role grant-permission ROLE readwrite"
+                        + " --prefix=true PREFIX/'",
+                "permission denied"),
+        FULL(
+                Kind.LASTING,
+                "is out of space: compact and defragment it, then 'etcdctl alarm disarm'",
+                "database space exceeded"),
+        TOO_LARGE(
+                Kind.LASTING,
+                "was asked for too much at once: raise --max-request-bytes of the servers",
+                "request is too large"),
+        OLD_LOGIN(
+                Kind.TRANSIENT,
+                "no longer knows the login of this client, and a new one took too long: look how busy it is, and whether"
+                        + " --bcrypt-cost is high",
+                "invalid auth token",
+                "revision of auth store is old",
+                "auth token"),
+        BUSY(
+                Kind.TRANSIENT,
+                "has too many requests: look what keeps its leader or its disk busy",
+                "too many requests"),
+        LEARNER(
+                Kind.TRANSIENT,
+                "has a learner among the addresses given, which serves no locks: leave it out until it is promoted",
+                "not supported for learner"),
+        NO_LEADER(
+                Kind.TRANSIENT,
+                "has no leader, or its leader no majority: look with 'etcdctl endpoint status --cluster'",
+                "no leader",
+                "not leader",
+                "leader changed",
+                "request timed out",
+                "unhealthy cluster",
+                "proposal dropped"),
+        STOPPING(Kind.TRANSIENT, "is being stopped", "server stopped"),
+        /** The server notices our deadline too, and may be the first to say so. */
+        LATE(Kind.SILENT, SILENT, "context deadline exceeded", "context canceled"),
+        COMPACTED(Kind.TRANSIENT, "was compacted meanwhile", "compacted");
+
+        private final Kind kind;
+        private final String advice;
+        private final List<String> texts;
+
+        Said(Kind kind, String advice, String... texts) {
+            this.kind = kind;
+            this.advice = advice;
+            this.texts = List.of(texts);
         }
-        if (text.contains("invalid auth token") || text.contains("revision of auth store is old")) {
-            // jetcd has dropped the token and logs in for the next command.
-            return Kind.TRANSIENT;
+
+        static Optional<Said> in(String text) {
+            return Arrays.stream(values())
+                    .filter(said -> said.texts.stream().anyMatch(text::contains))
+                    .findFirst();
+        }
+    }
+
+    private static Kind kind(Throwable error, String text) {
+        Optional<Said> said = Said.in(text);
+        if (said.isPresent()) {
+            return said.get().kind;
         }
         Status.Code code = code(error);
         if (code == Status.Code.UNAUTHENTICATED && error.getCause() != null) {
@@ -73,19 +168,11 @@ final class EtcdFailure extends RuntimeException {
             // So says gRPC when the connection is cut just as a command is written to it.
             return Kind.UNREACHABLE;
         }
-        if (code == Status.Code.UNAVAILABLE) {
-            return text.contains("etcdserver:") ? Kind.TRANSIENT : Kind.UNREACHABLE;
-        }
         return switch (code) {
-            case DEADLINE_EXCEEDED, INTERNAL, CANCELLED, ABORTED -> Kind.TRANSIENT;
-            // The server notices our deadline too, and may be the first to say so.
-            default ->
-                text.contains("context deadline exceeded")
-                                || text.contains("context canceled")
-                                || text.contains("too many requests")
-                                || text.contains("compacted")
-                        ? Kind.TRANSIENT
-                        : Kind.LASTING;
+            case UNAVAILABLE -> text.contains("etcdserver:") ? Kind.TRANSIENT : Kind.UNREACHABLE;
+            case DEADLINE_EXCEEDED -> Kind.SILENT;
+            case INTERNAL, CANCELLED, ABORTED -> Kind.TRANSIENT;
+            default -> Kind.LASTING;
         };
     }
 
@@ -95,30 +182,17 @@ final class EtcdFailure extends RuntimeException {
     }
 
     private static String advice(Kind kind, String prefix, String text) {
-        if (text.contains("invalid user ID or password")) {
-            return "refuses the user or the password: check those given to the ClientBuilder (" + text + ")";
-        }
-        if (text.contains("user name is empty") || text.contains("user name not found")) {
-            return "asks for a user and a password: give them to the ClientBuilder (" + text + ")";
-        }
-        if (text.contains("permission denied")) {
-            return "denies this user the keys of the locks: allow them with 'etcdctl role grant-permission ROLE"
-                    + " readwrite --prefix=true " + prefix + "/' (" + text + ")";
-        }
-        if (text.contains("database space exceeded")) {
-            return "is out of space: compact and defragment it, then 'etcdctl alarm disarm' (" + text + ")";
+        String advice = Said.in(text).map(said -> said.advice.replace("PREFIX", prefix)).orElse("");
+        if (!advice.isEmpty()) {
+            return advice + " (" + text + ")";
         }
         return switch (kind) {
             case UNREACHABLE ->
                 "cannot be reached: is it running there, with or without TLS as the client expects, and is the way to it"
                         + " open? ("
                         + text + ")";
-            case TRANSIENT ->
-                "did not answer in time: without a leader and a majority of its members it cannot; look with"
-                        + " 'etcdctl endpoint status --cluster' ("
-                        + text + ")";
-            case LEASE_GONE -> "no longer knows the lease (" + text + ")";
-            case LASTING -> "refused or failed: " + text;
+            case TRANSIENT, SILENT -> SILENT + " (" + text + ")";
+            case LEASE_GONE, LASTING -> "refused or failed: " + text;
         };
     }
 

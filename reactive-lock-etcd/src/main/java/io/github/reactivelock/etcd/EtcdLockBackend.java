@@ -20,6 +20,7 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Locks in etcd 3.4 or later, over jetcd.
@@ -66,6 +67,9 @@ import reactor.core.publisher.Mono;
  */
 public final class EtcdLockBackend implements LockBackend {
 
+    /** Less than the engine waits for a first connection, so that the error says why there is none. */
+    private static final Duration OPENING = Duration.ofSeconds(9);
+
     private static final Duration REVOKING = Duration.ofMillis(700);
 
     private final Etcd etcd;
@@ -73,7 +77,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
-    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
+    private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
     private final Compaction compaction;
 
     EtcdLockBackend(ClientSource source, EtcdBackendOptions options) {
@@ -183,6 +187,18 @@ public final class EtcdLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
+    }
+
+    /** The first connection, with all that is loaded for it, may take longer than a command. */
+    private Mono<LockInfo> first() {
+        return Mono.defer(() -> {
+            long begun = System.nanoTime();
+            return inspect("reactive-lock-ready")
+                    .retryWhen(Retry.indefinitely()
+                            .filter(error -> error instanceof EtcdFailure failure
+                                    && failure.isSilence()
+                                    && System.nanoTime() - begun < OPENING.toNanos()));
+        });
     }
 
     @Override

@@ -181,26 +181,38 @@ final class Observer {
                 .defaultIfEmpty(false);
     }
 
+    /** A full etcd takes no notice, but the deletion: the owner then learns of it when its keys are listed. */
     private Mono<Boolean> end(String key, long fencingToken, KeyValue owner) {
+        Op delete = Op.delete(owner.getKey(), DeleteOption.DEFAULT);
         AtomicInteger attempts = new AtomicInteger();
+        return end(owner, attempts, notified(owner, delete))
+                .onErrorResume(
+                        error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
+                        error -> forceRelease(key, fencingToken))
+                .onErrorResume(
+                        error -> error instanceof EtcdFailure failure && failure.isFull(),
+                        error -> end(owner, attempts, delete));
+    }
+
+    private Mono<Boolean> end(KeyValue owner, AtomicInteger attempts, Op... steps) {
         return etcd.txn(txn -> {
                     attempts.incrementAndGet();
-                    return txn.If(madeAt(owner)).Then(end(owner));
+                    return txn.If(madeAt(owner)).Then(steps);
                 })
                 // An earlier attempt whose answer was lost may have deleted it already.
                 .map(done -> done.isSucceeded() || attempts.get() > 1)
-                .onErrorResume(
-                        error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
-                        error -> forceRelease(key, fencingToken));
+                .doOnError(
+                        error -> error instanceof EtcdFailure failure && failure.isFull(),
+                        error -> attempts.decrementAndGet());
     }
 
     private static Cmp madeAt(KeyValue key) {
         return new Cmp(key.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(key.getCreateRevision()));
     }
 
-    private Op[] end(KeyValue owner) {
+    private Op[] notified(KeyValue owner, Op delete) {
         List<Op> steps = new ArrayList<>();
-        steps.add(Op.delete(owner.getKey(), DeleteOption.DEFAULT));
+        steps.add(delete);
         ClaimValue claim = ClaimValue.of(owner);
         if (!claim.session().isEmpty() && owner.getLease() != 0) {
             // Bound to the owner's lease, so that it does not stay when the client is gone.

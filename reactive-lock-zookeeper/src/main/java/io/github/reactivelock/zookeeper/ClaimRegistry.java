@@ -3,11 +3,13 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,8 @@ final class ClaimRegistry {
     private final Followers followers;
     final KeptNodes kept;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    /** Of holds whose release got no answer, until that is confirmed or their lease is over. */
+    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
     ClaimRegistry(
             Connection connection, Nodes nodes, Watches watches, KeyLayout names, String session, SignalSink pushes) {
@@ -248,7 +252,7 @@ final class ClaimRegistry {
         return Mono.defer(() -> {
             ClaimState standing = standings.remove(claim.id());
             if (standing == null) {
-                return kept.has(claim) ? kept.release(claim) : removals.remove(claim);
+                return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
             }
             int interruptions = connection.interruptions();
             boolean owner = standing.leave();
@@ -262,10 +266,25 @@ final class ClaimRegistry {
             if (node == null || standing.isUncertain()) {
                 return standing.isUncertain() ? removals.remove(claim) : Mono.just(false);
             }
+            Runnable unanswered = owner ? () -> remember(claim) : () -> {};
             return removals.finishing(claim, nodes.delete(node.path()))
+                    .doOnError(error -> unanswered.run())
+                    .doOnCancel(unanswered)
                     // Curator may have repeated a deletion whose answer was lost.
                     .map(deleted -> owner && (deleted || connection.interruptions() != interruptions));
         });
+    }
+
+    /** The first deletion may have been carried out, and then this one finds none; the hold was in force when it was sent. */
+    private Mono<Boolean> removeAgain(Claim claim) {
+        return removals.remove(claim).map(owned -> leaving.remove(claim.id()) || owned);
+    }
+
+    private void remember(Claim claim) {
+        leaving.add(claim.id());
+        Disposable unused = FireAndForget.run(
+                "forgetting a release that got no answer",
+                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
 
     /** Ends all claims, now or later. */

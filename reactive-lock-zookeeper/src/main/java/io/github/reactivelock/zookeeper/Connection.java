@@ -2,6 +2,8 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -12,15 +14,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /**
  * Curator's client, opened by the first command. Commands leave from one thread of this connection's own, in the order
@@ -29,11 +37,23 @@ import reactor.core.scheduler.Scheduler;
  */
 final class Connection {
 
+    private static final Logger log = LoggerFactory.getLogger(Connection.class);
+
     /** Of the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
     private static final int RELIABLE_PART = 2;
 
     /** Of the command timeout, and beyond it: to ask the servers why they did not answer. */
     private static final int DIAGNOSIS_PART = 10;
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
+
+    /** Between two questions whether the connection is alive. */
+    private static final Duration BEAT = Duration.ofSeconds(1);
+    /** How long a server that is connected may be silent. */
+    private static final Duration LONGEST_SILENCE = Duration.ofMillis(1_500);
+
+    private static final Pauses PAUSES = Pauses.ofThisProcess();
 
     private final ClientSource source;
     private final ZooKeeperBackendOptions options;
@@ -62,14 +82,23 @@ final class Connection {
 
     /** Sends a command whose answer may take as long as Curator goes on trying. */
     <T> Mono<T> send(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
-        return onThread(() -> Mono.fromFuture(
-                        command.apply(client()).handle(Answer::new).toCompletableFuture(), true))
-                .flatMap(Answer::asMono);
+        return Mono.defer(() -> {
+            long begun = System.nanoTime();
+            return onThread(() -> Mono.fromFuture(
+                            command.apply(client()).handle(Answer::new).toCompletableFuture(), true))
+                    .flatMap(Answer::asMono)
+                    .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                            .scheduler(DriverThreads.timer())
+                            .maxBackoff(LONGEST_PAUSE)
+                            .filter(error -> ZooKeeperFailure.passes(error)
+                                    && System.nanoTime() - begun
+                                            < options.commandTimeout().toNanos()));
+        });
     }
 
     /** An error that says why, if there is no answer in the time that a command may take. */
     <T> Mono<T> within(Mono<T> answer) {
-        return answer.timeout(options.commandTimeout(), Mono.error(TimeoutException::new), DriverThreads.timer())
+        return PAUSES.timeout(answer, options.commandTimeout(), Mono.error(TimeoutException::new))
                 .onErrorResume(this::explained);
     }
 
@@ -160,7 +189,48 @@ final class Connection {
         }
         AsyncCuratorFramework fresh = AsyncCuratorFramework.wrap(source.open(onState));
         opened = fresh;
+        if (source.isOurs()) {
+            Disposable unused = FireAndForget.run("looking whether the connection is alive", lookAfter(fresh.unwrap()));
+        }
         return fresh;
+    }
+
+    /**
+     * A connection that was forgotten on its way looks alive, and ZooKeeper's client gives it two thirds of the session, in
+     * which all holds would be lost. Closed here, it is opened again with the same session and its watches.
+     */
+    private Mono<Void> lookAfter(CuratorFramework client) {
+        return Flux.interval(BEAT, DriverThreads.timer())
+                .onBackpressureDrop()
+                .takeWhile(tick -> !closed)
+                .concatMap(tick -> isConnected() ? beat(client) : Mono.<Void>empty())
+                .then();
+    }
+
+    private Mono<Void> beat(CuratorFramework client) {
+        return onThread(() -> {
+                    try {
+                        ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
+                        Mono<Void> answered = Mono.create(sink -> handle.exists(
+                                "/", false, (code, path, context, stat) -> sink.success(), null));
+                        return PAUSES.timeout(answered, LONGEST_SILENCE, Mono.defer(() -> leave(handle)));
+                    } catch (Exception e) {
+                        return Mono.error(e);
+                    }
+                })
+                .onErrorComplete(); // it is closed, or made anew just now
+    }
+
+    private Mono<Void> leave(ZooKeeper handle) {
+        return onThread(() -> {
+            log.info("ZooKeeper at {} is silent; its connection is closed and opened again", source.servers());
+            try {
+                handle.getTestable().closeSocket();
+                return Mono.empty();
+            } catch (IOException e) {
+                return Mono.error(e);
+            }
+        });
     }
 
     private <T> Mono<T> explained(Throwable error) {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -23,6 +24,9 @@ final class Diagnosis {
     private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
     private static final int ENOUGH = 64;
 
+    static final String UP = "is up";
+    static final String SILENT = "is silent";
+
     private Diagnosis() {}
 
     /** What each of the servers says within some time, never an error. */
@@ -37,8 +41,11 @@ final class Diagnosis {
 
     private static Mono<String> ask(InetSocketAddress server, Duration patience) {
         String name = server.getHostString() + ":" + server.getPort();
-        return DriverThreads.calling(() -> answer(server.getHostString(), server.getPort(), patience))
-                .timeout(patience, Mono.just("is silent"), DriverThreads.timer())
+        return Pauses.ofThisProcess()
+                .timeout(
+                        DriverThreads.calling(() -> answer(server.getHostString(), server.getPort(), patience)),
+                        patience,
+                        Mono.just(SILENT))
                 .map(answer -> name + " " + answer);
     }
 
@@ -55,7 +62,7 @@ final class Diagnosis {
         } catch (UnknownHostException e) {
             return "is unknown";
         } catch (SocketTimeoutException e) {
-            return "is silent";
+            return SILENT;
         } catch (IOException e) {
             return "cannot be reached: " + e.getMessage();
         }
@@ -63,7 +70,7 @@ final class Diagnosis {
 
     private static String meaning(String answer) {
         return answer.contains("not currently serving")
-                ? "is up but has no majority of its servers"
-                : "is up" + (answer.startsWith("Zookeeper") ? " and serves" : "");
+                ? UP + " but has no majority of its servers"
+                : UP + (answer.startsWith("Zookeeper") ? " and serves" : "");
     }
 }

@@ -8,8 +8,33 @@ final class ZooKeeperFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final boolean isSilence;
+
     private ZooKeeperFailure(String message, Throwable cause) {
+        this(message, cause, false);
+    }
+
+    private ZooKeeperFailure(String message, Throwable cause, boolean isSilence) {
         super(message, cause);
+        this.isSilence = isSilence;
+    }
+
+    /** Whether nothing was said in the time that there was, by servers that are there or may be. */
+    boolean isSilence() {
+        return isSilence;
+    }
+
+    /**
+     * Which refusals pass, so that the same question is put again while its time lasts. Curator does that itself where the
+     * connection was lost, an answer was late, or the session ended or moved to another server.
+     */
+    static boolean passes(Throwable error) {
+        return error instanceof KeeperException refused
+                && switch (refused.code()) {
+                    // Without a majority for the moment, or with more to do than it takes.
+                    case NOTREADONLY, THROTTLEDOP -> true;
+                    default -> false;
+                };
     }
 
     static ZooKeeperFailure closed() {
@@ -20,7 +45,8 @@ final class ZooKeeperFailure extends RuntimeException {
         return new ZooKeeperFailure(
                 "ZooKeeper at " + servers + (connected ? " did not answer in time" : " cannot be reached") + " ("
                         + diagnosis + ")",
-                cause);
+                cause,
+                connected || diagnosis.contains(Diagnosis.UP) || diagnosis.contains(Diagnosis.SILENT));
     }
 
     /** Puts an error of Curator or ZooKeeper into words. */
@@ -49,8 +75,11 @@ final class ZooKeeperFailure extends RuntimeException {
                 "ended the session, or its client was closed, before it answered (" + text + ")";
             case NONODE ->
                 "has no node for the locks: does the path at the end of the connect string exist? (" + text + ")";
+            case THROTTLEDOP -> "has too much to do (" + text + ")";
+            case QUOTAEXCEEDED ->
+                "has a quota for the nodes below " + root + ", and it is used up: raise it with 'setquota' (" + text + ")";
             case UNIMPLEMENTED -> "is too old: these locks need version 3.6 or later (" + text + ")";
-            case NOTREADONLY -> "is read-only now: it has no majority of its servers (" + text + ")";
+            case NOTREADONLY -> "is read-only now: the server has no majority; locks need a client that is not 'canBeReadOnly' (" + text + ")";
             default -> "refused or failed: " + text;
         };
     }

@@ -19,6 +19,7 @@ import org.apache.curator.framework.CuratorFramework;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Locks in ZooKeeper 3.6 or later, over Curator.
@@ -71,6 +72,9 @@ import reactor.core.publisher.Mono;
  */
 public final class ZooKeeperLockBackend implements LockBackend {
 
+    /** Less than the engine waits for a first connection, so that the error says why there is none. */
+    private static final Duration OPENING = Duration.ofSeconds(9);
+
     private static final Duration REMOVING = Duration.ofMillis(700);
 
     private final Connection connection;
@@ -83,7 +87,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /** Once; all who close it hear how it went. */
     private final Mono<Void> end = Mono.defer(this::disconnect).cache();
 
-    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
+    private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
         String session = RandomId.next();
@@ -163,6 +167,18 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
+    }
+
+    /** The first connection, with all that is loaded for it, may take longer than a command. */
+    private Mono<LockInfo> first() {
+        return Mono.defer(() -> {
+            long begun = System.nanoTime();
+            return inspect("reactive-lock-ready")
+                    .retryWhen(Retry.indefinitely()
+                            .filter(error -> error instanceof ZooKeeperFailure failure
+                                    && failure.isSilence()
+                                    && System.nanoTime() - begun < OPENING.toNanos()));
+        });
     }
 
     @Override
