@@ -12,13 +12,17 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -60,7 +64,7 @@ final class ClientSource {
         if (users.interceptors() != null) {
             interceptors.addAll(users.interceptors());
         }
-        interceptors.add(new PromptCalls(options.commandTimeout().dividedBy(2)));
+        interceptors.add(new PromptCalls(options.commandTimeout().dividedBy(2), Logins.of(users)));
         ClientBuilder ours = users.copy()
                 .interceptors(interceptors)
                 .waitForReady(false)
@@ -116,17 +120,45 @@ final class ClientSource {
      * Calls without a hop between threads, and with half the patience of a command for each attempt, so that another
      * member is asked when one does not answer.
      */
-    private record PromptCalls(Duration time) implements ClientInterceptor {
+    private record PromptCalls(Duration time, @Nullable Logins logins) implements ClientInterceptor {
         @Override
         public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
             // Answers are handled on the event loop: nothing here blocks, and the engine hops before it calls a user.
             CallOptions prompt = options.withExecutor(Runnable::run);
-            ClientCall<Q, A> call = next.newCall(
-                    method,
-                    method.getFullMethodName().equals(WATCH)
-                            ? prompt
-                            : prompt.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS));
+            CallOptions limited = method.getFullMethodName().equals(WATCH)
+                    ? prompt
+                    : prompt.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS);
+            ClientCall<Q, A> call =
+                    logins == null ? next.newCall(method, limited) : new LoggedIn<>(method, limited, next, logins);
             return method.getFullMethodName().equals(TXN) ? new RangeCompares<>(call) : call;
+        }
+    }
+
+    /** A call with a token, which is not used again if the server no longer knows it. */
+    private static final class LoggedIn<Q, A> extends SimpleForwardingClientCall<Q, A> {
+
+        private final Logins.OfACall login;
+
+        LoggedIn(MethodDescriptor<Q, A> method, CallOptions options, Channel next, Logins logins) {
+            this(method, options, next, logins.ofACall(next));
+        }
+
+        private LoggedIn(MethodDescriptor<Q, A> method, CallOptions options, Channel next, Logins.OfACall login) {
+            super(next.newCall(method, options.withCallCredentials(login)));
+            this.login = login;
+        }
+
+        @Override
+        public void start(Listener<A> listener, Metadata headers) {
+            super.start(
+                    new SimpleForwardingClientCallListener<>(listener) {
+                        @Override
+                        public void onClose(Status status, Metadata trailers) {
+                            login.ended(status);
+                            super.onClose(status, trailers);
+                        }
+                    },
+                    headers);
         }
     }
 

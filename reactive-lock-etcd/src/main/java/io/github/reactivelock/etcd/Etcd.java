@@ -56,9 +56,16 @@ final class Etcd {
         volatile @Nullable Client present;
 
         volatile long answeredAt = PAUSES.now();
+        /** It said by itself that it has no connection, and none of its members has answered since. */
+        volatile boolean isKnownToBeCut;
 
         Opened(Mono<Client> client) {
             this.client = client.doOnNext(open -> present = open);
+        }
+
+        void answered() {
+            answeredAt = PAUSES.now();
+            isKnownToBeCut = false;
         }
     }
 
@@ -132,7 +139,9 @@ final class Etcd {
     Flux<WatchResponse> watch(ByteSequence key, WatchOption option) {
         return Flux.defer(() -> {
                     Opened used = current();
-                    return used.client.flatMapMany(client -> watch(client.getWatchClient(), key, option));
+                    return used.client
+                            .flatMapMany(client -> watch(client.getWatchClient(), key, option))
+                            .doOnNext(change -> used.answered());
                 })
                 .onErrorMap(this::explain);
     }
@@ -194,7 +203,7 @@ final class Etcd {
         }
         return used.client
                 .flatMap(client -> answer(DriverThreads.call(() -> command.apply(client))))
-                .doOnNext(answer -> used.answeredAt = PAUSES.now())
+                .doOnNext(answer -> used.answered())
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
                     replaceIfStuck(used, failure);
@@ -267,7 +276,7 @@ final class Etcd {
      */
     private Mono<Long> silence(Opened used) {
         Client client = used.present;
-        if (client == null) {
+        if (client == null || used.isKnownToBeCut) {
             return Mono.just(0L);
         }
         return Mono.defer(() -> {
@@ -276,7 +285,11 @@ final class Etcd {
             Mono<Long> answered = answer(DriverThreads.call(
                             () -> client.getKVClient().get(names.lock(""), OF_ONE_MEMBER)))
                     .thenReturn(0L)
-                    .onErrorResume(error -> isOverdue(error) ? unanswered : Mono.just(0L));
+                    .onErrorResume(error -> {
+                        boolean isSilence = isOverdue(error);
+                        used.isKnownToBeCut = !isSilence && explain(error).isUnreachable();
+                        return isSilence ? unanswered : Mono.just(0L);
+                    });
             return PAUSES.timeout(answered, BEAT, unanswered);
         });
     }
@@ -290,7 +303,7 @@ final class Etcd {
     /** A new client connects at once, where the old one would wait. */
     private void replaceIfStuck(Opened used, EtcdFailure failure) {
         if (!failure.isTransient()) {
-            used.answeredAt = PAUSES.now();
+            used.answered();
         } else if (failure.isUnreachable()
                 && source.isOurs
                 && PAUSES.now() - used.answeredAt > PATIENCE_WITH_A_CLIENT) {

@@ -154,6 +154,11 @@ final class EtcdFailure extends RuntimeException {
         }
     }
 
+    /** Whether the server says that it does not know a token any more. */
+    static boolean isOfAnOldLogin(String text) {
+        return Said.in(text).filter(Said.OLD_LOGIN::equals).isPresent();
+    }
+
     private static Kind kind(Throwable error, String text) {
         Optional<Said> said = Said.in(text);
         if (said.isPresent()) {
