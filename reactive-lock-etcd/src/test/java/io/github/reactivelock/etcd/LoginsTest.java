@@ -81,6 +81,10 @@ class LoginsTest {
         return (int) server.metric("grpc_server_started_total{grpc_method=\"Authenticate\"");
     }
 
+    private double refused() {
+        return server.metric("grpc_server_handled_total{grpc_code=\"Unauthenticated\"");
+    }
+
     @Test
     void manyThatComeAtOnceLogInOnce() {
         LockClient lock = login("s3cret");
@@ -113,6 +117,7 @@ class LoginsTest {
         Etcds.until("it logged in anew, three times", () -> logins() - before >= 3);
 
         assertThat(logins() - before).isLessThan(FLOWS / 2);
+        assertThat(refused()).as("calls with a token that had ended").isZero();
         enough.set(true);
         Etcds.get(flows.thenApply(done -> true));
         assertThat(failures).isEmpty();

@@ -9,6 +9,8 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +65,8 @@ interface ClientSource {
     record Own(String servers, ZooKeeperBackendOptions options) implements ClientSource {
 
         private static final int PAUSE_BETWEEN_ATTEMPTS = 50;
+        /** The names of about a million claims. A longer answer than its buffer closes a client's connection. */
+        private static final int BUFFER = 64 << 20;
 
         /** Refuses what ZooKeeper would only refuse when it connects. */
         public Own {
@@ -91,6 +95,7 @@ interface ClientSource {
                     .sessionTimeoutMs((int) options.sessionTimeout().toMillis())
                     .connectionTimeoutMs(patience)
                     .retryPolicy(new RetryUntilElapsed(patience, PAUSE_BETWEEN_ATTEMPTS))
+                    .zkClientConfig(roomy())
                     // The servers given are the ones to use: what they call themselves may not be reachable from here.
                     .ensembleTracker(false);
             if (options.digest() != null) {
@@ -102,6 +107,13 @@ interface ClientSource {
             client.start();
             return client;
         }
+    }
+
+    private static ZKClientConfig roomy() {
+        ZKClientConfig config = new ZKClientConfig();
+        int wanted = config.getInt(ZKConfig.JUTE_MAXBUFFER, Own.BUFFER);
+        config.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(Math.max(wanted, Own.BUFFER)));
+        return config;
     }
 
     /** A node belongs to the user that made it. */

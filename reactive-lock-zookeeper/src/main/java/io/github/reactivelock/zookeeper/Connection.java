@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.support.Pauses;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArraySet;
@@ -21,6 +22,7 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.common.ZKConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +55,11 @@ final class Connection {
     /** How long a server that is connected may be silent. */
     private static final Duration LONGEST_SILENCE = Duration.ofMillis(1_500);
 
+    /** Bytes of an answer, if the client's configuration says nothing else. */
+    private static final int DEFAULT_BUFFER = 1 << 20;
+
+    private static final int LONGEST_USUAL_NAME = 96;
+
     private static final Pauses PAUSES = Pauses.ofThisProcess();
 
     private final ClientSource source;
@@ -61,6 +68,7 @@ final class Connection {
     private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
     private final ConnectionStateListener onState = (client, state) -> changed(state);
     private volatile @Nullable AsyncCuratorFramework opened;
+    private volatile int mostNames = DEFAULT_BUFFER / LONGEST_USUAL_NAME;
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
     /** Once; whoever closes again hears how it went. */
@@ -100,6 +108,49 @@ final class Connection {
     <T> Mono<T> within(Mono<T> answer) {
         return PAUSES.timeout(answer, options.commandTimeout(), Mono.error(TimeoutException::new))
                 .onErrorResume(this::explained);
+    }
+
+    /**
+     * Completes when the names below a node fit into the client's buffer; a longer answer would close its connection and take
+     * all its locks along. A client of the application is asked first how many there are, one made here has room for all.
+     */
+    CompletionStage<Void> roomForNames(AsyncCuratorFramework async, String path) {
+        int most = mostNames;
+        CompletableFuture<Void> room = new CompletableFuture<>();
+        if (source.isOurs()) {
+            room.complete(null);
+            return room;
+        }
+        CompletionStage<Void> unused = async.checkExists()
+                .forPath(path)
+                // Curator may block who asks.
+                .handleAsync(
+                        (stat, error) -> {
+                            if (error != null) {
+                                room.completeExceptionally(error);
+                            } else if (stat != null && stat.getNumChildren() > most) {
+                                room.completeExceptionally(ZooKeeperFailure.tooMany(
+                                        source.servers(), path, stat.getNumChildren()));
+                            } else {
+                                room.complete(null);
+                            }
+                            return null;
+                        },
+                        step -> thread.schedule(() -> DriverThreads.run(step)));
+        return room;
+    }
+
+    private static int mostNames(CuratorFramework client) {
+        int buffer = DEFAULT_BUFFER;
+        try {
+            buffer = client.getZookeeperClient()
+                    .getZooKeeper()
+                    .getClientConfig()
+                    .getInt(ZKConfig.JUTE_MAXBUFFER, DEFAULT_BUFFER);
+        } catch (Exception e) {
+            log.debug("the buffer of the client is not known; it is taken for the default", e);
+        }
+        return buffer / LONGEST_USUAL_NAME;
     }
 
     /** The id of the present session, or zero if there is none yet. */
@@ -189,7 +240,9 @@ final class Connection {
         }
         AsyncCuratorFramework fresh = AsyncCuratorFramework.wrap(source.open(onState));
         opened = fresh;
-        if (source.isOurs()) {
+        if (!source.isOurs()) {
+            mostNames = mostNames(fresh.unwrap());
+        } else {
             Disposable unused = FireAndForget.run("looking whether the connection is alive", lookAfter(fresh.unwrap()));
         }
         return fresh;

@@ -295,7 +295,11 @@ final class Nodes {
     }
 
     /** Empty if the lock has no node. Curator's asynchronous face keeps the stat to itself. */
-    private static CompletionStage<List<Counted>> count(AsyncCuratorFramework async, String lock) {
+    private CompletionStage<List<Counted>> count(AsyncCuratorFramework async, String lock) {
+        return connection.roomForNames(async, lock).thenCompose(room -> counted(async, lock));
+    }
+
+    private static CompletionStage<List<Counted>> counted(AsyncCuratorFramework async, String lock) {
         return Watches.answer(
                 lock,
                 event -> event.getStat() == null
@@ -304,8 +308,10 @@ final class Nodes {
                 heard -> async.unwrap().getChildren().inBackground(heard).forPath(lock));
     }
 
-    private static CompletionStage<List<String>> children(AsyncCuratorFramework async, String lock) {
-        return ifThere(async.getChildren().forPath(lock));
+    private CompletionStage<List<String>> children(AsyncCuratorFramework async, String lock) {
+        return connection
+                .roomForNames(async, lock)
+                .thenCompose(room -> ifThere(async.getChildren().forPath(lock)));
     }
 
     private static <T> CompletionStage<List<T>> ifThere(CompletionStage<List<T>> answer) {

@@ -23,6 +23,7 @@ final class Removals {
 
     private static final int AT_ONCE = 64;
     private static final Duration PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
     private final Connection connection;
     private final Nodes nodes;
@@ -31,6 +32,8 @@ final class Removals {
 
     private final AtomicInteger underWay = new AtomicInteger();
     private final AtomicBoolean pausing = new AtomicBoolean();
+    /** Before the next attempt: ever longer while none succeeds. */
+    private volatile Duration pause = PAUSE;
 
     Removals(Connection connection, Nodes nodes) {
         this.connection = connection;
@@ -87,7 +90,10 @@ final class Removals {
                         unfinished.put(name, again);
                         tidyUpLater();
                     })
-                    .doOnSuccess(done -> unfinished.remove(name))
+                    .doOnSuccess(done -> {
+                        unfinished.remove(name);
+                        pause = PAUSE;
+                    })
                     // Before the end is told, because a close that hears it asks at once whether all is done.
                     .doOnTerminate(end)
                     .doOnCancel(end);
@@ -105,13 +111,16 @@ final class Removals {
 
     private void tidyUpLater() {
         if (pausing.compareAndSet(false, true)) {
-            Mono<Void> pause = Mono.delay(PAUSE, DriverThreads.timer()).then(Mono.fromRunnable(() -> {
+            Duration now = pause;
+            Duration doubled = now.multipliedBy(2);
+            pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+            Mono<Void> waiting = Mono.delay(now, DriverThreads.timer()).then(Mono.fromRunnable(() -> {
                 pausing.set(false);
                 if (connection.isConnected()) {
                     tidyUp();
                 }
             }));
-            Disposable unused = FireAndForget.run("waiting to remove nodes of claims that ended", pause);
+            Disposable unused = FireAndForget.run("waiting to remove nodes of claims that ended", waiting);
         }
     }
 

@@ -115,7 +115,9 @@ final class Watches {
                     Place place = new Place(connection.shared(), path);
                     READING.compute(place, (node, others) -> and(others, watcher));
                     Mono<List<String>> sent = connection
-                            .send(async -> readNames(async.unwrap(), path, watcher))
+                            .send(async -> connection
+                                    .roomForNames(async, path)
+                                    .thenCompose(room -> readNames(async.unwrap(), path, watcher)))
                             .cache();
                     return connection
                             .within(sent)

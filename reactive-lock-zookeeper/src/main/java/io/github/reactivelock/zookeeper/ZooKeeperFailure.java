@@ -41,6 +41,13 @@ final class ZooKeeperFailure extends RuntimeException {
         return new ZooKeeperFailure("this ZooKeeper lock backend is closed", new IllegalStateException());
     }
 
+    static ZooKeeperFailure tooMany(String servers, String path, int names) {
+        return new ZooKeeperFailure(
+                "ZooKeeper at " + servers + " has " + names + " nodes below " + path + ", whose names are more than this"
+                        + " client takes in one answer: give it a larger 'jute.maxbuffer' (ZKClientConfig)",
+                new IllegalStateException());
+    }
+
     static ZooKeeperFailure silent(String servers, boolean connected, String diagnosis, Throwable cause) {
         return new ZooKeeperFailure(
                 "ZooKeeper at " + servers + (connected ? " did not answer in time" : " cannot be reached") + " ("
