@@ -63,14 +63,14 @@ final class Nodes {
         String lock = names.lock(claim.key());
         byte[] data = content.bytes();
         return connection
-                .send(async -> {
+                .send(async -> connection.roomForNames(async, lock).thenCompose(room -> {
                     Stat stat = new Stat();
                     CompletionStage<String> created = async.create()
                             .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
                             .forPath(names.claim(claim), data);
                     return created.thenCombine(
-                            children(async, lock), (path, line) -> new Entry(Node.of(path, stat), Line.of(line)));
-                })
+                            allChildren(async, lock), (path, line) -> new Entry(Node.of(path, stat), Line.of(line)));
+                }))
                 .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
                         .filter(NoNodeException.class::isInstance)
                         .doBeforeRetryAsync(signal -> makeLock(lock))
@@ -120,7 +120,7 @@ final class Nodes {
         String path = names.claim(claim, number);
         byte[] data = content.bytes();
         return connection
-                .send(async -> {
+                .send(async -> connection.roomForNames(async, lock).thenCompose(room -> {
                     CompletionStage<?> created = async.transaction()
                             .forOperations(List.of(
                                     async.transactionOp()
@@ -129,8 +129,8 @@ final class Nodes {
                                             .forPath(names.claim(claim), data),
                                     async.transactionOp().check().forPath(path)));
                     return created.thenCombine(look(async, path), (done, node) -> node)
-                            .thenCombine(children(async, lock), (node, line) -> new Entry(node, Line.of(line)));
-                })
+                            .thenCombine(allChildren(async, lock), (node, line) -> new Entry(node, Line.of(line)));
+                }))
                 .onErrorResume(NoNodeException.class, error -> Mono.empty());
     }
 
@@ -309,9 +309,11 @@ final class Nodes {
     }
 
     private CompletionStage<List<String>> children(AsyncCuratorFramework async, String lock) {
-        return connection
-                .roomForNames(async, lock)
-                .thenCompose(room -> ifThere(async.getChildren().forPath(lock)));
+        return connection.roomForNames(async, lock).thenCompose(room -> allChildren(async, lock));
+    }
+
+    private static CompletionStage<List<String>> allChildren(AsyncCuratorFramework async, String lock) {
+        return ifThere(async.getChildren().forPath(lock));
     }
 
     private static <T> CompletionStage<List<T>> ifThere(CompletionStage<List<T>> answer) {
