@@ -8,7 +8,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.state.LockEvent;
@@ -260,8 +260,8 @@ public final class EtcdLockBackend implements LockBackend {
     /** Revokes the leases of this backend, which deletes what is left of its claims, and closes its own client. */
     @Override
     public Mono<Void> close() {
-        return queue.close()
-                .timeout(REVOKING, Mono.empty(), DriverThreads.timer())
+        return Pauses.ofThisProcess()
+                .timeout(queue.close(), REVOKING, Mono.empty())
                 .onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(Etcd.closedError())))
                 .then(etcd.close());

@@ -213,6 +213,26 @@ class RefusedTest {
         }
     }
 
+    @Test
+    void anEtcdThatIsFullTakesAForcedRelease() {
+        try (EtcdServer server = EtcdServer.start("--quota-backend-bytes", "262144");
+                Client etcd = Client.builder().endpoints(server.uri()).build()) {
+            LockClient client = client(EtcdFixture.patient(server.uri()));
+            LockClient operator = client(EtcdFixture.patient(server.uri()));
+            LockHandle held = Etcds.get(client.acquire("k"));
+            fill(etcd);
+
+            assertThat(Etcds.get(operator.forceRelease("k", held.fencingToken())))
+                    .isTrue();
+
+            Etcds.assertNoClaims(etcd);
+            assertThat(Etcds.get(operator.forceRelease("k", held.fencingToken())))
+                    .isFalse();
+            Etcds.get(operator.close());
+            Etcds.get(client.close());
+        }
+    }
+
     private static void fill(Client etcd) {
         String large = "x".repeat(40_000);
         Throwable full = null;

@@ -6,7 +6,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.RandomId;
@@ -241,7 +241,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
             Disposable unused = FireAndForget.run("closing a ZooKeeper lock backend", end);
             return connection.isOurs()
                     ? end
-                    : end.timeout(REMOVING, Mono.fromRunnable(this::endSignals), DriverThreads.timer());
+                    : Pauses.ofThisProcess().timeout(end, REMOVING, Mono.fromRunnable(this::endSignals));
         });
     }
 

@@ -1,0 +1,87 @@
+package io.github.reactivelock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** The timers are the library's own, whatever the application does with Reactor's; and which refusals pass. */
+class TimersTest extends ProxiedFixture {
+
+    private void locksAndLimitsWork() throws InterruptedException {
+        LockClient lock = client();
+        for (int i = 0; i < 20; i++) {
+            LockHandle held = ZooKeepers.get(lock.acquire(key + i));
+            ZooKeepers.get(held.release());
+        }
+        ZooKeeperLockBackend silent = opened(behindProxy(Duration.ofSeconds(20)));
+        Boolean connected = ZooKeepers.get(silent.ready().retry().thenReturn(true));
+        proxy.freeze();
+        assertThat(ZooKeepers.error(silent.inspect(key))).hasMessageContaining("did not answer in time");
+        proxy.mend();
+        ZooKeeperLockBackend other = backend();
+        Claim once = claim(key, Claim.Mode.QUEUE, Duration.ofSeconds(1), Claim.Keeping.ONCE);
+        granted(ZooKeepers.get(other.claim(once)));
+        ZooKeepers.until(
+                "its lease is over", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        assertThat(connected).isTrue();
+    }
+
+    @Test
+    void theyGoOnWhileAnotherTestHasVirtualTime() throws InterruptedException {
+        VirtualTimeScheduler.set(VirtualTimeScheduler.create());
+        try {
+            locksAndLimitsWork();
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
+    }
+
+    @Test
+    void theyGoOnWhileTheApplicationKeepsAllThreadsOfReactorsOwn() throws InterruptedException {
+        AtomicBoolean over = new AtomicBoolean();
+        CountDownLatch kept = new CountDownLatch(Schedulers.DEFAULT_POOL_SIZE);
+        for (int i = 0; i < Schedulers.DEFAULT_POOL_SIZE; i++) {
+            Disposable unused = Schedulers.parallel().schedule(() -> {
+                kept.countDown();
+                while (!over.get()) {
+                    Thread.yield();
+                }
+            });
+        }
+        try {
+            assertThat(kept.await(60, TimeUnit.SECONDS)).isTrue();
+            locksAndLimitsWork();
+        } finally {
+            over.set(true);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = KeeperException.Code.class,
+            names = {"NOTREADONLY", "THROTTLEDOP"})
+    void whatAServerRefusesForAMomentIsAskedAgain(KeeperException.Code code) {
+        assertThat(ZooKeeperFailure.passes(KeeperException.create(code, "/x"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = KeeperException.Code.class,
+            names = {"NOAUTH", "NONODE", "NODEEXISTS", "QUOTAEXCEEDED", "UNIMPLEMENTED", "CONNECTIONLOSS"})
+    void whatLastsOrCuratorRepeatsIsNot(KeeperException.Code code) {
+        assertThat(ZooKeeperFailure.passes(KeeperException.create(code, "/x"))).isFalse();
+    }
+}
