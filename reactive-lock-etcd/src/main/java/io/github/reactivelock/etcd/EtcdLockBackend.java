@@ -34,7 +34,7 @@ import reactor.util.retry.Retry;
  *       lock. Its create revision is the fencing token.
  *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
  *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so that
- *       it writes nothing if the lock is held.
+ *       it writes nothing if the lock is held, and puts only if no claim came since.
  *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there still
  *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has a
  *       new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks is not
@@ -135,7 +135,8 @@ public final class EtcdLockBackend implements LockBackend {
 
     /**
      * A backend over a client of the application, which is never closed here. How long its commands wait for a
-     * connection is up to that client.
+     * connection, and how it logs in, is up to that client. A {@code tryAcquire} that comes a moment too late stands in line
+     * until it is deleted.
      *
      * @param client the application's client
      * @return a backend that has sent nothing yet

@@ -34,7 +34,8 @@ import reactor.util.retry.Retry;
  *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. If it fits, it owns the lock;
  *       otherwise it waits for the one just before it, its predecessor. A share waits for the last claim for the whole
  *       before it, or if there is none, for any change of the names. {@code tryAcquire} reads before it makes
- *       anything, so that it writes nothing if the lock is held. A creation whose answer was lost is looked for by the
+ *       anything, so that it writes nothing if the lock is held, and makes its node in one transaction with a check that no
+ *       claim came since. A creation whose answer was lost is looked for by the
  *       claim's id, after the leader has been asked, and taken for ours only if this very session made it.
  *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
  *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the line. A release is
@@ -213,7 +214,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     /**
      * ZooKeeper tells the names of all locks in one answer or not at all: how many there may be is up to
-     * {@code jute.maxbuffer}, about a million bytes of names if it was not changed at the client. Locks themselves are read
+     * {@code jute.maxbuffer}, 64 MB of names for a client made here. Locks themselves are read
      * five hundred at a time.
      */
     @Override
