@@ -120,9 +120,7 @@ final class ClaimKeys {
     /** Others came after one that only tries had seen room, and may have left. */
     private Mono<QueuePosition> putIfRoom(ClaimState standing, Lease lease, TxnResponse refused) {
         if (!sawRoom(
-                standing,
-                refused.getGetResponses().get(1),
-                refused.getHeader().getRevision())) {
+                standing, refused.getGetResponses().get(1), refused.getHeader().getRevision())) {
             return Mono.just(QueuePosition.NO_ROOM);
         }
         return standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE);

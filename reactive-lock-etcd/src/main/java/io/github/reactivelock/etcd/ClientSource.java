@@ -3,10 +3,10 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
-import io.github.reactivelock.spi.support.DriverThreads;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.CompareOrBuilder;
 import io.etcd.jetcd.api.TxnRequest;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -173,7 +173,8 @@ final class ClientSource {
         @SuppressWarnings("unchecked")
         public void sendMessage(Q message) {
             super.sendMessage(
-                    message instanceof TxnRequest txn && txn.getCompareList().stream().anyMatch(RangeCompares::isOfALock)
+                    message instanceof TxnRequest txn
+                                    && txn.getCompareList().stream().anyMatch(RangeCompares::isOfALock)
                             ? (Q) spanning(txn)
                             : message);
         }

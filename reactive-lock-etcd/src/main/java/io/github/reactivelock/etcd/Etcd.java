@@ -282,8 +282,8 @@ final class Etcd {
         return Mono.defer(() -> {
             long askedAt = PAUSES.now();
             Mono<Long> unanswered = Mono.fromSupplier(() -> PAUSES.now() - askedAt);
-            Mono<Long> answered = answer(DriverThreads.call(
-                            () -> client.getKVClient().get(names.lock(""), OF_ONE_MEMBER)))
+            Mono<Long> answered = answer(
+                            DriverThreads.call(() -> client.getKVClient().get(names.lock(""), OF_ONE_MEMBER)))
                     .thenReturn(0L)
                     .onErrorResume(error -> {
                         boolean isSilence = isOverdue(error);

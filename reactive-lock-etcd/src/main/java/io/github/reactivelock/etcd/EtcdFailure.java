@@ -15,8 +15,9 @@ final class EtcdFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private static final String SILENT = "did not answer in time: without a leader and a majority of its members it cannot; look"
-            + " with 'etcdctl endpoint status --cluster'";
+    private static final String SILENT =
+            "did not answer in time: without a leader and a majority of its members it cannot; look"
+                    + " with 'etcdctl endpoint status --cluster'";
 
     private enum Kind {
         /** The same command may succeed a moment later. */
@@ -53,7 +54,8 @@ final class EtcdFailure extends RuntimeException {
         }
         String text = text(error);
         Kind kind = kind(error, text);
-        return new EtcdFailure(kind, Said.in(text).orElse(null), "etcd at " + server + " " + advice(kind, prefix, text), error);
+        return new EtcdFailure(
+                kind, Said.in(text).orElse(null), "etcd at " + server + " " + advice(kind, prefix, text), error);
     }
 
     boolean isTransient() {
@@ -115,10 +117,7 @@ final class EtcdFailure extends RuntimeException {
                 "invalid auth token",
                 "revision of auth store is old",
                 "auth token"),
-        BUSY(
-                Kind.TRANSIENT,
-                "has too many requests: look what keeps its leader or its disk busy",
-                "too many requests"),
+        BUSY(Kind.TRANSIENT, "has too many requests: look what keeps its leader or its disk busy", "too many requests"),
         LEARNER(
                 Kind.TRANSIENT,
                 "has a learner among the addresses given, which serves no locks: leave it out until it is promoted",
@@ -187,7 +186,8 @@ final class EtcdFailure extends RuntimeException {
     }
 
     private static String advice(Kind kind, String prefix, String text) {
-        String advice = Said.in(text).map(said -> said.advice.replace("PREFIX", prefix)).orElse("");
+        String advice =
+                Said.in(text).map(said -> said.advice.replace("PREFIX", prefix)).orElse("");
         if (!advice.isEmpty()) {
             return advice + " (" + text + ")";
         }

@@ -35,8 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Logins {
 
-    private static final Metadata.Key<String> TOKEN =
-            Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final Duration LONGEST_LOGIN = Duration.ofSeconds(10);
     private static final Duration PAUSE_AFTER_A_BREAK = Duration.ofMillis(100);
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -218,7 +217,9 @@ final class Logins {
 
                     @Override
                     public void onCompleted() {
-                        failed(login, Status.INTERNAL.withDescription("no token").asRuntimeException());
+                        failed(
+                                login,
+                                Status.INTERNAL.withDescription("no token").asRuntimeException());
                     }
                 });
     }

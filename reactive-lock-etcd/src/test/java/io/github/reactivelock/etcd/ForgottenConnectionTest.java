@@ -24,9 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ForgottenConnectionTest {
 
     /** Shorter than gRPC's own thirteen seconds. A waiter asks by itself after a third of the lease, far too late to help. */
-    private static final LockOptions LONG = LockOptions.defaults()
-            .withLease(Duration.ofMinutes(30))
-            .withWaitTimeout(Duration.ofSeconds(10));
+    private static final LockOptions LONG =
+            LockOptions.defaults().withLease(Duration.ofMinutes(30)).withWaitTimeout(Duration.ofSeconds(10));
 
     private List<EtcdServer> members = List.of();
     private List<TcpProxy> proxies = List.of();
@@ -70,9 +69,7 @@ class ForgottenConnectionTest {
         LockHandle before = Etcds.get(near.acquire(key));
         CompletableFuture<LockHandle> waiting = far.acquire(key).toFuture();
         Etcds.until(
-                "it waits",
-                () -> Etcds.get(near.inspect(key)) instanceof LockInfo.Held held
-                        && held.waiters() == 1);
+                "it waits", () -> Etcds.get(near.inspect(key)) instanceof LockInfo.Held held && held.waiters() == 1);
         fault.run();
         Etcds.get(before.release());
         return Etcds.get(waiting);

@@ -25,8 +25,8 @@ class TriesTest extends EtcdFixture {
     void connect() {
         held = new HeldUp();
         other = backend();
-        trying = opened(EtcdLockBackend.connect(
-                Client.builder().endpoints(server.uri()).interceptor(held), PATIENT));
+        trying = opened(
+                EtcdLockBackend.connect(Client.builder().endpoints(server.uri()).interceptor(held), PATIENT));
     }
 
     private Claim claim(Claim.Mode mode, Share share) {

@@ -129,8 +129,8 @@ final class Connection {
                             if (error != null) {
                                 room.completeExceptionally(error);
                             } else if (stat != null && stat.getNumChildren() > most) {
-                                room.completeExceptionally(ZooKeeperFailure.tooMany(
-                                        source.servers(), path, stat.getNumChildren()));
+                                room.completeExceptionally(
+                                        ZooKeeperFailure.tooMany(source.servers(), path, stat.getNumChildren()));
                             } else {
                                 room.complete(null);
                             }
@@ -264,8 +264,8 @@ final class Connection {
         return onThread(() -> {
                     try {
                         ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
-                        Mono<Void> answered = Mono.create(sink -> handle.exists(
-                                "/", false, (code, path, context, stat) -> sink.success(), null));
+                        Mono<Void> answered = Mono.create(
+                                sink -> handle.exists("/", false, (code, path, context, stat) -> sink.success(), null));
                         return PAUSES.timeout(answered, LONGEST_SILENCE, Mono.defer(() -> leave(handle)));
                     } catch (Exception e) {
                         return Mono.error(e);

@@ -93,9 +93,7 @@ final class Nodes {
     /** As {@link #line}, with the number of the next claim. The lock's node is made if need be. */
     Mono<Counted> counted(String key) {
         String lock = names.lock(key);
-        return connection
-                .ask(async -> count(async, lock))
-                .flatMap(found -> counted(key, found, this::counted));
+        return connection.ask(async -> count(async, lock)).flatMap(found -> counted(key, found, this::counted));
     }
 
     /** As {@link #counted}, after the server has caught up with the leader. */
@@ -302,9 +300,8 @@ final class Nodes {
     private static CompletionStage<List<Counted>> counted(AsyncCuratorFramework async, String lock) {
         return Watches.answer(
                 lock,
-                event -> event.getStat() == null
-                        ? List.of()
-                        : List.of(Counted.of(event.getChildren(), event.getStat())),
+                event ->
+                        event.getStat() == null ? List.of() : List.of(Counted.of(event.getChildren(), event.getStat())),
                 heard -> async.unwrap().getChildren().inBackground(heard).forPath(lock));
     }
 

@@ -43,7 +43,8 @@ final class ZooKeeperFailure extends RuntimeException {
 
     static ZooKeeperFailure tooMany(String servers, String path, int names) {
         return new ZooKeeperFailure(
-                "ZooKeeper at " + servers + " has " + names + " nodes below " + path + ", whose names are more than this"
+                "ZooKeeper at " + servers + " has " + names + " nodes below " + path
+                        + ", whose names are more than this"
                         + " client takes in one answer: give it a larger 'jute.maxbuffer' (ZKClientConfig)",
                 new IllegalStateException());
     }
@@ -84,9 +85,12 @@ final class ZooKeeperFailure extends RuntimeException {
                 "has no node for the locks: does the path at the end of the connect string exist? (" + text + ")";
             case THROTTLEDOP -> "has too much to do (" + text + ")";
             case QUOTAEXCEEDED ->
-                "has a quota for the nodes below " + root + ", and it is used up: raise it with 'setquota' (" + text + ")";
+                "has a quota for the nodes below " + root + ", and it is used up: raise it with 'setquota' (" + text
+                        + ")";
             case UNIMPLEMENTED -> "is too old: these locks need version 3.6 or later (" + text + ")";
-            case NOTREADONLY -> "is read-only now: the server has no majority; locks need a client that is not 'canBeReadOnly' (" + text + ")";
+            case NOTREADONLY ->
+                "is read-only now: the server has no majority; locks need a client that is not 'canBeReadOnly' (" + text
+                        + ")";
             default -> "refused or failed: " + text;
         };
     }

@@ -43,7 +43,10 @@ class CrowdTest extends Fixture {
     private void remove() throws Exception {
         CountDownLatch removed = new CountDownLatch(paths.size());
         for (String path : paths) {
-            zookeeper.delete().inBackground((client, event) -> removed.countDown()).forPath(path);
+            zookeeper
+                    .delete()
+                    .inBackground((client, event) -> removed.countDown())
+                    .forPath(path);
         }
         assertThat(removed.await(60, TimeUnit.SECONDS)).isTrue();
         paths.clear();
@@ -60,7 +63,8 @@ class CrowdTest extends Fixture {
             assertThat(ZooKeepers.get(lock.tryAcquire(key).hasElement())).isFalse();
             assertThat(ZooKeepers.get(lock.inspect(key)))
                     .isInstanceOfSatisfying(
-                            LockInfo.Held.class, held -> assertThat(held.waiters()).isEqualTo(MANY));
+                            LockInfo.Held.class,
+                            held -> assertThat(held.waiters()).isEqualTo(MANY));
             assertThat(other.isHeld()).isTrue();
         } finally {
             remove();

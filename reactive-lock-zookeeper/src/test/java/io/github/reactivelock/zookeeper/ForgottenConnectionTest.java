@@ -2,9 +2,9 @@ package io.github.reactivelock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-import io.github.reactivelock.LockClient;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -17,9 +17,8 @@ class ForgottenConnectionTest extends ProxiedFixture {
     private static final ZooKeeperBackendOptions OPTIONS = patient().withSessionTimeout(Duration.ofSeconds(60));
 
     /** A waiter asks by itself after a third of the lease, far too late to help. */
-    private static final LockOptions LONG = LockOptions.defaults()
-            .withLease(Duration.ofMinutes(30))
-            .withWaitTimeout(Duration.ofSeconds(20));
+    private static final LockOptions LONG =
+            LockOptions.defaults().withLease(Duration.ofMinutes(30)).withWaitTimeout(Duration.ofSeconds(20));
 
     private void survives(String servers, Runnable fault) throws InterruptedException {
         LockClient near = client();

@@ -34,8 +34,7 @@ class TimersTest extends ProxiedFixture {
         ZooKeeperLockBackend other = backend();
         Claim once = claim(key, Claim.Mode.QUEUE, Duration.ofSeconds(1), Claim.Keeping.ONCE);
         granted(ZooKeepers.get(other.claim(once)));
-        ZooKeepers.until(
-                "its lease is over", () -> ZooKeepers.claims(zookeeper).isEmpty());
+        ZooKeepers.until("its lease is over", () -> ZooKeepers.claims(zookeeper).isEmpty());
         assertThat(connected).isTrue();
     }
 

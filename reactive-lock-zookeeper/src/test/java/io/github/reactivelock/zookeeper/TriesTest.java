@@ -57,8 +57,7 @@ class TriesTest extends Fixture {
     }
 
     private Claim tries(Share share) {
-        return new Claim(
-                key, UUID.randomUUID().toString(), "me", LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, share);
+        return new Claim(key, UUID.randomUUID().toString(), "me", LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, share);
     }
 
     /** The line is answered when the step is done. */
@@ -127,8 +126,9 @@ class TriesTest extends Fixture {
         List<ZooKeeperLockBackend> rivals = List.of(other, trying, backend());
         for (int round = 0; round < 100; round++) {
             chooseAKeyOfItsOwn();
-            List<Claim> claims =
-                    Stream.generate(() -> tries(Share.WHOLE)).limit(rivals.size()).toList();
+            List<Claim> claims = Stream.generate(() -> tries(Share.WHOLE))
+                    .limit(rivals.size())
+                    .toList();
             List<CompletableFuture<ClaimResult>> answers = Stream.of(0, 1, 2)
                     .map(i -> rivals.get(i).claim(claims.get(i)).toFuture())
                     .toList();
