@@ -3,7 +3,6 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -76,10 +75,7 @@ final class Cleaner {
         if (keys.isEmpty()) {
             return Mono.empty();
         }
-        List<Object> parameters = new ArrayList<>(keys);
-        parameters.add(age);
-        return database.run(
-                session -> session.limited(session.changeListed("clean", keys.size(), parameters.toArray())));
+        return database.run(session -> session.limited(session.change("clean", keys, age)));
     }
 
     private Mono<Long> changed(String statement, Object... parameters) {

@@ -2,12 +2,15 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
-import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -16,13 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
  * The connections: lent to one command each and always given back. A command has a time to end in, from when it has a
  * connection; one that is late loses it, because it is not known what is still under way on it, and that is cancelled at the
  * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again. So is one whose
- * connection was broken before it was lent: of a pool whose connections were all reset each is found out by trying it.
+ * connection was broken before it was lent: of a pool whose connections were all reset each is found out by trying it. A refusal
+ * that passes is waited for like a server that is away; one that lasts is not tried again ({@link R2dbcFailure}).
  */
 final class Database {
 
@@ -42,6 +47,7 @@ final class Database {
     final boolean listens;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Deadlines deadlines;
+    private final Answers answers;
     private final Borrowing.Line line;
 
     /** Over a pool of the application, which is not closed with this. */
@@ -55,6 +61,7 @@ final class Database {
         this.end = end;
         this.timeout = options.commandTimeout();
         this.deadlines = new Deadlines(timeout);
+        this.answers = new Answers(timeout);
         this.listens = options.listens();
         this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
     }
@@ -76,47 +83,78 @@ final class Database {
     }
 
     <T> Mono<T> run(Function<Session, Mono<T>> command) {
-        return run(command, Database::mayPass);
+        return run(command, Database::wasNotDone);
     }
 
     /** Runs a command that may be said twice: it is asked again also when its connection broke under it. */
     <T> Mono<T> runAgain(Function<Session, Mono<T>> command) {
-        return run(command, error -> mayPass(error) || R2dbcFailure.isBroken(error));
+        return run(command, error -> wasNotDone(error) || R2dbcFailure.isBroken(error));
     }
 
     /** A server that gave up waiting for a row has used up the command's time. */
-    private static boolean mayPass(Throwable error) {
+    private static boolean wasNotDone(Throwable error) {
         return (R2dbcFailure.wasRolledBack(error) && !R2dbcFailure.isLockTimeout(error)) || R2dbcFailure.isStale(error);
     }
 
-    private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
-        return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command, passes))
+    private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
+        return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command, mayBeSaidAgain))
                 .onErrorMap(error -> R2dbcFailure.of(error, sql, timeout));
     }
 
-    private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> passes) {
+    private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
         Deadlines.Turn turn = deadlines.turn();
         Mono<T> attempt = lent(command, turn);
-        return attempt.onErrorResume(passes, error -> again(attempt, turn, passes))
+        Repetition repetition = new Repetition(turn, mayBeSaidAgain);
+        return attempt.onErrorResume(error ->
+                        repetition.pauseAfter(error).then(attempt.retryWhen(Retry.from(failures ->
+                                failures.concatMap(failure -> repetition.pauseAfter(failure.failure()))))))
                 .name("command") // else timeout(…) makes a name of the operators, for every command
-                .timeout(turn);
+                .timeout(turn, Mono.error(repetition::late));
     }
 
-    /** A connection that turns out to be broken costs no try, because the pool has one less of them then. */
-    private static <T> Mono<T> again(Mono<T> attempt, Deadlines.Turn turn, Predicate<Throwable> passes) {
-        boolean unused = turn.wasLent();
-        Predicate<Throwable> isBroken = error ->
-                passes.test(error) && (R2dbcFailure.isStale(error) || (turn.wasLent() && R2dbcFailure.isCutOff(error)));
-        Mono<T> overWhole = attempt.retryWhen(Retry.fixedDelay(MOST_BROKEN, FIRST_PAUSE)
-                .scheduler(DriverThreads.timer())
-                .filter(isBroken)
-                .onRetryExhaustedThrow((attempts, last) -> last.failure()));
-        return Mono.delay(FIRST_PAUSE, DriverThreads.timer())
-                .then(overWhole.retryWhen(Retry.backoff(ATTEMPTS - 2, FIRST_PAUSE.multipliedBy(2))
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(passes)
-                        .onRetryExhaustedThrow((attempts, last) -> last.failure())));
+    /**
+     * Whether and when a command is tried again. A connection that turns out to be broken costs no try, because the pool has
+     * one less of them then. A refusal that passes, before there was a connection, costs none either: it is waited for as a server is that
+     * does not answer. What lasts is not tried again.
+     */
+    private static final class Repetition {
+
+        private final Deadlines.Turn turn;
+        private final Predicate<Throwable> mayBeSaidAgain;
+        private int broken;
+        private int refused;
+        private int failed;
+        private volatile @Nullable Throwable refusal;
+
+        Repetition(Deadlines.Turn turn, Predicate<Throwable> mayBeSaidAgain) {
+            this.turn = turn;
+            this.mayBeSaidAgain = mayBeSaidAgain;
+        }
+
+        Mono<Long> pauseAfter(Throwable error) {
+            boolean wasLent = turn.wasLent();
+            boolean may = mayBeSaidAgain.test(error);
+            if (may && (R2dbcFailure.isStale(error) || (wasLent && R2dbcFailure.isBroken(error)))) {
+                return broken++ < MOST_BROKEN ? pause(0) : Mono.error(error);
+            }
+            if (!wasLent && R2dbcFailure.passes(error)) {
+                refusal = error;
+                return pause(refused++);
+            }
+            return may && ++failed < ATTEMPTS ? pause(failed) : Mono.error(error);
+        }
+
+        private static Mono<Long> pause(int doublings) {
+            long nanos = Math.min(LONGEST_PAUSE.toNanos(), FIRST_PAUSE.toNanos() << Math.min(doublings, 8));
+            long jitter = ThreadLocalRandom.current().nextLong(nanos / 2 + 1);
+            return Mono.delay(Duration.ofNanos(nanos - jitter), DriverThreads.timer());
+        }
+
+        /** Why there was no connection in its time, if that was said. */
+        Throwable late() {
+            Throwable said = refusal;
+            return said == null ? new TimeoutException("no answer") : said;
+        }
     }
 
     private <T> Mono<T> lent(Function<Session, Mono<T>> command, Deadlines.Turn turn) {
@@ -124,13 +162,35 @@ final class Database {
                         borrow(),
                         connection -> {
                             turn.begin();
-                            return command.apply(new Session(connection, sql));
+                            return proved(connection).then(command.apply(new Session(connection, sql)));
                         },
-                        Database::giveBack,
-                        (connection, error) ->
-                                R2dbcFailure.leavesConnectionWhole(error) ? giveBack(connection) : discard(connection),
-                        this::discard)
+                        this::giveBackWhole,
+                        (connection, error) -> {
+                            if (R2dbcFailure.isStale(error)) {
+                                var unused = FireAndForget.run("closing a connection that is dead", closed(connection));
+                                return Mono.empty();
+                            }
+                            return R2dbcFailure.leavesConnectionWhole(error)
+                                    ? giveBackWhole(connection)
+                                    : discard(connection);
+                        },
+                        connection -> {
+                            if (turn.isLate()) {
+                                answers.silent(turn.lentAt());
+                            }
+                            return discard(connection);
+                        })
                 .as(sql.dialect::apart);
+    }
+
+    /** H2 runs inside the process, or its driver waits for the answer on the thread that asks. */
+    private Mono<Void> proved(Connection connection) {
+        return sql.dialect == Dialect.H2 ? Mono.empty() : answers.proved(connection);
+    }
+
+    private Mono<Void> giveBackWhole(Connection connection) {
+        answers.note(connection);
+        return giveBack(connection);
     }
 
     /** The work begins a transaction, which is committed when it completes. Else the connection is not fit for anybody else. */
@@ -169,17 +229,34 @@ final class Database {
         return DriverThreads.subscribing(Mono.from(connection.close()));
     }
 
-    /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */
+    /** Ends what is under way on it, so that the server is done with a command before its client forgets it, and closes it. */
     Mono<Void> discard(Connection connection) {
-        Mono<Void> closed = connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection real
-                ? Mono.from(real.close())
-                        .timeout(CLOSING, DriverThreads.timer())
+        return sql.dialect.apart(Pauses.ofThisProcess()
+                .timeout(cancelled(connection).then(closed(connection)), CLOSING.multipliedBy(3), Mono.empty())
+                .onErrorComplete());
+    }
+
+    /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */
+    private static Mono<Void> closed(Connection connection) {
+        Connection real = Answers.real(connection);
+        return real == connection
+                ? goingOn(giveBack(connection))
+                : Pauses.ofThisProcess()
+                        .timeout(goingOn(Mono.from(real.close())), CLOSING, Mono.empty())
                         .onErrorComplete()
-                        .then(giveBack(connection))
-                : giveBack(connection);
-        Mono<Void> closing = cancelled(connection).then(closed);
-        return sql.dialect.apart(
-                closing.timeout(CLOSING.multipliedBy(3), DriverThreads.timer()).onErrorComplete());
+                        .then(giveBack(connection));
+    }
+
+    /** A driver may never close a connection whose end was cancelled, so that goes on when it is not waited for any more. */
+    private static Mono<Void> goingOn(Mono<Void> closing) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> end = Sinks.empty();
+            var unused = FireAndForget.run(
+                    "closing a connection", closing.doOnTerminate(() -> {
+                        Sinks.EmitResult ended = end.tryEmitEmpty();
+                    }));
+            return end.asMono();
+        });
     }
 
     /** What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. */

@@ -91,6 +91,7 @@ final class Deadlines {
         private volatile boolean begun;
         private volatile boolean over;
         private volatile boolean lent;
+        private volatile long at;
         private @Nullable Subscriber<? super Boolean> command;
 
         /** It has a connection. */
@@ -101,7 +102,18 @@ final class Deadlines {
                 begun = true;
             }
             lentAt = now;
+            at = System.nanoTime();
             lent = true;
+        }
+
+        /** When it had its connection, by the plain clock. */
+        long lentAt() {
+            return at;
+        }
+
+        /** Whether its time is over. */
+        boolean isLate() {
+            return left() <= 0;
         }
 
         /** Whether it had a connection since this was asked last. */

@@ -95,6 +95,28 @@ enum Dialect {
         return this == MARIADB ? Math.max(1, time.toSeconds()) : time.toMillis();
     }
 
+    /** Whether a list is one parameter, an array, in which a key is hexadecimal. */
+    boolean hasArrays() {
+        return this == POSTGRESQL;
+    }
+
+    /** That a column is one of a list of keys; where there are no arrays the list is put in later. */
+    String keys() {
+        return hasArrays()
+                ? "= ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest(CAST(? AS VARCHAR[])) AS k))"
+                : "${keys}";
+    }
+
+    /** That a column is one of a list of claims' ids. */
+    String ids() {
+        return hasArrays() ? "= ANY(CAST(? AS VARCHAR[]))" : "${ids}";
+    }
+
+    /** A parameter that is a number where nothing around it says so. */
+    String number() {
+        return this == H2 ? "CAST(? AS BIGINT)" : "?";
+    }
+
     /** Whether it tells clients by itself that something happened. */
     boolean notifies() {
         return this == POSTGRESQL;

@@ -13,12 +13,14 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 
 /** Why the database could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class R2dbcFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
+    private static final String STALE = "Connection validation failed";
 
     private R2dbcFailure(String message, Throwable cause) {
         super(message, cause);
@@ -46,23 +48,90 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Whether the connection ended, so that it is not known what became of the command. */
     static boolean isBroken(Throwable error) {
-        return !isLockTimeout(error)
-                && (error instanceof R2dbcNonTransientResourceException
-                        || error instanceof R2dbcTransientResourceException
-                        || error instanceof IOException
-                        || isDisposedQueue(error));
+        return error instanceof IOException
+                || isDisposedQueue(error)
+                || (error instanceof R2dbcException known && isResource(known) && endsConnection(known));
     }
 
-    /** Broken, and not by an answer of the server, which another connection would get too. */
-    static boolean isCutOff(Throwable error) {
-        return isBroken(error)
-                && (!(error instanceof R2dbcException known) || state(known).matches("null||08.*|57P.*"));
+    /** Whether a refusal to connect passes by itself, so that it is waited for like a server that is away. */
+    static boolean passes(Throwable error) {
+        return isBroken(error) && !isTls(error);
+    }
+
+    /** Whether the database may have refused all of a batch for the sake of one row, so that the others are worth asking for. */
+    static boolean isOfOne(Throwable error) {
+        Throwable said = error instanceof R2dbcFailure && error.getCause() != null ? error.getCause() : error;
+        return said instanceof R2dbcException
+                && !isBroken(said)
+                && !isMissingTable(said)
+                && (Refusal.of(said) == Refusal.OTHER || isLockTimeout(said));
+    }
+
+    private static boolean isResource(R2dbcException error) {
+        return error instanceof R2dbcNonTransientResourceException || error instanceof R2dbcTransientResourceException
+                || Refusal.of(error) == Refusal.PASSES;
+    }
+
+    private static boolean endsConnection(R2dbcException error) {
+        return Refusal.of(error) == Refusal.PASSES
+                || (Refusal.of(error) == Refusal.OTHER && state(error).matches("null||08.*|H1000"));
+    }
+
+    /**
+     * What a refusal of a server is worth, by SQLSTATE, or by code where MariaDB, MySQL and H2 share a state. What passes is asked for
+     * again in the time of the command; what lasts is not, and the connection it came over is kept.
+     */
+    private enum Refusal {
+        /** The server comes, goes, is full for now, or ended this session. */
+        PASSES(
+                // PostgreSQL: starting up or recovering; shut down; crashed; idle for too long; too many connections
+                Set.of("57P03", "57P01", "57P02", "57P05", "53300"),
+                // MariaDB and MySQL: too many connections, also of one user; shut down; no thread; killed; offline
+                // H2: closed; broken connection; exclusive mode
+                Set.of(1040, 1203, 1053, 1077, 1079, 1135, 1927, 3032, 3169, 90098, 90121, 90067, 90135)),
+        /** It takes no writes: a standby, or an order of its administrator. */
+        READ_ONLY(Set.of("25006"), Set.of(1290, 1792, 1836, 90097)),
+        /** The user, the database, the tables or a right are missing. */
+        LASTS(
+                Set.of("28000", "28P01", "3D000", "42501", "42P01"),
+                Set.of(1044, 1045, 1049, 1142, 1143, 1146, 1227, 1698, 28000, 90013)),
+        OTHER(Set.of(), Set.of());
+
+        private final Set<String> states;
+        private final Set<Integer> codes;
+
+        Refusal(Set<String> states, Set<Integer> codes) {
+            this.states = states;
+            this.codes = codes;
+        }
+
+        /** Drivers wrap what the server said to them when they connected. */
+        static Refusal of(Throwable error) {
+            Refusal found = OTHER;
+            int depth = 0;
+            for (Throwable e = error; e != null && found == OTHER && depth < 8; e = e.getCause(), depth++) {
+                found = e instanceof R2dbcException known ? said(known) : OTHER;
+            }
+            return found;
+        }
+
+        private static Refusal said(R2dbcException error) {
+            return Stream.of(values())
+                    .filter(each ->
+                            each.states.contains(state(error)) || each.codes.contains(error.getErrorCode()))
+                    .findFirst()
+                    .orElse(OTHER);
+        }
     }
 
     /** A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database. */
     static boolean isStale(Throwable error) {
-        return error instanceof R2dbcNonTransientResourceException
-                && "Connection validation failed".equals(error.getMessage());
+        return error instanceof R2dbcNonTransientResourceException && STALE.equals(error.getMessage());
+    }
+
+    /** The same found out here. */
+    static Throwable stale() {
+        return new R2dbcNonTransientResourceException(STALE);
     }
 
     /** What MySQL's driver says now and then when the connection of a waiting statement was reset. */
@@ -97,6 +166,7 @@ final class R2dbcFailure extends RuntimeException {
                 || isLockTimeout(error)
                 || error instanceof R2dbcBadGrammarException
                 || error instanceof R2dbcPermissionDeniedException
+                || Refusal.of(error) == Refusal.READ_ONLY
                 || !(error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error));
     }
 
@@ -132,6 +202,15 @@ final class R2dbcFailure extends RuntimeException {
         }
         if (wasRolledBack(error)) {
             return "rolled the command back several times in a row because of conflicts: " + text;
+        }
+        if (Refusal.of(error) == Refusal.READ_ONLY) {
+            return "takes no writes here: it is a standby, or was set to read only (default_transaction_read_only,"
+                    + " read_only); give the address of the primary, in PostgreSQL several hosts with"
+                    + " targetServerType=primary, or let it write again (" + text + ")";
+        }
+        if (Refusal.of(error) == Refusal.PASSES) {
+            return "does not take this connection now: it is starting up or shutting down, has as many connections as it may, or"
+                    + " ended this one; look at its log, and whether max_connections is enough (" + text + ")";
         }
         if (isTls(error)) {
             return "cannot be asked over TLS: does it speak TLS on this port, is its certificate trusted here, and was"

@@ -12,16 +12,25 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
 /**
- * Renews many holds at once for each lease in use, and looks closer only if some of them were not renewed. A row that
- * another transaction has locked is passed over, so that it costs its own hold only.
+ * Renews many holds by one statement, each for its own lease, and looks closer only if some of them were not renewed. A row that
+ * another transaction has locked is passed over, so that it costs its own hold only. What the database refuses for the sake of one
+ * of them is divided until that one is alone; the failure of a part is that part's.
  */
 final class Renewal {
+
+    private static final Logger log = LoggerFactory.getLogger(Renewal.class);
+    /** Holds in one statement. */
+    private static final int MOST = 1_000;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(160);
@@ -35,42 +44,103 @@ final class Renewal {
     }
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        Map<Duration, List<Claim>> byLease =
-                held.stream().filter(claim -> claim.share().isWhole()).collect(Collectors.groupingBy(Claim::lease));
+        List<Claim> whole =
+                held.stream().filter(claim -> claim.share().isWhole()).toList();
         List<Claim> shares =
                 held.stream().filter(claim -> !claim.share().isWhole()).toList();
-        return Flux.fromIterable(byLease.values())
-                .concatMap(claims -> renewed(claims, FIRST_PAUSE))
-                .concatWith(shares.isEmpty() ? Flux.empty() : ofShares.renew(shares))
+        return Flux.fromIterable(whole)
+                .buffer(MOST)
+                .map(claims -> renewed(claims, FIRST_PAUSE))
+                .concatWith(shares.isEmpty() ? Flux.empty() : Flux.just(ofShares.renew(shares)))
                 .collectList()
-                .map(Renewal::together);
+                .flatMap(Renewal::each);
+    }
+
+    /** The answers of those parts that have one; an error only if none has. */
+    private static Mono<RenewalResult> each(List<Mono<RenewalResult>> parts) {
+        return Flux.fromIterable(parts)
+                .concatMap(Mono::materialize)
+                .collectList()
+                .flatMap(answers -> {
+                    List<RenewalResult> known = new ArrayList<>();
+                    List<Throwable> failures = new ArrayList<>(0);
+                    answers.forEach(answer -> {
+                        if (answer.isOnError()) {
+                            log.debug("some holds could not be renewed", answer.getThrowable());
+                            failures.add(Objects.requireNonNull(answer.getThrowable()));
+                        } else {
+                            known.add(Objects.requireNonNull(answer.get()));
+                        }
+                    });
+                    return known.isEmpty() && !failures.isEmpty()
+                            ? Mono.error(failures.get(0))
+                            : Mono.just(together(known));
+                });
     }
 
     /** A row that is locked, as by a claim that joins the queue, is asked for again a few times. */
     private Mono<RenewalResult> renewed(List<Claim> claims, Duration pause) {
-        return database.run(session -> renewed(session, claims)).flatMap(answer -> {
-            List<Claim> locked = claims.stream()
-                    .filter(claim -> !answer.renewed().contains(claim.id())
-                            && !answer.lost().containsKey(claim.id()))
-                    .toList();
-            return locked.isEmpty() || pause.compareTo(LONGEST_PAUSE) > 0
-                    ? Mono.just(answer)
-                    : Mono.delay(pause, DriverThreads.timer())
-                            .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
-                            .map(later -> together(List.of(answer, later)))
-                            .onErrorReturn(answer);
-        });
+        return database.run(session -> renewed(session, claims))
+                .flatMap(answer -> {
+                    List<Claim> locked = claims.stream()
+                            .filter(claim -> !answer.renewed().contains(claim.id())
+                                    && !answer.lost().containsKey(claim.id()))
+                            .toList();
+                    return locked.isEmpty() || pause.compareTo(LONGEST_PAUSE) > 0
+                            ? Mono.just(answer)
+                            : Mono.delay(pause, DriverThreads.timer())
+                                    .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
+                                    .map(later -> together(List.of(answer, later)))
+                                    .onErrorReturn(answer);
+                })
+                .onErrorResume(error -> claims.size() > 1 && R2dbcFailure.isOfOne(error), error -> {
+                    int half = claims.size() / 2;
+                    return each(List.of(
+                            renewed(claims.subList(0, half), pause),
+                            renewed(claims.subList(half, claims.size()), pause)));
+                });
     }
 
     private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {
-        long lease = Keys.micros(claims.get(0).lease());
-        return session.inOneListed("prolong", claims.size(), Renewal::ids, names(claims, lease))
+        return session.inOne("prolong", Renewal::ids, prolonging(session, claims))
                 .switchIfEmpty(session.transaction(
-                        session.listed("mine", claims.size(), row -> LockRow.text(row, "claim_id"), names(claims))
-                                .flatMap(mine -> prolonged(session, lease, claims, mine))))
+                        session.all("mine", row -> LockRow.text(row, "claim_id"), keys(claims), ids(claims))
+                                .flatMap(mine -> prolonged(session, claims, mine))))
                 .flatMap(ids -> ids.size() == claims.size()
                         ? Mono.just(new RenewalResult(Set.copyOf(ids), Map.of()))
                         : whatIsLeft(session, claims, Set.copyOf(ids)));
+    }
+
+    private static List<byte[]> keys(List<Claim> claims) {
+        return claims.stream().map(claim -> Keys.bytes(claim.key())).toList();
+    }
+
+    private static List<String> ids(List<Claim> claims) {
+        return claims.stream().map(Claim::id).toList();
+    }
+
+    private static List<Long> leases(List<Claim> claims) {
+        return claims.stream().map(claim -> Keys.micros(claim.lease())).toList();
+    }
+
+    /** Each id and its lease, for databases without arrays. */
+    private static List<Object> pairs(List<Claim> claims) {
+        return claims.stream()
+                .flatMap(claim -> Stream.<Object>of(claim.id(), Keys.micros(claim.lease())))
+                .toList();
+    }
+
+    private static Object[] prolonging(Session session, List<Claim> claims) {
+        return session.sql().dialect.hasArrays()
+                ? new Object[] {keys(claims), ids(claims), leases(claims)}
+                : new Object[] {keys(claims), ids(claims), pairs(claims)};
+    }
+
+    /** The parameters of a statement that lets the leases of shares begin at a time. */
+    static Object[] leases(Session session, long now, List<Claim> claims) {
+        return session.sql().dialect.hasArrays()
+                ? new Object[] {now, ids(claims), leases(claims)}
+                : new Object[] {now, pairs(claims), ids(claims)};
     }
 
     private static List<String> ids(Row row) {
@@ -79,26 +149,18 @@ final class Renewal {
                 .toList();
     }
 
-    private static Object[] names(List<Claim> claims, Object... before) {
-        List<Object> names = new ArrayList<>(List.of(before));
-        claims.forEach(claim -> names.add(Keys.bytes(claim.key())));
-        claims.forEach(claim -> names.add(claim.id()));
-        return names.toArray();
-    }
-
-    /** Rows that are locked by now, so none is waited for. */
-    private static Mono<List<String>> prolonged(Session session, long lease, List<Claim> claims, List<String> ids) {
+    /** Rows that are locked by now, so none is waited for; not in PostgreSQL, which does it in one statement. */
+    private static Mono<List<String>> prolonged(Session session, List<Claim> claims, List<String> ids) {
         List<Claim> mine =
                 claims.stream().filter(claim -> ids.contains(claim.id())).toList();
         return mine.isEmpty()
                 ? Mono.just(ids)
-                : session.changeListed("renew", mine.size(), names(mine, lease)).thenReturn(ids);
+                : session.change("renew", pairs(mine), keys(mine), ids(mine)).thenReturn(ids);
     }
 
     /** A hold that is there but was not renewed, because its row is locked, is asked about again. */
     private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims, Set<String> renewed) {
-        Object[] keys = claims.stream().map(claim -> Keys.bytes(claim.key())).toArray();
-        return session.alone(session.listed("owners", claims.size(), WaitingClaims.Owner::read, keys))
+        return session.alone(session.all("owners", WaitingClaims.Owner::read, keys(claims)))
                 .map(owners -> {
                     Map<String, String> ownerOf = new HashMap<>();
                     owners.forEach(owner -> ownerOf.put(owner.key(), owner.claimId()));
@@ -113,7 +175,7 @@ final class Renewal {
                 });
     }
 
-    private static RenewalResult together(List<RenewalResult> parts) {
+    static RenewalResult together(List<RenewalResult> parts) {
         Set<String> renewed = new HashSet<>();
         Map<String, LossReason> lost = new HashMap<>();
         parts.forEach(part -> {

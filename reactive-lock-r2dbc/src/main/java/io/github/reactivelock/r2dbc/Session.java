@@ -6,35 +6,30 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
 import io.r2dbc.spi.Row;
 import io.r2dbc.spi.Statement;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** One connection for one command of ours. */
+/**
+ * One connection for one command of ours. A parameter may be a list of keys, of ids or of numbers; all lists of a statement are as
+ * long as the shortest, or twice as long where they are pairs.
+ */
 record Session(Connection connection, Sql sql) {
 
     <T> Mono<List<T>> all(String statement, Function<Row, T> read, Object... parameters) {
-        return queried(sql.text(statement), read, parameters);
-    }
-
-    /** A statement with lists as long as given; the parameters are those of all lists and whatever else it has. */
-    <T> Mono<List<T>> listed(String statement, int length, Function<Row, T> read, Object... parameters) {
-        return queried(sql.text(statement, length), read, parameters);
+        return rows(statement, read, parameters).collectList();
     }
 
     /** The first row, read after all of them came, because a result that is cancelled early costs the connection. */
     <T> Mono<T> one(String statement, Function<Row, T> read, Object... parameters) {
-        return rows(sql.text(statement), read, parameters).reduce((first, later) -> first);
+        return rows(statement, read, parameters).reduce((first, later) -> first);
     }
 
     /** How many rows a statement changed. */
     Mono<Long> change(String statement, Object... parameters) {
-        return changed(sql.text(statement), parameters);
-    }
-
-    Mono<Long> changeListed(String statement, int length, Object... parameters) {
-        return changed(sql.text(statement, length), parameters);
+        return changed(text(statement, parameters), parameters);
     }
 
     Mono<Long> changed(String text, Object... parameters) {
@@ -44,12 +39,24 @@ record Session(Connection connection, Sql sql) {
     }
 
     <T> Mono<List<T>> queried(String text, Function<Row, T> read, Object... parameters) {
-        return rows(text, read, parameters).collectList();
+        return read(text, read, parameters).collectList();
     }
 
-    private <T> Flux<T> rows(String text, Function<Row, T> read, Object... parameters) {
+    private <T> Flux<T> rows(String statement, Function<Row, T> read, Object... parameters) {
+        return read(text(statement, parameters), read, parameters);
+    }
+
+    private <T> Flux<T> read(String text, Function<Row, T> read, Object... parameters) {
         return Flux.defer(() -> bound(text, parameters).execute())
                 .concatMap(result -> result.map((row, metadata) -> read.apply(row)));
+    }
+
+    private String text(String statement, Object... parameters) {
+        int shortest = Integer.MAX_VALUE;
+        for (Object parameter : parameters) {
+            shortest = parameter instanceof List<?> list ? Math.min(shortest, list.size()) : shortest;
+        }
+        return shortest == Integer.MAX_VALUE ? sql.text(statement) : sql.text(statement, shortest);
     }
 
     /** A statement with one parameter, for each of some values. */
@@ -67,10 +74,24 @@ record Session(Connection connection, Sql sql) {
 
     private Statement bound(String text, Object... parameters) {
         Statement statement = connection.createStatement(text);
-        for (int i = 0; i < parameters.length; i++) {
-            statement.bind(i, parameters[i]);
+        int place = 0;
+        for (Object parameter : parameters) {
+            List<?> values = !(parameter instanceof List<?> list)
+                    ? List.of(parameter)
+                    : sql.dialect.hasArrays() ? List.of(array(list)) : list;
+            for (Object value : values) {
+                Statement unused = statement.bind(place++, value);
+            }
         }
         return statement;
+    }
+
+    private static Object array(List<?> values) {
+        return values.get(0) instanceof Long
+                ? values.toArray(Long[]::new)
+                : values.stream()
+                        .map(value -> value instanceof byte[] key ? HexFormat.of().formatHex(key) : value)
+                        .toArray(String[]::new);
     }
 
     /** Runs work, which must have a value, in a transaction of its own. */
@@ -108,11 +129,6 @@ record Session(Connection connection, Sql sql) {
      */
     <T> Mono<T> inOne(String statement, Function<Row, T> read, Object... parameters) {
         return sql.knows(statement) ? inOne(all(statement, read, parameters)) : Mono.empty();
-    }
-
-    /** The same with lists as long as given. */
-    <T> Mono<T> inOneListed(String statement, int length, Function<Row, T> read, Object... parameters) {
-        return sql.knows(statement) ? inOne(listed(statement, length, read, parameters)) : Mono.empty();
     }
 
     private <T> Mono<T> inOne(Mono<List<T>> answer) {

@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,13 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * Renews shares. A share is renewed with the row of its lock locked, because its end moves the end of the mark there. First all
- * of a lease together, passing over rows that others have locked. A row of a busy lock may always be locked, so those that
+ * together, passing over rows that others have locked. A row of a busy lock may always be locked, so those that
  * were passed over then wait for theirs, each by itself, in an order left to chance: those that are stuck are not always first.
  */
 final class ShareRenewal {
@@ -44,60 +45,63 @@ final class ShareRenewal {
         this.longest = longest;
     }
 
-    Flux<RenewalResult> renew(List<Claim> shares) {
-        Map<Duration, List<Claim>> byLease = shares.stream().collect(Collectors.groupingBy(Claim::lease));
-        return Flux.fromIterable(byLease.values())
-                .concatMap(claims ->
-                        database.run(session -> session.bounded(session.transaction(together(session, claims)))))
-                .collect(() -> new HashSet<String>(), Set::addAll)
-                .flatMapMany(renewed -> {
-                    List<Claim> left = new ArrayList<>(shares);
-                    left.removeIf(claim -> renewed.contains(claim.id()));
-                    Collections.shuffle(left);
-                    return Flux.fromIterable(left)
-                            .flatMap(this::alone, AT_ONCE)
-                            .take(longest, DriverThreads.timer())
-                            .startWith(new RenewalResult(renewed, Map.of()));
+    /** All together; what is left by that is asked for by itself, also when the database refused all for the sake of one. */
+    Mono<RenewalResult> renew(List<Claim> shares) {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Mono<Set<String>> together = database.run(
+                        session -> session.bounded(session.transaction(together(session, shares))))
+                .onErrorResume(R2dbcFailure::isOfOne, error -> {
+                    failure.set(error);
+                    return Mono.just(Set.of());
                 });
+        return together.flatMap(renewed -> {
+            List<Claim> left = new ArrayList<>(shares);
+            left.removeIf(claim -> renewed.contains(claim.id()));
+            Collections.shuffle(left);
+            return Flux.fromIterable(left)
+                    .flatMap(this::alone, AT_ONCE)
+                    .takeUntilOther(Pauses.ofThisProcess().silence(longest))
+                    .startWith(new RenewalResult(renewed, Map.of()))
+                    .collectList()
+                    .map(Renewal::together)
+                    .flatMap(answer -> {
+                        Throwable refused = failure.get();
+                        boolean isNothing = answer.renewed().isEmpty() && answer.lost().isEmpty();
+                        return isNothing && refused != null ? Mono.error(refused) : Mono.just(answer);
+                    });
+        });
     }
 
     private static Mono<Set<String>> together(Session session, List<Claim> claims) {
-        long lease = Keys.micros(claims.get(0).lease());
         List<byte[]> names =
                 claims.stream().map(Claim::key).distinct().map(Keys::bytes).toList();
-        Object[] ids = claims.stream().map(Claim::id).toArray();
-        return session.listed(
+        List<String> ids = claims.stream().map(Claim::id).toList();
+        return session.all(
                         "shares_lock",
-                        names.size(),
                         row -> Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class))),
-                        names.toArray())
+                        names)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(Set.<String>of())
-                        : session.listed("shares_mine", ids.length, WaitingClaims.Owner::read, ids)
+                        : session.all("shares_mine", WaitingClaims.Owner::read, ids)
                                 .map(mine -> mine.stream()
                                         .filter(share -> keys.contains(share.key()))
                                         .toList())
-                                .flatMap(mine -> prolonged(session, mine, lease)));
+                                .flatMap(mine -> prolonged(session, mine, claims)));
     }
 
-    private static Mono<Set<String>> prolonged(Session session, List<WaitingClaims.Owner> mine, long lease) {
+    private static Mono<Set<String>> prolonged(
+            Session session, List<WaitingClaims.Owner> mine, List<Claim> claims) {
         if (mine.isEmpty()) {
             return Mono.just(Set.of());
         }
-        List<Object> ids =
-                mine.stream().<Object>map(WaitingClaims.Owner::claimId).collect(Collectors.toList());
-        List<Object> names = mine.stream()
-                .map(WaitingClaims.Owner::key)
-                .distinct()
-                .<Object>map(Keys::bytes)
-                .collect(Collectors.toList());
         Set<String> renewed = mine.stream().map(WaitingClaims.Owner::claimId).collect(Collectors.toUnmodifiableSet());
-        return session.one("clock", found -> LockRow.number(found, "now_is") + lease)
-                .flatMap(end -> {
-                    ids.add(0, end);
-                    return session.changeListed("shares_renew", ids.size() - 1, ids.toArray())
-                            .then(session.changeListed("shares_mark", names.size(), names.toArray()));
-                })
+        List<Claim> found =
+                claims.stream().filter(claim -> renewed.contains(claim.id())).toList();
+        List<byte[]> names =
+                found.stream().map(Claim::key).distinct().map(Keys::bytes).toList();
+        return session.one("clock", row -> LockRow.number(row, "now_is"))
+                .flatMap(now -> session.change("shares_renew", Renewal.leases(session, now, found)))
+                .then(session.change("shares_mark", names))
                 .thenReturn(renewed);
     }
 

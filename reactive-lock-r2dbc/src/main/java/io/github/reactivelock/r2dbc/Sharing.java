@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.r2dbc.spi.Row;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import reactor.core.publisher.Mono;
@@ -86,7 +85,7 @@ final class Sharing {
                 .then(
                         end >= row.leaseEnd()
                                 ? session.change("extend", end, name)
-                                : session.changeListed("shares_mark", 1, (Object) name));
+                                : session.change("shares_mark", List.of(name)));
     }
 
     private Mono<Optional<ClaimResult>> asked(Occupancy in, Claim claim, boolean waited) {
@@ -187,30 +186,24 @@ final class Sharing {
 
     private Mono<Void> entered(Turn turn, String asking) {
         LockRow row = turn.after().row();
-        int many = turn.served().size();
-        Object[] ids = turn.served().stream().map(Successor::claimId).toArray();
+        List<String> ids =
+                turn.served().stream().map(Successor::claimId).toList();
         turn.served().stream()
                 .filter(next -> pushes.isFor(next.client()) && !next.claimId().equals(asking))
                 .forEach(next -> transfer.tellOurs(next.claimId(), turn.base() + next.place()));
         boolean areOthers = turn.served().stream().anyMatch(next -> !pushes.isFor(next.client()));
         Mono<Void> told = areOthers && session.sql().dialect.notifies()
-                ? session.listed("tell_served", many, found -> true, with(ids, pushes.client()))
+                ? session.all("tell_served", found -> true, pushes.client(), ids)
                         .then()
                 : Mono.empty();
         Mono<Void> recorded = row.isWatched()
-                ? session.changeListed("record_served", many, with(ids, row.now()))
+                ? session.change("record_served", row.now(), ids)
                         .then(transfer.announce())
                 : Mono.empty();
-        return session.changeListed("share_served", many, with(ids, turn.base(), row.now()))
-                .then(session.changeListed("leave_all", many, ids))
+        return session.change("share_served", turn.base(), row.now(), ids)
+                .then(session.change("leave_all", ids))
                 .then(told)
                 .then(recorded);
-    }
-
-    private static Object[] with(Object[] ids, Object... before) {
-        Object[] all = Arrays.copyOf(before, before.length + ids.length);
-        System.arraycopy(ids, 0, all, before.length, ids.length);
-        return all;
     }
 
     /** Leaves in the row what is in use now, unless one claim owns the lock. */

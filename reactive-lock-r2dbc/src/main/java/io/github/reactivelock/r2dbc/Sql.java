@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -16,7 +17,7 @@ import java.util.stream.Collectors;
 final class Sql {
 
     private static final String MARK = "-- name: ";
-    private static final String LIST = "${list}";
+    private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
     private static final Pattern TABLES = Pattern.compile("(INDEX IF NOT EXISTS )?reactive_lock");
 
     final Dialect dialect;
@@ -38,7 +39,7 @@ final class Sql {
         for (String section : resource("statements.sql").split("(?m)^" + MARK, -1)) {
             String[] name = section.lines().findFirst().orElse("").split(" ", -1);
             String text = complete(withoutComments(section.substring(section.indexOf('\n') + 1)));
-            String statement = text.contains(LIST) ? text : dialect.numbered(text);
+            String statement = isListed(text) ? text : dialect.numbered(text);
             if (name.length > 1 && name[1].equals(dialect.id())) {
                 statements.put(name[0], statement); // wherever the one for all stands
             } else if (name.length == 1) {
@@ -73,10 +74,21 @@ final class Sql {
         return template(name);
     }
 
-    /** A statement in which every list has as many parameters. MariaDB's driver prepares none that begins so: they are many. */
+    /** Whether its text depends on how long the lists are. */
+    private static boolean isListed(String text) {
+        return LIST.matcher(text).find();
+    }
+
+    /** A statement with lists of a length. MariaDB's driver prepares none that begins so: they are many. */
     String text(String name, int length) {
-        String list = "?" + ", ?".repeat(length - 1);
-        String statement = dialect.numbered(template(name).replace(LIST, list));
+        String template = template(name);
+        if (!isListed(template)) {
+            return template;
+        }
+        String statement = dialect.numbered(LIST.matcher(template)
+                .replaceAll(list -> Matcher.quoteReplacement(list.group(1).equals("leases")
+                        ? "CASE claim_id" + (" WHEN ? THEN " + dialect.number()).repeat(length) + " END"
+                        : "IN (?" + ", ?".repeat(length - 1) + ")")));
         return dialect == Dialect.MARIADB ? "/*text*/ " + statement : statement;
     }
 
@@ -108,6 +120,8 @@ final class Sql {
                 .replace("${fence}", prefix + "_fence")
                 .replace("${row}", prefix + "_row")
                 .replace("${once}", prefix + "_once")
+                .replace("${keys}", dialect.keys())
+                .replace("${ids}", dialect.ids())
                 .replace("${now}", dialect.now)
                 .replace("${patience}", Long.toString(dialect.patience(patience)))
                 .replace("${idle}", Long.toString(patience.toMillis()))

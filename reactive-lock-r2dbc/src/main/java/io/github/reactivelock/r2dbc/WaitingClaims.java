@@ -205,15 +205,13 @@ final class WaitingClaims {
     }
 
     private Flux<Owner> owners(List<String> some) {
-        Object[] parameters = some.stream().map(Keys::bytes).toArray();
-        return database.run(
-                        session -> session.alone(session.listed("owners", parameters.length, Owner::read, parameters)))
+        List<byte[]> keys = some.stream().map(Keys::bytes).toList();
+        return database.run(session -> session.alone(session.all("owners", Owner::read, keys)))
                 .flatMapIterable(owners -> owners);
     }
 
     private Flux<Owner> sharesGranted(List<String> some) {
-        return database.run(session ->
-                        session.alone(session.listed("shares_granted", some.size(), Owner::read, some.toArray())))
+        return database.run(session -> session.alone(session.all("shares_granted", Owner::read, some)))
                 .flatMapIterable(granted -> granted);
     }
 

@@ -1,6 +1,7 @@
 -- What is asked of the database. A statement with a dialect behind its name replaces the one without. ${...} stands for a
 -- table, for the time by the database's clock in microseconds since 2020, for how long a statement waits for a row (in
--- PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters.
+-- PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters: of keys, of ids of claims, of the lease of each id. In
+-- PostgreSQL a list is an array, so that there is one text for each statement: a session keeps what it has prepared.
 --
 -- The clock is read when the row is locked: PostgreSQL's where it stands, MariaDB's at the start of a statement, H2's when
 -- a transaction first asks for it.
@@ -436,10 +437,10 @@ DELETE FROM ${waiter} WHERE lock_key = ? AND alive_until <= ?
 DELETE w FROM ${waiter} w FORCE INDEX (lock_key) WHERE lock_key = ? AND alive_until <= ?
 
 -- name: leave_all
-DELETE FROM ${waiter} WHERE claim_id IN (${list})
+DELETE FROM ${waiter} WHERE claim_id ${ids}
 
 -- name: leave_all mariadb
-DELETE w FROM ${waiter} w FORCE INDEX (PRIMARY) WHERE claim_id IN (${list})
+DELETE w FROM ${waiter} w FORCE INDEX (PRIMARY) WHERE claim_id ${ids}
 
 -- name: revive
 UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
@@ -478,7 +479,7 @@ INSERT INTO ${share} (claim_id, lock_key, units, token, owner, client, lease_end
 -- name: share_served
 -- Tokens rise with the places.
 INSERT INTO ${share} (claim_id, lock_key, units, token, owner, client, lease_end)
-SELECT claim_id, lock_key, units, place + ?, owner, client, lease + ? FROM ${waiter} WHERE claim_id IN (${list})
+SELECT claim_id, lock_key, units, place + ?, owner, client, lease + ? FROM ${waiter} WHERE claim_id ${ids}
 
 -- name: share_out
 DELETE FROM ${share} WHERE claim_id = ?
@@ -491,59 +492,64 @@ UPDATE ${lock} SET claim_id = '=', owner = NULL, client = NULL, token = ?, lease
 
 -- name: tell_served postgresql
 SELECT CAST(pg_notify('reactive_lock.' || client, 'grant ' || claim_id || ' ' || token) AS TEXT) AS told
-FROM ${share} WHERE client <> ? AND claim_id IN (${list})
+FROM ${share} WHERE client <> ? AND claim_id ${ids}
 
 -- name: record_served
 INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units)
-SELECT lock_key, 2 * token, owner, ?, token, units FROM ${share} WHERE claim_id IN (${list})
+SELECT lock_key, 2 * token, owner, ?, token, units FROM ${share} WHERE claim_id ${ids}
 
 -- name: raise
 UPDATE ${lock} SET token = ? WHERE lock_key = ?
 
 -- name: shares_granted
 SELECT s.lock_key, s.claim_id, s.token FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
-WHERE s.claim_id IN (${list}) AND s.lease_end > ${now} AND l.claim_id = '='
+WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '='
 
 -- name: shares_lock
-SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED
+SELECT lock_key FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
 
 -- name: shares_lock postgresql
 WITH patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
 )
-SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id = '=' AND EXISTS (SELECT 1 FROM patience)
+SELECT lock_key FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' AND EXISTS (SELECT 1 FROM patience)
 FOR UPDATE SKIP LOCKED
 
 -- name: shares_lock mariadb
-SELECT lock_key FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key IN (${list}) AND claim_id = '=' FOR UPDATE SKIP LOCKED
+SELECT lock_key FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
 
 -- name: shares_mine
-SELECT lock_key, claim_id, token FROM ${share} WHERE claim_id IN (${list}) AND lease_end > ${now}
+SELECT lock_key, claim_id, token FROM ${share} WHERE claim_id ${ids} AND lease_end > ${now}
 
--- name: shares_renew
-UPDATE ${share} SET lease_end = ? WHERE claim_id IN (${list})
+-- name: shares_renew postgresql
+UPDATE ${share} s SET lease_end = ? + a.lease FROM unnest(CAST(? AS VARCHAR[]), CAST(? AS BIGINT[])) AS a (id, lease)
+WHERE s.claim_id = a.id
 
 -- name: shares_renew mariadb
-UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? WHERE claim_id IN (${list})
+UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? + ${leases} WHERE claim_id ${ids}
+
+-- name: shares_renew h2
+UPDATE ${share} SET lease_end = ? + ${leases} WHERE claim_id ${ids}
 
 -- name: shares_mark
 -- The end of the last of them, which may come sooner than it was to: the clock may have been set back, or a lease be shorter.
 UPDATE ${lock} AS l SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key)
-WHERE lock_key IN (${list})
+WHERE lock_key ${keys}
 
 -- name: shares_mark mariadb
 UPDATE ${lock} l FORCE INDEX (PRIMARY)
-SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key) WHERE lock_key IN (${list})
+SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key) WHERE lock_key ${keys}
 
 -- name: prolong postgresql
--- Lets leases start anew. A row that another transaction has locked is passed over: it costs its own hold only.
+-- Lets leases start anew, each its own. A row that another transaction has locked is passed over: it costs its own hold only.
 WITH asked AS MATERIALIZED (
-    SELECT CAST(? AS BIGINT) AS lease
+    SELECT decode(k, 'hex') AS lock_key, id, lease
+    FROM unnest(CAST(? AS VARCHAR[]), CAST(? AS VARCHAR[]), CAST(? AS BIGINT[])) AS a (k, id, lease)
 ), mine AS MATERIALIZED (
-    SELECT lock_key FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
-    FOR UPDATE SKIP LOCKED
+    SELECT l.lock_key, a.lease FROM ${lock} l JOIN asked a ON l.lock_key = a.lock_key AND l.claim_id = a.id
+    WHERE l.lease_end > ${now} FOR UPDATE OF l SKIP LOCKED
 ), renewed AS (
-    UPDATE ${lock} l SET lease_end = ${now} + a.lease FROM mine m, asked a WHERE l.lock_key = m.lock_key
+    UPDATE ${lock} l SET lease_end = ${now} + m.lease FROM mine m WHERE l.lock_key = m.lock_key
     RETURNING l.claim_id
 )
 SELECT coalesce(string_agg(claim_id, ' '), '') AS claim_ids FROM renewed
@@ -551,7 +557,6 @@ SELECT coalesce(string_agg(claim_id, ' '), '') AS claim_ids FROM renewed
 -- name: prolong mariadb
 -- Along the key, because a scan would lock rows of others for a moment.
 BEGIN NOT ATOMIC
-    DECLARE asked_lease BIGINT DEFAULT ?;
     DECLARE now_is BIGINT;
     DECLARE renewed LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -564,9 +569,9 @@ BEGIN NOT ATOMIC
     SET now_is = ${now};
     FOR mine IN (
         SELECT lock_key, claim_id FROM ${lock} FORCE INDEX (PRIMARY)
-        WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > now_is FOR UPDATE SKIP LOCKED)
+        WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > now_is FOR UPDATE SKIP LOCKED)
     DO
-        UPDATE ${lock} SET lease_end = now_is + asked_lease WHERE lock_key = mine.lock_key;
+        UPDATE ${lock} SET lease_end = now_is + ${leases} WHERE lock_key = mine.lock_key;
         SET renewed = concat(renewed, mine.claim_id, ' ');
     END FOR;
     COMMIT;
@@ -574,18 +579,18 @@ BEGIN NOT ATOMIC
 END
 
 -- name: mine
-SELECT claim_id FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now}
+SELECT claim_id FROM ${lock} WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now}
 FOR UPDATE SKIP LOCKED
 
 -- name: mine mariadb
 SELECT claim_id FROM ${lock} FORCE INDEX (PRIMARY)
-WHERE lock_key IN (${list}) AND claim_id IN (${list}) AND lease_end > ${now} FOR UPDATE SKIP LOCKED
+WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now} FOR UPDATE SKIP LOCKED
 
 -- name: renew
-UPDATE ${lock} SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list})
+UPDATE ${lock} SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND claim_id ${ids}
 
 -- name: renew mariadb
-UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = ${now} + ? WHERE lock_key IN (${list}) AND claim_id IN (${list})
+UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND claim_id ${ids}
 
 -- name: bound mariadb
 -- MySQL ends no transaction whose client stopped.
@@ -596,7 +601,7 @@ SET @reactive_lock_patience = @@SESSION.innodb_lock_wait_timeout, @reactive_lock
 SET SESSION innodb_lock_wait_timeout = @reactive_lock_patience, SESSION idle_transaction_timeout = @reactive_lock_idle
 
 -- name: owners
-SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key IN (${list}) AND claim_id IS NOT NULL AND lease_end > ${now}
+SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key ${keys} AND claim_id IS NOT NULL AND lease_end > ${now}
 
 -- name: notify
 SELECT pg_notify(?, ?)
@@ -635,12 +640,12 @@ SELECT lock_key FROM ${lock} WHERE lock_key > ? AND lease_end < ${now} - ? AND w
 ORDER BY lock_key LIMIT ?
 
 -- name: clean
-DELETE FROM ${lock} WHERE lock_key IN (${list}) AND lease_end < ${now} - ? AND watched_until < ${now}
+DELETE FROM ${lock} WHERE lock_key ${keys} AND lease_end < ${now} - ? AND watched_until < ${now}
     AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = ${lock}.lock_key)
 
 -- name: clean mariadb
 DELETE l FROM ${lock} l FORCE INDEX (PRIMARY)
-WHERE lock_key IN (${list}) AND lease_end < ${now} - ? AND watched_until < ${now}
+WHERE lock_key ${keys} AND lease_end < ${now} - ? AND watched_until < ${now}
     AND NOT EXISTS (SELECT 1 FROM ${waiter} w WHERE w.lock_key = l.lock_key)
 
 -- name: fence postgresql

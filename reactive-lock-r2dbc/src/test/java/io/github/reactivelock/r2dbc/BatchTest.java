@@ -1,0 +1,116 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.Share;
+import io.r2dbc.pool.ConnectionPool;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What many holds cost a database: no statement for each lease, and no text for each number of them. */
+class BatchTest extends EachDatabase {
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    private static Claim claim(String key, int lease, Share share) {
+        return new Claim(
+                key,
+                UUID.randomUUID().toString(),
+                "me",
+                Duration.ofMillis(120_000 + lease),
+                Claim.Mode.QUEUE,
+                Claim.Keeping.RENEWED,
+                share);
+    }
+
+    private static List<Claim> claims(int whole, int shares) {
+        return Stream.concat(
+                        IntStream.range(0, whole).mapToObj(i -> claim("whole " + UUID.randomUUID(), i, Share.WHOLE)),
+                        IntStream.range(0, shares).mapToObj(i -> claim("shared", 2 * i, Share.permits(1, 1_000))))
+                .toList();
+    }
+
+    private static long leaseEnd(Databases database, Claim claim) {
+        String table = claim.share().isWhole() ? "reactive_lock" : "reactive_lock_share";
+        return database.select("SELECT lease_end FROM " + table + " WHERE claim_id = '" + claim.id() + "'");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void holdsOfManyLeasesAreRenewedTogetherEachForItsOwn(Databases database) {
+        Tapped tapped = Tapped.of(database.factory());
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications());
+        List<Claim> held = claims(60, 20);
+        get(Flux.fromIterable(held).concatMap(backend::claim).then());
+        tapped.statements().clear();
+        long before = database.select("SELECT " + Dialect.of(database.factory()).now);
+
+        RenewalResult answer = get(backend.renew(held));
+
+        assertThat(answer.renewed()).hasSize(80);
+        assertThat(tapped.statements()).hasSizeLessThan(12);
+        long after = database.select("SELECT " + Dialect.of(database.factory()).now);
+        for (Claim claim : List.of(held.get(0), held.get(59), held.get(60), held.get(79))) {
+            long lease = Keys.micros(claim.lease());
+            assertThat(leaseEnd(database, claim) - lease).isBetween(before, after);
+        }
+        get(Flux.fromIterable(held).concatMap(backend::release).then());
+        get(backend.close());
+    }
+
+    @Test
+    void aSessionOfPostgresPreparesNoStatementForEachNumberOfHolds() {
+        Databases postgres = databases().get(0);
+        ConnectionPool one = postgres.pool(1);
+        R2dbcLockBackend backend = R2dbcLockBackend.using(one, Databases.PATIENT.withoutNotifications());
+        R2dbcLockBackend other = postgres.backend();
+        List<Claim> held = claims(40, 20);
+        get(Flux.fromIterable(held).concatMap(backend::claim).then());
+        useNumbersOf(held, backend, other, 1, 3);
+        long before = Databases.select(one, "SELECT count(*) FROM pg_prepared_statements");
+
+        useNumbersOf(held, backend, other, 4, 40);
+
+        assertThat(Databases.select(one, "SELECT count(*) FROM pg_prepared_statements"))
+                .isBetween(1L, before + 5);
+        get(Flux.fromIterable(held).concatMap(backend::release).then());
+        get(backend.close().then(other.close()));
+        get(one.disposeLater().thenReturn(true));
+    }
+
+    /** Renews so many, looks closer at one that is not held, waits for so many, and cleans. */
+    private static void useNumbersOf(
+            List<Claim> held, R2dbcLockBackend backend, R2dbcLockBackend other, int from, int to) {
+        for (int number = from; number <= to; number++) {
+            List<Claim> some = held.subList(0, number);
+            assertThat(get(backend.renew(some)).renewed()).hasSize(number);
+            List<Claim> shares = held.subList(held.size() - Math.min(20, number), held.size());
+            assertThat(get(backend.renew(shares)).renewed()).hasSize(shares.size());
+            List<Claim> withOneLost = Stream.concat(some.stream(), Stream.of(claim("lost", 1, Share.WHOLE)))
+                    .toList();
+            assertThat(get(backend.renew(withOneLost)).lost()).hasSize(1);
+            List<Claim> gone = IntStream.range(0, number)
+                    .mapToObj(i -> new Claim(
+                            "gone " + UUID.randomUUID(),
+                            UUID.randomUUID().toString(),
+                            "me",
+                            Duration.ofMillis(1),
+                            Claim.Mode.TRY))
+                    .toList();
+            get(Flux.fromIterable(gone).concatMap(other::claim).then());
+            get(backend.clean(Duration.ofMillis(2)).thenReturn(true));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.state.Share;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What a database refuses: for now, for good, or of one lock alone. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RefusalTest {
+
+    private Databases postgres;
+    private Databases mariaDb;
+
+    @BeforeAll
+    void start() {
+        postgres = Databases.postgres();
+        mariaDb = Databases.mariaDb("mariadb");
+        Stream.of(postgres, mariaDb).forEach(Databases::createTables);
+    }
+
+    @AfterAll
+    void stop() {
+        Stream.of(postgres, mariaDb).forEach(Databases::close);
+    }
+
+    Stream<Databases> servers() {
+        return Stream.of(postgres, mariaDb, mariaDb.byMySqlDriver());
+    }
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    private static Throwable failure(Mono<?> answer) {
+        return answer.map(unexpected -> new Throwable("answered " + unexpected))
+                .onErrorResume(Mono::just)
+                .block(Databases.LIMIT);
+    }
+
+    /** A server that starts: PostgreSQL says so, and the others do not listen yet. */
+    private static ConnectionFactory refusing(ConnectionFactory real, AtomicInteger times, Mono<Connection> refusal) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.defer(() -> times.getAndDecrement() > 0 ? refusal : Mono.from(real.create()));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("servers")
+    void aServerThatRefusesConnectionsForAMomentIsWaitedForByEveryCommand(Databases database) {
+        AtomicInteger times = new AtomicInteger();
+        Mono<Connection> refused =
+                Mono.error(() -> new io.r2dbc.spi.R2dbcNonTransientResourceException("starting up", "57P03", 0));
+        R2dbcLockBackend backend = R2dbcLockBackend.using(
+                refusing(database.factory(), times, refused), Databases.PATIENT.withoutNotifications());
+        Claim claim = Databases.claim("refused for a moment " + UUID.randomUUID());
+
+        times.set(20);
+        assertThat(get(backend.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
+        times.set(20);
+        assertThat(get(backend.renew(List.of(claim))).renewed()).containsExactly(claim.id());
+        times.set(20);
+        assertThat(get(backend.inspect(claim.key())).isHeld()).isTrue();
+        times.set(20);
+        assertThat(get(backend.release(claim))).isTrue();
+        get(backend.close());
+    }
+
+    @Test
+    void aServerWithAsManyConnectionsAsItMayIsWaitedFor() {
+        try (Databases full = Databases.mariaDb("mariadb", "--max-connections=3")) {
+            full.createTables();
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(full.factory(), Databases.PATIENT);
+            List<Connection> others = new ArrayList<>();
+            boolean isFull = false;
+            while (!isFull) { // one more than max_connections is let in for the administrator
+                isFull = Mono.from(full.factory().create())
+                        .doOnNext(others::add)
+                        .map(opened -> false)
+                        .onErrorReturn(true)
+                        .block(Databases.LIMIT);
+            }
+            CompletableFuture<ClaimResult> answer =
+                    backend.claim(Databases.claim("full")).toFuture();
+            Databases.until(
+                    "it was refused",
+                    () -> Databases.number(
+                                            others.get(0),
+                                            "SELECT CAST(variable_value AS SIGNED) FROM"
+                                                    + " information_schema.global_status WHERE variable_name ="
+                                                    + " 'CONNECTION_ERRORS_MAX_CONNECTIONS'")
+                                    .block(Databases.LIMIT)
+                            > 10);
+
+            others.forEach(other -> get(Mono.from(other.close())));
+
+            assertThat(answer).succeedsWithin(Databases.LIMIT).isInstanceOf(ClaimResult.Granted.class);
+            get(backend.close());
+        }
+    }
+
+    @Test
+    void whatARefusalWasIsToldWhenItLastsLongerThanACommand() {
+        AtomicInteger times = new AtomicInteger(Integer.MAX_VALUE);
+        Mono<Connection> refused = Mono.error(
+                () -> new io.r2dbc.spi.R2dbcNonTransientResourceException("sorry, too many clients already", "53300", 0));
+        R2dbcLockBackend backend = R2dbcLockBackend.using(
+                refusing(postgres.factory(), times, refused),
+                R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(500)).withoutNotifications());
+
+        assertThat(failure(backend.claim(Databases.claim("refused for long"))))
+                .hasMessageContaining("sorry, too many clients already")
+                .hasMessageContaining("max_connections");
+        get(backend.close());
+    }
+
+    /** A refusal that lasts is not tried again, and its connection is as good as before. */
+    @Test
+    void aStandbyIsToldAsOneAndCostsOneConnection() {
+        postgres.execute("CREATE DATABASE standby");
+        Databases standby = new Databases(postgres.url().replaceAll("/postgres$", "/standby"), () -> {});
+        standby.createTables();
+        postgres.execute("ALTER DATABASE standby SET default_transaction_read_only = on");
+        Tapped tapped = Tapped.of(standby.factory());
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications());
+
+        for (int i = 0; i < 5; i++) {
+            assertThat(failure(backend.claim(Databases.claim("standby"))))
+                    .hasMessageContaining("takes no writes")
+                    .hasMessageContaining("standby")
+                    .hasMessageNotContaining("address, user and password");
+        }
+
+        assertThat(tapped.opened()).hasValue(1);
+        assertThat(tapped.statements()).hasSize(5);
+        get(backend.close());
+    }
+
+    @Test
+    void aMariaDbThatIsReadOnlyIsToldAsOne() {
+        mariaDb.execute("CREATE USER IF NOT EXISTS reader@'127.0.0.1'");
+        mariaDb.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON mysql.* TO reader@'127.0.0.1'");
+        mariaDb.execute("SET GLOBAL read_only = ON");
+        try {
+            Databases reader = new Databases(mariaDb.url().replace("root@", "reader@"), () -> {});
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(reader.factory(), Databases.PATIENT);
+
+            assertThat(failure(backend.claim(Databases.claim("read only"))))
+                    .hasMessageContaining("takes no writes")
+                    .hasMessageContaining("read_only");
+            get(backend.close());
+        } finally {
+            mariaDb.execute("SET GLOBAL read_only = OFF");
+        }
+    }
+
+    /** MariaDB takes no triggers in the database of the tests. */
+    private static Databases elsewhere(Databases server) {
+        server.execute("CREATE DATABASE refusing");
+        Databases elsewhere = new Databases(server.url().replaceAll("/mysql$", "/refusing"), () -> {});
+        elsewhere.createTables();
+        return elsewhere;
+    }
+
+    private static Claim claim(String key, Share share) {
+        return new Claim(
+                key,
+                UUID.randomUUID().toString(),
+                "me",
+                Duration.ofMinutes(2),
+                Claim.Mode.QUEUE,
+                Claim.Keeping.RENEWED,
+                share);
+    }
+
+    /** A row that the database refuses to change, here by a trigger, as a policy or a full partition does. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefusedRowInABatchOfRenewalsCostsItsOwnHoldOnly(boolean isMariaDb) {
+        Databases database = isMariaDb ? elsewhere(mariaDb) : postgres;
+        R2dbcLockBackend backend = database.backend();
+        String bad = "bad" + UUID.randomUUID();
+        List<Claim> held = Stream.concat(
+                        IntStream.range(0, 20).mapToObj(i -> claim((i == 7 ? bad : "whole " + i) + isMariaDb, Share.WHOLE)),
+                        IntStream.range(0, 6)
+                                .mapToObj(i -> claim((i == 2 ? bad : "share " + i) + "s" + isMariaDb, Share.permits(1, 3))))
+                .toList();
+        get(Flux.fromIterable(held).concatMap(backend::claim).then());
+        if (isMariaDb) {
+            database.execute("CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW"
+                    + " IF OLD.lock_key LIKE '" + bad + "%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF");
+        } else {
+            database.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                    + " $$ BEGIN IF position('" + bad + "' in convert_from(OLD.lock_key, 'UTF8')) > 0"
+                    + " THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$");
+            database.execute(
+                    "CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW EXECUTE FUNCTION refuse()");
+        }
+        try {
+            RenewalResult answer = get(backend.renew(held));
+
+            assertThat(answer.renewed())
+                    .containsExactlyInAnyOrderElementsOf(held.stream()
+                            .filter(claim -> !claim.key().startsWith(bad))
+                            .map(Claim::id)
+                            .toList());
+            assertThat(answer.lost()).isEmpty();
+        } finally {
+            database.execute("DROP TRIGGER refuse" + (isMariaDb ? "" : " ON reactive_lock"));
+        }
+        assertThat(get(backend.renew(held)).renewed()).hasSize(26);
+        get(backend.close());
+    }
+
+    @Test
+    void sharesThatCannotBeRenewedCostNoWholeLock() {
+        R2dbcLockBackend backend = postgres.backend();
+        List<Claim> held = List.of(claim("beside shares", Share.WHOLE), claim("shares", Share.permits(1, 3)));
+        get(Flux.fromIterable(held).concatMap(backend::claim).then());
+        postgres.execute("ALTER TABLE reactive_lock_share RENAME TO gone");
+        try {
+            RenewalResult answer = get(backend.renew(held));
+
+            assertThat(answer.renewed()).containsExactly(held.get(0).id());
+            assertThat(answer.lost()).isEmpty();
+            assertThat(failure(backend.renew(held.subList(1, 2)))).hasMessageContaining("no tables");
+        } finally {
+            postgres.execute("ALTER TABLE gone RENAME TO reactive_lock_share");
+        }
+        assertThat(get(backend.renew(held)).renewed()).hasSize(2);
+        get(backend.close());
+    }
+}
