@@ -11,7 +11,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** What can be asked of a store about a lock without taking part in it. */
+/**
+ * What can be asked of a store about a lock without taking part in it. An error here decides something, so
+ * {@code onErrorContinue} of a subscriber, which its Context would bring, ends before it.
+ */
 final class Queries {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
@@ -40,7 +43,8 @@ final class Queries {
                                 ? new LockClientClosedException(READY)
                                 : new LockUnavailableException(READY, e))
                 .publishOn(services.userCallbacks.work())
-                .then();
+                .then()
+                .onErrorStop();
     }
 
     Mono<LockInfo> inspect(String key) {
@@ -50,12 +54,13 @@ final class Queries {
     /** Part after part; the next is asked for when the one before has been taken. */
     Flux<LockInfo.Held> list(String prefix) {
         return Flux.defer(() -> {
-            Place place = new Place();
-            return question(prefix + "…", "listed", () -> services.backend.list(prefix, place.next))
-                    .doOnNext(page -> place.next = page.next())
-                    .repeat(() -> !place.next.isEmpty())
-                    .concatMapIterable(LockPage::locks, 1);
-        });
+                    Place place = new Place();
+                    return question(prefix + "…", "listed", () -> services.backend.list(prefix, place.next))
+                            .doOnNext(page -> place.next = page.next())
+                            .repeat(() -> !place.next.isEmpty())
+                            .concatMapIterable(LockPage::locks, 1);
+                })
+                .onErrorStop();
     }
 
     Mono<Boolean> forceRelease(String key) {
@@ -99,7 +104,8 @@ final class Queries {
                 .concatWith(Mono.defer(() ->
                         engine.isClosed() ? Mono.<LockEvent>error(new LockClientClosedException(key)) : Mono.empty()))
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))
-                .publishOn(services.userCallbacks.work());
+                .publishOn(services.userCallbacks.work())
+                .onErrorStop();
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
@@ -108,7 +114,8 @@ final class Queries {
                         : connected().then(timed(question)))
                 .takeUntilOther(refusal(engine.end, key))
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, action, e))
-                .publishOn(services.userCallbacks.work());
+                .publishOn(services.userCallbacks.work())
+                .onErrorStop();
     }
 
     /** Ends what a store that is closed need not end: its streams have no end, and the timer has one. */
@@ -144,7 +151,8 @@ final class Queries {
                 // The timer is gone where a snapshot comes while the client is being closed.
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, "watched", e))
                 .next()
-                .then();
+                .then()
+                .onErrorStop();
     }
 
     /** A snapshot is looked at again when its lease ends, because a store need not announce that. */

@@ -144,7 +144,7 @@ public final class LeaderElection {
      *     {@link io.github.reactivelock.LockClientClosedException}
      */
     public Flux<ElectionState> observe() {
-        return observer.states();
+        return observer.states().onErrorStop();
     }
 
     /** {@return the key of the election, as the user wrote it} */
@@ -183,7 +183,8 @@ public final class LeaderElection {
             return course.apply(campaign)
                     .doOnComplete(() -> campaign.end(null))
                     .doOnError(campaign::end)
-                    .doOnCancel(() -> campaign.end(null));
+                    .doOnCancel(() -> campaign.end(null))
+                    .onErrorStop(); // errors decide who leads, also those of the work
         });
     }
 

@@ -66,7 +66,8 @@ final class Term implements Leadership {
                     var unused = stepsDown.tryEmitEmpty(); // which may be completed already
                 })
                 .then(over.asMono())
-                .then(Mono.defer(this::givenUp));
+                .then(Mono.defer(this::givenUp))
+                .onErrorStop();
     }
 
     /** Asks for the release only when that has begun, or the lock would be free before the work has heard its cancel. */

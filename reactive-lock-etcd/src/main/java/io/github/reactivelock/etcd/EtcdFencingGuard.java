@@ -55,7 +55,8 @@ public final class EtcdFencingGuard {
                         : Mono.error(new StaleTokenException(
                                 "what the lock '" + key + "' protects",
                                 fencingToken,
-                                newest(answer.getGetResponses().get(0).getKvs(), fencingToken))));
+                                newest(answer.getGetResponses().get(0).getKvs(), fencingToken))))
+                .onErrorStop();
     }
 
     private static long newest(List<KeyValue> owner, long fencingToken) {
@@ -80,10 +81,13 @@ public final class EtcdFencingGuard {
             throw new IllegalArgumentException("not a fencing token of a lock in etcd: " + fencingToken);
         }
         ByteSequence lock = names.lock(key);
-        return etcd.get(lock, Ranges.madeAt(revision)).map(answer -> {
-            ByteSequence claim =
-                    answer.getKvs().isEmpty() ? lock : answer.getKvs().get(0).getKey();
-            return new Cmp(claim, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
-        });
+        return etcd.get(lock, Ranges.madeAt(revision))
+                .map(answer -> {
+                    ByteSequence claim = answer.getKvs().isEmpty()
+                            ? lock
+                            : answer.getKvs().get(0).getKey();
+                    return new Cmp(claim, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+                })
+                .onErrorStop();
     }
 }

@@ -77,7 +77,8 @@ public final class RedisFencingGuard {
         return connection
                 .eval(SCRIPT, List.of(key, RedisKeyLayout.fences(prefix) + tokenKey(key)), args)
                 .onErrorMap(error -> RedisFailure.explain(connection, key, error))
-                .flatMap(answer -> read(key, fencingToken, answer));
+                .flatMap(answer -> read(key, fencingToken, answer))
+                .onErrorStop();
     }
 
     private static Mono<String> read(String key, long fencingToken, List<Object> answer) {

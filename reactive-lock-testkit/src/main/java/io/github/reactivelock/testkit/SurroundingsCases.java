@@ -7,7 +7,13 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.micrometer.context.ContextRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -320,6 +327,63 @@ abstract class SurroundingsCases extends Cases {
         }
 
         assertThat(wrong).isEmpty();
+    }
+
+    private static <T> Mono<T> failing() {
+        return Mono.just("an answer").map(answer -> {
+            throw new IllegalStateException("cannot be read");
+        });
+    }
+
+    /** As an application does to one operator of its own: the Context brings it to all that lie above. */
+    private static Throwable continued(Publisher<?> source) {
+        return Await.error(
+                Flux.from(source).onErrorContinue((error, value) -> {}).then().toFuture());
+    }
+
+    @Test
+    void anErrorThatDecidesIsNotContinuedBySubscribers() {
+        LockClient client = client(new ForwardingBackend(contract.newBackend()) {
+            @Override
+            public Mono<LockInfo> inspect(String asked) {
+                return failing();
+            }
+
+            @Override
+            public Mono<LockPage> list(String prefix, String from) {
+                return failing();
+            }
+
+            @Override
+            public Flux<LockEvent> events(String asked) {
+                return super.events(asked).concatMap(event -> failing());
+            }
+
+            @Override
+            public Mono<Boolean> forceRelease(String asked, long fencingToken) {
+                return failing();
+            }
+        });
+
+        assertThat(List.of(
+                        continued(client.inspect(key)),
+                        continued(client.list(key)),
+                        continued(client.awaitRelease(key)),
+                        continued(client.events(key)),
+                        continued(client.forceRelease(key)),
+                        continued(client.forceRelease(key, 5L << LockBackend.PASS_BITS))))
+                .allSatisfy(error -> assertThat(error).isInstanceOf(LockUnavailableException.class));
+    }
+
+    @Test
+    void workOfALeaderThatFailsIsNotContinuedBySubscribers() {
+        LeaderElection election = LeaderElection.of(client(), key);
+
+        assertThat(List.of(
+                        continued(election.leadOnce(term -> failing())), continued(election.lead(term -> failing()))))
+                .allSatisfy(error -> assertThat(error).hasMessage("cannot be read"));
+
+        Await.run(Await.get(client().acquire(key)).release());
     }
 
     private static void note(Queue<String> wrong, int flow) {

@@ -57,7 +57,8 @@ public final class ZooKeeperFencingGuard {
                         .onErrorResume(error -> nodes.read(holder.path())
                                 .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken))
                                         .cast(Nodes.Read.class))
-                                .then(Mono.error(error))));
+                                .then(Mono.error(error))))
+                .onErrorStop();
     }
 
     private Mono<List<CuratorTransactionResult>> write(Node holder, CuratorOp... changes) {

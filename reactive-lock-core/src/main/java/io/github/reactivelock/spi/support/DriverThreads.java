@@ -24,7 +24,10 @@ public final class DriverThreads {
 
     private static final int MOST = 10 * Runtime.getRuntime().availableProcessors();
     private static final Scheduler MAY_BLOCK = scheduler("reactive-lock-driver", MOST);
-    private static final Scheduler TIMER = scheduler("reactive-lock-store-timer", 1);
+    private static final String TIMER_NAME = "reactive-lock-store-timer";
+    private static final Scheduler TIMER = scheduler(TIMER_NAME, 1);
+    /** As many as work threads of lock clients: enough for users whose code blocks now and then. */
+    private static final Scheduler FOR_USERS = scheduler("reactive-lock-store-work", 256);
 
     private DriverThreads() {}
 
@@ -111,6 +114,28 @@ public final class DriverThreads {
      */
     public static Scheduler timer() {
         return TIMER;
+    }
+
+    /**
+     * Where a store goes on when its own timer ends something of a user: what it signals then, and what it cancels, is code of
+     * that user, and may block. A limit of work that a user gave is set on this scheduler at once.
+     *
+     * @return shared, never to be disposed of
+     */
+    public static Scheduler forUsers() {
+        return FOR_USERS;
+    }
+
+    /**
+     * Subscribes on a thread that may block where it would be on the timer: what makes connections may be an application's own.
+     *
+     * @param source of a driver, or of an application
+     * @param <T> the value's type
+     * @return as the source
+     */
+    public static <T> Mono<T> offTimer(Mono<T> source) {
+        return Mono.defer(
+                () -> Thread.currentThread().getName().startsWith(TIMER_NAME) ? source.subscribeOn(MAY_BLOCK) : source);
     }
 
     /**
