@@ -1,14 +1,17 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.ValidationDepth;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -21,7 +24,7 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p><b>What it lacks.</b> There is no fencing token, so nothing refuses what a holder writes elsewhere after its connection
- * died; no lease and no signal, so a holder learns only at its end that the connection was lost; no queue and no waiting;
+ * died; no lease and no signal but the end of the connection, which cancels the work as soon as it is seen; no queue and no waiting;
  * no owner to look up, but a number in {@code pg_locks}; nothing of it is replicated, so a fail-over frees every lock. A
  * session lock needs a session of its own: not through a pooler in transaction mode. {@link R2dbcLockBackend} has all of
  * that.
@@ -31,6 +34,8 @@ import reactor.core.publisher.Mono;
  * a transaction gets its own lock again. Safe for use from any thread.
  */
 public final class AdvisoryLocks {
+
+    private static final Duration LOOK = Duration.ofSeconds(1);
 
     private final Database database;
     private final Duration limit;
@@ -79,9 +84,10 @@ public final class AdvisoryLocks {
     public Mono<Boolean> tryLock(Connection connection, String key) {
         String name = name(key);
         return Mono.defer(() -> connection.isAutoCommit()
-                ? Mono.error(new IllegalStateException("advisory lock '" + key + "': begin a transaction first; without"
-                        + " one the lock would be free again at once"))
-                : asked(connection, "advisory_take", name));
+                        ? Mono.<Boolean>error(new IllegalStateException(lock(key)
+                                + ": begin a transaction first; without" + " one the lock would be free again at once"))
+                        : asked(connection, "advisory_take", name))
+                .onErrorStop();
     }
 
     /**
@@ -96,25 +102,19 @@ public final class AdvisoryLocks {
      */
     public <T> Mono<T> tryWithLock(String key, Function<Connection, Mono<T>> work) {
         String name = name(key);
-        return Mono.usingWhen(
-                connected(),
-                connection -> inTime(Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                                .then(asked(connection, "advisory_take", name)))
-                        .filter(taken -> taken)
-                        .flatMap(taken -> work.apply(connection))
-                        .materialize()
-                        .flatMap(outcome -> outcome.isOnError()
-                                ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
-                                : Mono.from(connection.commitTransaction()).then(Mono.justOrEmpty(outcome.get()))),
-                Database::giveBack,
-                (connection, error) -> database.discard(connection),
-                database::discard);
+        return outside(
+                key,
+                database.inTransaction(
+                        connected(),
+                        connection -> inTime(Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+                                .then(asked(connection, "advisory_take", name))),
+                        connection -> database.whileConnected(connection, lock(key), work.apply(connection))));
     }
 
     /**
      * Runs long work under a lock of a session, if it is free: a connection is kept for it, and no transaction. Cold.
-     * Cancelling cancels the work and frees the lock. If the connection dies meanwhile, the lock is free while the work
-     * still runs, and the error comes at its end.
+     * Cancelling cancels the work and frees the lock. When the connection ends meanwhile, the lock is free; the work is cancelled
+     * as soon as the driver sees it, or a question each second is not answered in time.
      *
      * @param key the name of the lock, not blank and without NUL
      * @param work what must not run twice at once
@@ -125,42 +125,96 @@ public final class AdvisoryLocks {
      */
     public <T> Mono<T> tryWithSessionLock(String key, Mono<T> work) {
         String name = name(key);
-        return Mono.usingWhen(
-                connected().map(connection -> new Held(connection, new AtomicBoolean())),
-                held -> kept(held.connection(), "advisory_keep", name)
-                        .filter(taken -> taken)
-                        .doOnNext(taken -> held.sure().set(true))
-                        .flatMap(taken -> work.materialize()
-                                .flatMap(outcome -> freed(held, key, name)
-                                        .then(Mono.defer(() -> outcome.isOnError()
-                                                ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
-                                                : Mono.justOrEmpty(outcome.get()))))),
-                held -> Database.giveBack(held.connection()),
-                (held, error) -> ended(held, name),
-                held -> ended(held, name));
+        return outside(
+                key,
+                database.overWhole(course -> Mono.usingWhen(
+                        connected().map(connection -> new Held(connection, new AtomicReference<>(Known.UNKNOWN))),
+                        held -> {
+                            course.lend();
+                            return kept(held.connection(), "advisory_keep", name)
+                                    .filter(taken -> taken)
+                                    .doOnNext(taken -> held.known().set(Known.HELD))
+                                    .flatMap(taken -> {
+                                        course.begin();
+                                        return watched(held.connection(), key, work)
+                                                .materialize()
+                                                .flatMap(outcome -> freed(held, key, name, outcome.getThrowable())
+                                                        .then(Mono.defer(() -> outcome.isOnError()
+                                                                ? Mono.<T>error(
+                                                                        Objects.requireNonNull(outcome.getThrowable()))
+                                                                : Mono.justOrEmpty(outcome.get()))));
+                                    });
+                        },
+                        held -> Database.giveBack(held.connection()),
+                        (held, error) -> ended(held, name),
+                        held -> ended(held, name))));
     }
 
-    /** A connection, and whether it is sure that it holds the lock and nothing is under way on it. */
-    private record Held(Connection connection, AtomicBoolean sure) {}
+    /** What is known of a lock on a connection; unless it is unknown, nothing is under way there. */
+    private enum Known {
+        HELD,
+        FREE,
+        UNKNOWN
+    }
 
-    private Mono<Void> freed(Held held, String key, String name) {
+    private record Held(Connection connection, AtomicReference<Known> known) {}
+
+    /** Nothing else is asked over the connection meanwhile, so it is looked whether it answers. */
+    private <T> Mono<T> watched(Connection connection, String key, Mono<T> work) {
+        Mono<T> silent = Mono.delay(LOOK, DriverThreads.timer())
+                .then(Pauses.ofThisProcess()
+                        .timeout(
+                                DriverThreads.offTimer(Mono.from(connection.validate(ValidationDepth.REMOTE))),
+                                limit,
+                                Mono.just(false)))
+                .onErrorReturn(false)
+                .repeat()
+                .filter(answered -> !answered)
+                .next()
+                .publishOn(DriverThreads.forUsers())
+                .then(Mono.error(() -> new Database.Ended(lock(key))));
+        return database.whileConnected(connection, lock(key), Mono.firstWithSignal(work, silent));
+    }
+
+    private Mono<Void> freed(Held held, String key, String name, @Nullable Throwable failure) {
         return Mono.defer(() -> {
-            held.sure().set(false);
+            held.known().set(Known.UNKNOWN);
+            if (failure instanceof Database.Ended) {
+                return Mono.empty();
+            }
             return kept(held.connection(), "advisory_free", name)
                     .onErrorReturn(false)
-                    .flatMap(wasHeld -> wasHeld
-                            ? Mono.empty()
-                            : Mono.error(new IllegalStateException("advisory lock '" + key + "' was lost while its work"
-                                    + " ran, because its connection ended; the work may have run twice at once")));
+                    .doOnNext(wasHeld -> held.known().set(wasHeld ? Known.FREE : Known.UNKNOWN))
+                    .flatMap(wasHeld -> wasHeld ? Mono.empty() : Mono.error(new Database.Ended(lock(key))));
         });
     }
 
+    private static String lock(String key) {
+        return "advisory lock '" + key + "'";
+    }
+
+    /** A transaction of Spring around would commit what the work wrote when the lock is free already. */
+    private <T> Mono<T> outside(String key, Mono<T> locked) {
+        return Mono.<T>deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
+                        ? Mono.error(
+                                new IllegalStateException(lock(key) + ": this runs in a transaction of Spring, and the"
+                                        + " lock would be taken over a second connection and free before that commits. Call"
+                                        + " tryLock(connection, key) over the transaction's own: databaseClient.inConnection(connection"
+                                        + " -> locks.tryLock(connection, key))"))
+                        : locked)
+                .onErrorStop();
+    }
+
     private Mono<Void> ended(Held held, String name) {
-        return held.sure().get()
-                ? kept(held.connection(), "advisory_free", name)
-                        .then(Database.giveBack(held.connection()))
-                        .onErrorResume(error -> database.discard(held.connection()))
-                : database.discard(held.connection());
+        Connection connection = held.connection();
+        return switch (held.known().get()) {
+            case HELD ->
+                kept(connection, "advisory_free", name)
+                        .then(Database.giveBack(connection))
+                        .onErrorResume(error -> database.discard(connection));
+            case FREE -> Database.giveBack(connection);
+            case UNKNOWN -> database.discard(connection);
+        };
     }
 
     private Mono<Boolean> kept(Connection connection, String statement, String name) {
@@ -170,7 +224,10 @@ public final class AdvisoryLocks {
 
     /** A connection whose host is gone may be silent for as long as TCP tries. */
     private <T> Mono<T> inTime(Mono<T> question) {
-        return question.timeout(limit, DriverThreads.timer());
+        return question.timeout(
+                Pauses.ofThisProcess().silence(limit).publishOn(DriverThreads.forUsers()),
+                Mono.error(
+                        () -> new TimeoutException("the database did not answer within " + limit.toMillis() + " ms")));
     }
 
     private Mono<Boolean> asked(Connection connection, String statement, String name) {
@@ -179,8 +236,11 @@ public final class AdvisoryLocks {
     }
 
     private Mono<Connection> connected() {
-        return database.borrow(new Borrowing.Limit(
-                limit, () -> new TimeoutException("no connection was free within " + limit.toMillis() + " ms")));
+        return Mono.defer(() -> {
+            Duration wait = database.forConnection();
+            return database.borrow(new Borrowing.Limit(
+                    wait, () -> new TimeoutException("no connection was free within " + wait.toMillis() + " ms")));
+        });
     }
 
     private String name(String key) {

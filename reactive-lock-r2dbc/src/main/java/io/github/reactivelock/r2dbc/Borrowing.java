@@ -2,9 +2,9 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,14 +57,17 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     private final CoreSubscriber<? super Connection> command;
     private final Line line;
     private final @Nullable Limit limit;
+    private final Runnable lent;
     private final Disposable.Swap timer = Disposables.swap();
     private final AtomicReference<State> state = new AtomicReference<>(State.ASKED);
     private volatile Subscription asked = Operators.emptySubscription();
 
-    Borrowing(CoreSubscriber<? super Connection> command, Line line, @Nullable Limit limit) {
+    /** @param lent called when a connection came, before its command has it */
+    Borrowing(CoreSubscriber<? super Connection> command, Line line, @Nullable Limit limit, Runnable lent) {
         this.command = command;
         this.line = line;
         this.limit = limit;
+        this.lent = lent;
     }
 
     private boolean becomes(State next) {
@@ -86,14 +89,15 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         command.onSubscribe(this);
         Limit most = limit;
         if (most != null) {
-            boolean unused = timer.update(
-                    DriverThreads.timer().schedule(() -> end(most), most.time().toNanos(), TimeUnit.NANOSECONDS));
+            boolean unused = timer.update(Pauses.ofThisProcess()
+                    .after(most.time(), () -> DriverThreads.forUsers().schedule(() -> end(most))));
         }
         subscription.request(Long.MAX_VALUE);
     }
 
     @Override
     public void onNext(Connection connection) {
+        lent.run();
         if (becomes(State.GIVEN)) {
             command.onNext(connection);
             command.onComplete();

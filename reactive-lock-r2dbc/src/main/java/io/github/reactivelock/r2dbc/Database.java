@@ -49,6 +49,7 @@ final class Database {
     private final Deadlines deadlines;
     private final Answers answers;
     private final Borrowing.Line line;
+    private final Runnable lent;
 
     /** Over a pool of the application, which is not closed with this. */
     Database(ConnectionFactory factory, R2dbcBackendOptions options) {
@@ -62,6 +63,7 @@ final class Database {
         this.timeout = options.commandTimeout();
         this.deadlines = new Deadlines(timeout);
         this.answers = new Answers(timeout);
+        this.lent = deadlines::lent;
         this.listens = options.listens();
         this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
     }
@@ -193,20 +195,138 @@ final class Database {
         return giveBack(connection);
     }
 
-    /** The work begins a transaction, which is committed when it completes. Else the connection is not fit for anybody else. */
-    <T> Mono<T> inTransaction(Mono<Connection> borrowed, Function<Connection, Mono<T>> work) {
-        return Mono.usingWhen(
-                        borrowed,
-                        connection -> work.apply(connection)
-                                .materialize()
-                                .flatMap(outcome -> outcome.isOnError()
-                                        ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
-                                        : Mono.from(connection.commitTransaction())
-                                                .then(Mono.justOrEmpty(outcome.get()))),
-                        Database::giveBack,
-                        (connection, error) -> discard(connection),
-                        this::discard)
+    /** What became of one call: whether it had a connection, and whether work of the user has begun on it. */
+    static final class Course {
+        private volatile boolean lent;
+        private volatile boolean begun;
+        private volatile boolean committing;
+        private int broken;
+        private int refused;
+
+        /** It has a connection. */
+        void lend() {
+            lent = true;
+        }
+
+        /** Before it is tried again, if it may be: at once over the next connection, later where there was none. */
+        Mono<Long> pauseAfter(Throwable error, long until) {
+            if (begun || System.nanoTime() - until > 0) {
+                return Mono.error(error);
+            }
+            if (R2dbcFailure.wasBrokenBefore(error, lent)) {
+                return broken++ < MOST_BROKEN ? Repetition.pause(0) : Mono.error(error);
+            }
+            return !lent && R2dbcFailure.passes(error) ? Repetition.pause(refused++) : Mono.error(error);
+        }
+
+        /** Whether the transaction can be rolled back after this. A question of ours that was not answered is still under way. */
+        boolean isFitFor(Throwable error) {
+            return !committing
+                    && !(error instanceof Ended)
+                    && (begun || !(error instanceof TimeoutException))
+                    && R2dbcFailure.leavesTransactionWhole(error);
+        }
+
+        /** Work of the user begins. */
+        void begin() {
+            begun = true;
+        }
+    }
+
+    /**
+     * Work of a user in a transaction, which is committed when the work completes, and else rolled back.
+     *
+     * @param borrowed from the pool
+     * @param opening begins the transaction, and says whether the work is wanted; is tried again over another connection where
+     *     this one was broken
+     * @param work of the user
+     */
+    <T> Mono<T> inTransaction(
+            Mono<Connection> borrowed,
+            Function<Connection, Mono<Boolean>> opening,
+            Function<Connection, Mono<T>> work) {
+        return overWhole(course -> Mono.usingWhen(
+                borrowed,
+                connection -> {
+                    course.lend();
+                    return opening.apply(connection)
+                            .filter(wanted -> wanted)
+                            .flatMap(wanted -> {
+                                course.begin();
+                                return work.apply(connection);
+                            })
+                            .materialize()
+                            .flatMap(outcome -> outcome.isOnError()
+                                    ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
+                                    : committed(course, connection).then(Mono.justOrEmpty(outcome.get())));
+                },
+                Database::giveBack,
+                (connection, error) -> course.isFitFor(error) ? rolledBack(connection) : discard(connection),
+                this::discard));
+    }
+
+    private static Mono<Void> committed(Course course, Connection connection) {
+        return Mono.defer(() -> {
+            course.committing = true;
+            return Mono.from(connection.commitTransaction());
+        });
+    }
+
+    /** An error of the work is no fault of its connection. Something may be under way on it; then it does not answer soon. */
+    private Mono<Void> rolledBack(Connection connection) {
+        return Pauses.ofThisProcess()
+                .timeout(
+                        Mono.from(connection.rollbackTransaction()).thenReturn(true),
+                        CLOSING,
+                        Mono.error(TimeoutException::new))
+                .then(giveBack(connection))
+                .onErrorResume(error -> discard(connection));
+    }
+
+    /**
+     * Over another connection, and again, where one was broken before it was lent: the pool has one less of them then. A refusal that
+     * passes is waited for as long as a command may take. Not once the user's work has begun.
+     */
+    <T> Mono<T> overWhole(Function<Course, Mono<T>> attempt) {
+        return Mono.defer(() -> {
+                    Course course = new Course();
+                    long until = System.nanoTime() + timeout.toNanos();
+                    return Mono.defer(() -> {
+                                course.lent = false;
+                                return attempt.apply(course);
+                            })
+                            .retryWhen(Retry.from(failures ->
+                                    failures.concatMap(failure -> course.pauseAfter(failure.failure(), until))));
+                })
                 .as(sql.dialect::apart);
+    }
+
+    /** Work of a user whose lock is free when its connection ends: it is cancelled then, where the driver says so. */
+    <T> Mono<T> whileConnected(Connection connection, String lock, Mono<T> work) {
+        if (sql.dialect != Dialect.POSTGRESQL) {
+            return work;
+        }
+        Mono<T> ended = PgNotifications.ended(connection)
+                .publishOn(DriverThreads.forUsers())
+                .then(Mono.error(() -> new Ended(lock)));
+        return Mono.firstWithSignal(work, ended); // takeUntilOther would not cancel the work for an error
+    }
+
+    /** The connection of a lock that is held by it ended while work ran. */
+    static final class Ended extends IllegalStateException {
+
+        private static final long serialVersionUID = 1L;
+
+        Ended(String lock) {
+            super(lock
+                    + " was lost while its work ran, because its connection ended; the work was cancelled, and may have"
+                    + " run twice at once");
+        }
+    }
+
+    /** How long a connection is waited for: the first one longer than others. */
+    Duration forConnection() {
+        return deadlines.forConnection();
     }
 
     Mono<Connection> borrow() {
@@ -215,12 +335,12 @@ final class Database {
 
     /** A connection that comes after its command was given up, or its limit is over, goes back at once. */
     Mono<Connection> borrow(Borrowing.@Nullable Limit limit) {
-        Mono<Connection> opened =
-                sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create()))));
+        Mono<Connection> opened = DriverThreads.offTimer(
+                sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())))));
         return Carried.operator(new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super Connection> command) {
-                opened.subscribe(new Borrowing(command, line, limit));
+                opened.subscribe(new Borrowing(command, line, limit, lent));
             }
         });
     }

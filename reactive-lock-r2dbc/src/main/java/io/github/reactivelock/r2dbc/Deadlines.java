@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
@@ -26,25 +28,45 @@ import reactor.core.Disposable;
  */
 final class Deadlines {
 
+    /** How long the first connection may take at least; lock clients give it as much. */
+    static final Duration OPENING = Duration.ofSeconds(10);
+
     private final long timeout;
     private final Pauses pauses;
+    private final Consumer<Runnable> handOver;
     private final Set<Turn> watched = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isSet = new AtomicBoolean();
     private volatile long lentAt;
+    private volatile boolean opened;
 
     Deadlines(Duration timeout) {
-        this(timeout, Pauses.ofThisProcess());
+        this(timeout, Pauses.ofThisProcess(), end -> {
+            Disposable unused = DriverThreads.forUsers().schedule(end);
+        });
     }
 
-    Deadlines(Duration timeout, Pauses pauses) {
+    /** @param handOver runs the ends of commands, which users may hear of */
+    Deadlines(Duration timeout, Pauses pauses, Consumer<Runnable> handOver) {
         this.timeout = timeout.toNanos();
         this.pauses = pauses;
+        this.handOver = handOver;
         this.lentAt = pauses.now();
     }
 
     /** A command that stands in the line for connections from now on. */
     Turn turn() {
         return new Turn();
+    }
+
+    /** A connection came. */
+    void lent() {
+        lentAt = pauses.now();
+        opened = true;
+    }
+
+    /** How long a connection is waited for: the first one longer than others. */
+    Duration forConnection() {
+        return Duration.ofNanos(opened ? timeout : Math.max(timeout, OPENING.toNanos()));
     }
 
     private void watch(Turn turn) {
@@ -55,7 +77,8 @@ final class Deadlines {
     }
 
     private void set(long nanos) {
-        Disposable unused = pauses.after(Duration.ofNanos(nanos), this::look);
+        // No later than a command could be late that has its connection in this moment.
+        Disposable unused = pauses.after(Duration.ofNanos(Math.min(nanos, timeout)), this::look);
     }
 
     private void look() {
@@ -78,7 +101,7 @@ final class Deadlines {
                     .findFirst()
                     .ifPresent(this::watch); // one came meanwhile
         }
-        late.forEach(Turn::end);
+        late.forEach(turn -> handOver.accept(turn::end));
     }
 
     /**
@@ -125,7 +148,7 @@ final class Deadlines {
 
         private long left() {
             long from = begun || lentAt - since < 0 ? since : lentAt;
-            return from + timeout - pauses.now();
+            return from + (begun ? timeout : forConnection().toNanos()) - pauses.now();
         }
 
         @Override

@@ -138,13 +138,21 @@ public final class Once {
         if (ttl.isNegative() || ttl.isZero()) {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);
         }
-        return Mono.deferContextual(context -> {
-            sweep.begin(context);
-            Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
-            OnceRun run = new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
-            return run.begin()
-                    .flatMap(found -> found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
-        });
+        return Mono.<T>deferContextual(context -> {
+                    if (Surroundings.isInAnyTransaction(context)) {
+                        return Mono.error(new IllegalStateException(
+                                "the key '" + key + "': this runs in a transaction of Spring, and"
+                                        + " the key would stay taken if that is rolled back. Begin the transaction in the work:"
+                                        + " once.run(key, ttl, operator.transactional(work))"));
+                    }
+                    sweep.begin(context);
+                    Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
+                    OnceRun run = new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
+                    return run.begin()
+                            .flatMap(found ->
+                                    found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
+                })
+                .onErrorStop(); // an error of the work decides what becomes of the key
     }
 
     /** Whose key it is, and what is kept of it. */

@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.R2dbcNonTransientException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.time.Duration;
@@ -26,6 +27,22 @@ final class OnceRun {
     private static final Logger log = LoggerFactory.getLogger(OnceRun.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    private static final int MOST_UNSEEN = 20;
+    private static final int TRIES_AFTER_THE_KEY = 7;
+
+    /** Another run has the key, or may have it. */
+    private static final class Lost extends IllegalStateException {
+
+        private static final long serialVersionUID = 1L;
+
+        Lost(String key, Duration lease) {
+            super("the key '" + key + "' was lost while its work ran: the database could not be asked for "
+                    + lease.toMillis()
+                    + " ms, or the process stood still; the work was cancelled, or had completed, and"
+                    + " another process may have begun it");
+        }
+    }
 
     private final Database database;
     private final String key;
@@ -99,7 +116,11 @@ final class OnceRun {
                         "once_look",
                         row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
                         (Object) name)))
-                .repeatWhenEmpty(times -> times);
+                .repeatWhenEmpty(times -> times.concatMap(time -> time < MOST_UNSEEN
+                        ? Mono.delay(FIRST_PAUSE, DriverThreads.timer())
+                        : Mono.error(
+                                () -> new IllegalStateException("the key '" + key + "' was not kept: does a trigger or"
+                                        + " a policy of the database keep rows from the table of keys?"))));
     }
 
     /** Runs the work under the lease, and keeps what is to be kept of its value. */
@@ -107,11 +128,13 @@ final class OnceRun {
         return Mono.usingWhen(
                         Mono.just(id),
                         run -> Mono.firstWithSignal(
-                                        work.timeout(ttl, DriverThreads.timer())
+                                        work.timeout(ttl, DriverThreads.forUsers())
                                                 .map(Optional::of)
                                                 .defaultIfEmpty(Optional.empty())
                                                 .doOnNext(value -> completed.set(true)),
-                                        renewed().then(Mono.<Optional<T>>never()))
+                                        renewed()
+                                                .publishOn(DriverThreads.forUsers())
+                                                .then(Mono.<Optional<T>>never()))
                                 .flatMap(value -> recorded(value.flatMap(kept)).thenReturn(value)),
                         run -> Mono.empty(),
                         (run, error) -> freed(),
@@ -145,9 +168,7 @@ final class OnceRun {
                 .onErrorResume(error -> isOver() ? Mono.just(0L) : Mono.empty())
                 .flatMap(rows -> {
                     if (rows == 0) {
-                        return Mono.error(new IllegalStateException("the key '" + key + "' was lost while its work ran:"
-                                + " the database could not be asked for " + lease.toMillis()
-                                + " ms, or the process stood still; the work was cancelled"));
+                        return Mono.error(new Lost(key, lease));
                     }
                     confirmedAt = askedAt;
                     return Mono.empty();
@@ -163,37 +184,64 @@ final class OnceRun {
         return left().isZero();
     }
 
-    /** Completes when the outcome was written, or has been refused, or not been answered for a lease; writing goes on. */
+    /**
+     * Completes when the row says that the key is this run's, and keeps what is to be kept. Fails if another run has the key, or
+     * if there was no answer for a lease, when another run may have it; writing goes on then.
+     */
     private Mono<Void> recorded(Optional<String> outcome) {
         Sinks.Empty<Void> over = Sinks.empty();
         var unused = FireAndForget.run(
                 "recording an outcome",
                 written(outcome.orElse(null))
-                        .doOnError(error -> log.warn("what became of '{}' could not be recorded", key, error))
-                        .doFinally(signal -> {
+                        .doOnError(error -> {
+                            log.warn("what became of '{}' could not be recorded", key, error);
+                            Sinks.EmitResult unusedResult = over.tryEmitError(error);
+                        })
+                        .doOnSuccess(nothing -> {
                             Sinks.EmitResult unusedResult = over.tryEmitEmpty();
                         }));
-        return over.asMono().timeout(lease, Mono.empty(), DriverThreads.timer());
+        return over.asMono()
+                .timeout(
+                        Pauses.ofThisProcess().silence(lease).publishOn(DriverThreads.forUsers()),
+                        Mono.error(() -> new IllegalStateException("the work of '" + key + "' has completed, but the"
+                                + " database did not answer for " + lease.toMillis() + " ms, so it is not known whether"
+                                + " the key was kept, and another process may have begun the work; writing goes on"
+                                + " here. Run it again to learn what is kept")));
     }
 
     /**
-     * After a failure the key is kept first, by a statement that nothing about the outcome can make fail. What was refused
-     * is asked once more when the key is kept: it may have been the user that was refused, and not the outcome.
+     * After a failure the key is kept first, by a statement that nothing about the outcome can make fail. What fails again and
+     * again right after that fails because of the outcome, such as one that is too long for a packet.
      */
     private Mono<Void> written(@Nullable String outcome) {
-        AtomicBoolean failed = new AtomicBoolean();
-        return Mono.defer(() -> failed.getAndSet(true) ? done(null).then(done(outcome)) : done(outcome))
-                .retryWhen(untilOver().filter(error -> !timeLeft().isZero() && !wasRefused(error)))
-                .onErrorResume(
-                        OnceRun::wasRefused,
-                        refused -> done(null).retryWhen(untilOver()).then(done(outcome)));
+        if (outcome == null) {
+            return done(null).retryWhen(untilOver());
+        }
+        AtomicBoolean kept = new AtomicBoolean();
+        Mono<Void> again = done(null)
+                .retryWhen(untilOver())
+                .then(Mono.defer(() -> {
+                    kept.set(true);
+                    return done(outcome);
+                }))
+                .retryWhen(Retry.backoff(TRIES_AFTER_THE_KEY, FIRST_PAUSE)
+                        .scheduler(DriverThreads.mayBlock())
+                        .filter(error -> kept.get() && !wasRefused(error) && !(error instanceof Lost))
+                        .onRetryExhaustedThrow((attempts, last) -> last.failure()));
+        return done(outcome)
+                .onErrorResume(error -> !(error instanceof Lost), first -> again)
+                .onErrorResume(error -> kept.get() && !(error instanceof Lost), error -> {
+                    log.warn("the key '{}' is kept, but not its outcome, which the database does not take", key, error);
+                    return Mono.empty();
+                });
     }
 
     private RetryBackoffSpec untilOver() {
         return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                .scheduler(DriverThreads.timer())
+                .scheduler(DriverThreads.mayBlock())
                 .maxBackoff(LONGEST_PAUSE)
-                .filter(error -> !timeLeft().isZero());
+                .filter(error -> !(error instanceof Lost) && !timeLeft().isZero())
+                .onRetryExhaustedThrow((attempts, last) -> last.failure());
     }
 
     /** Whether the database has answered that it will not have it. */
@@ -213,12 +261,7 @@ final class OnceRun {
         return written.flatMap(rows -> rows > 0
                         ? Mono.just(rows)
                         : change("once_begin", name, id, Keys.micros(lease)).then(written))
-                .doOnNext(rows -> {
-                    if (rows == 0) {
-                        log.warn("the work of '{}' ran twice: it took longer than its lease, unrenewed", key);
-                    }
-                })
-                .then();
+                .flatMap(rows -> rows > 0 ? Mono.empty() : Mono.error(new Lost(key, lease)));
     }
 
     private Duration timeLeft() {

@@ -49,15 +49,13 @@ final class PgNotifications {
     /** @param interrupted called when what arrived until now arrives no more */
     PgNotifications(Database database, List<String> channels, Runnable interrupted) {
         this.database = database;
-        this.unpooled = database.factory instanceof Wrapped<?> pool && pool.unwrap() instanceof ConnectionFactory inner
-                ? inner
-                : database.factory;
+        this.unpooled = Surroundings.unpooled(database.factory);
         this.channels = channels;
         this.shared = Flux.usingWhen(
                         DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
                         this::listen,
                         this::end,
-                        (c, error) -> end(c),
+                        (c, error) -> error instanceof HiddenPool ? Database.giveBack(c) : end(c),
                         this::end)
                 .doFinally(signal -> {
                     boolean arrived = arrive;
@@ -70,7 +68,8 @@ final class PgNotifications {
                         .scheduler(DriverThreads.timer())
                         .maxBackoff(LONGEST_PAUSE)
                         .transientErrors(true)
-                        .filter(error -> !database.isClosed()))
+                        .filter(error -> !database.isClosed() && !(error instanceof HiddenPool)))
+                .onErrorResume(HiddenPool.class, hidden -> Flux.concat(Mono.fromSupplier(this::notAsked), Mono.never()))
                 .share();
     }
 
@@ -86,6 +85,9 @@ final class PgNotifications {
     }
 
     private Flux<Notice> listen(Connection connection) {
+        if (Surroundings.isLent(connection)) {
+            return Flux.error(new HiddenPool());
+        }
         PostgresqlConnection own = unwrapped(connection);
         String command =
                 channels.stream().map(channel -> "LISTEN \"" + channel + "\"").collect(Collectors.joining("; "));
@@ -107,6 +109,22 @@ final class PgNotifications {
         boolean isProbe = channel.equals(channels.get(0)) && text.equals(PROBE);
         arrive |= isProbe;
         return isProbe ? new Notice("", "") : new Notice(channel, text);
+    }
+
+    /** A connection that belongs to a pool, which a wrapper hides, is not kept: it may be the application's only one. */
+    private static final class HiddenPool extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private Notice notAsked() {
+        if (warned.compareAndSet(false, true)) {
+            log.warn(
+                    "the pool of R2dbcLockBackend is inside a ConnectionFactory that does not show it, so notifications of"
+                            + " PostgreSQL would keep one of its connections; they are left out, and a lock that is given to another"
+                            + " process is noticed within 5 ms to a second. Let the wrapper implement Wrapped<ConnectionFactory>, or"
+                            + " turn notifications off (R2dbcBackendOptions.withoutNotifications())");
+        }
+        return new Notice("", "");
     }
 
     /** Waiting claims ask again, since what they were told before may have been missed, and are looked for from now on. */
@@ -138,12 +156,23 @@ final class PgNotifications {
                 .onErrorComplete();
     }
 
-    private static PostgresqlConnection unwrapped(Connection connection) {
+    /** Completes when the server or the network ends a connection; never where a wrapper does not show the driver's own. */
+    static Mono<Void> ended(Connection connection) {
+        return Mono.defer(() -> innermost(connection) instanceof PostgresqlConnection own
+                ? own.getNotifications().then().onErrorComplete()
+                : Mono.never());
+    }
+
+    private static Object innermost(Connection connection) {
         Object found = connection;
         while (!(found instanceof PostgresqlConnection) && found instanceof Wrapped<?> wrapped) {
             found = wrapped.unwrap();
         }
-        if (found instanceof PostgresqlConnection own) {
+        return found;
+    }
+
+    private static PostgresqlConnection unwrapped(Connection connection) {
+        if (innermost(connection) instanceof PostgresqlConnection own) {
             return own;
         }
         throw new IllegalStateException("notifications need a connection of r2dbc-postgresql but this is "

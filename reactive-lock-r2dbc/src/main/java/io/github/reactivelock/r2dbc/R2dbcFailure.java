@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /** Why the database could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class R2dbcFailure extends RuntimeException {
@@ -125,7 +126,7 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     /** A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database. */
-    static boolean isStale(Throwable error) {
+    static boolean isStale(@Nullable Throwable error) {
         return error instanceof R2dbcNonTransientResourceException && STALE.equals(error.getMessage());
     }
 
@@ -168,6 +169,32 @@ final class R2dbcFailure extends RuntimeException {
                 || error instanceof R2dbcPermissionDeniedException
                 || Refusal.of(error) == Refusal.READ_ONLY
                 || !(error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error));
+    }
+
+    /**
+     * Whether a transaction can be rolled back whose work failed with this: so with every error that no statement made, such as
+     * one of the business, and else if the connection goes on. Others may have wrapped what the driver said.
+     */
+    static boolean leavesTransactionWhole(Throwable error) {
+        Throwable said = said(error);
+        return !(said instanceof R2dbcException || said instanceof IOException) || leavesConnectionWhole(said);
+    }
+
+    /** Whether a connection was broken before it was lent: it is stale, or the first question on it found that out. */
+    static boolean wasBrokenBefore(Throwable error, boolean wasLent) {
+        return isStale(error) || isStale(error.getCause()) || (wasLent && isBroken(said(error)));
+    }
+
+    /** What a driver said first, if it said anything. */
+    private static Throwable said(Throwable error) {
+        Throwable said = error;
+        int depth = 0;
+        for (Throwable e = error; e != null && depth < 16; e = e.getCause(), depth++) {
+            if (e instanceof R2dbcException || e instanceof IOException || isDisposedQueue(e)) {
+                said = e;
+            }
+        }
+        return said;
     }
 
     private static String advice(Throwable error, Sql sql, Duration timeout) {

@@ -3,7 +3,10 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.state.StaleTokenException;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.R2dbcTransientResourceException;
+import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -61,7 +64,8 @@ public final class R2dbcFencingGuard {
     }
 
     /**
-     * Keeps the token of a row in a column of it, a {@code BIGINT} that may be null before the first write.
+     * Keeps the token of a row in a column of it, a {@code BIGINT} that may be null before the first write. If several rows have
+     * the same key, they are one resource: the newest token of them counts, and each gets it.
      *
      * @param table the table, after a schema and a dot if wanted
      * @param keyColumn the column by which a row is found
@@ -114,17 +118,32 @@ public final class R2dbcFencingGuard {
     private <T> Mono<T> written(
             Object resource, Function<Connection, Mono<Void>> check, Function<Connection, Mono<T>> change) {
         Mono<T> written = database.inTransaction(
-                database.borrow(),
+                connected(resource),
                 connection -> Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
                         .then(check.apply(connection))
-                        .then(Mono.defer(() -> change.apply(connection))));
-        return Mono.deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
-                ? Mono.error(
-                        new IllegalStateException("resource '" + resource + "': this runs in a transaction of Spring,"
-                                + " and write would begin another one beside it, on a second connection. Call check(connection,"
-                                + " resource, fencingToken) over the transaction's own: databaseClient.inConnection(connection ->"
-                                + " guard.check(connection, resource, fencingToken))"))
-                : written);
+                        .thenReturn(true),
+                change);
+        return Mono.<T>deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
+                        ? Mono.error(new IllegalStateException(
+                                "resource '" + resource + "': this runs in a transaction of Spring,"
+                                        + " and write would begin another one beside it, on a second connection. Call check(connection,"
+                                        + " resource, fencingToken) over the transaction's own: databaseClient.inConnection(connection ->"
+                                        + " guard.check(connection, resource, fencingToken))"))
+                        : written)
+                .onErrorStop();
+    }
+
+    private Mono<Connection> connected(Object resource) {
+        return Mono.defer(() -> {
+            Duration limit = database.forConnection();
+            return database.borrow(new Borrowing.Limit(
+                    limit,
+                    () -> new R2dbcTransientResourceException(
+                            "resource '" + resource + "': no connection was free within "
+                                    + limit.toMillis()
+                                    + " ms; a guarded write takes one for as long as its change lasts, so give"
+                                    + " the pool more connections than writes at once")));
+        });
     }
 
     private static void requireToken(Object resource, long fencingToken) {
@@ -179,8 +198,9 @@ public final class R2dbcFencingGuard {
                     });
                 })
                 .flatMap(newest -> newest > fencingToken
-                        ? Mono.error(new StaleTokenException("'" + resource + "'", fencingToken, newest))
-                        : Mono.empty());
+                        ? Mono.<Void>error(new StaleTokenException("'" + resource + "'", fencingToken, newest))
+                        : Mono.empty())
+                .onErrorStop();
     }
 
     private static Mono<Long> inTable(Session session, String resource, long token) {
@@ -192,28 +212,37 @@ public final class R2dbcFencingGuard {
                         + " tokens?")));
     }
 
+    /** All rows with the key are locked and looked at, for the column may be one that several rows have the same value in. */
     private static Mono<Long> inColumn(Session session, Column column, Object key, long token) {
-        String raise = String.format(
-                Locale.ROOT,
-                "UPDATE %1$s SET %3$s = ? WHERE %2$s = ? AND (%3$s IS NULL OR %3$s <= ?)",
-                column.table(),
-                column.key(),
-                column.token());
         String look = String.format(
                 Locale.ROOT,
                 "SELECT coalesce(%3$s, 0) AS token FROM %1$s WHERE %2$s = ? FOR UPDATE",
                 column.table(),
                 column.key(),
                 column.token());
-        return session.changed(session.sql().dialect.numbered(raise), token, key, token)
-                .flatMap(rows -> rows > 0
-                        ? Mono.just(token)
-                        : session.queried(
-                                        session.sql().dialect.numbered(look), row -> LockRow.number(row, "token"), key)
-                                .flatMap(
-                                        found -> Mono.justOrEmpty(found.stream().findFirst()))
-                                .switchIfEmpty(Mono.error(() -> new IllegalStateException("there is no row of "
-                                        + column.table() + " with " + column.key() + " = " + key
-                                        + "; insert it together with its token"))));
+        String raise = String.format(
+                Locale.ROOT,
+                "UPDATE %1$s SET %3$s = ? WHERE %2$s = ? AND (%3$s IS NULL OR %3$s <= ?)",
+                column.table(),
+                column.key(),
+                column.token());
+        String both = String.format(
+                Locale.ROOT,
+                "UPDATE %1$s SET %3$s = greatest(%3$s, ?) WHERE %2$s = ? RETURNING %3$s AS token",
+                column.table(),
+                column.key(),
+                column.token());
+        Dialect dialect = session.sql().dialect;
+        boolean isInOne = dialect == Dialect.POSTGRESQL && token > 0;
+        Mono<List<Long>> tokens = isInOne
+                ? session.queried(dialect.numbered(both), row -> LockRow.number(row, "token"), token, key)
+                : session.queried(dialect.numbered(look), row -> LockRow.number(row, "token"), key);
+        return tokens.flatMap(found -> Mono.justOrEmpty(found.stream().max(Long::compare)))
+                .switchIfEmpty(Mono.error(() -> new IllegalStateException("there is no row of " + column.table()
+                        + " with " + column.key() + " = " + key + "; insert it together with its token")))
+                .flatMap(newest -> newest > token || isInOne || token == 0
+                        ? Mono.just(newest)
+                        : session.changed(dialect.numbered(raise), token, key, token)
+                                .thenReturn(token));
     }
 }

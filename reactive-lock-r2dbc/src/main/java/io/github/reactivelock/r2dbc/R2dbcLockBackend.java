@@ -152,7 +152,7 @@ public final class R2dbcLockBackend implements LockBackend {
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
-                .maxCreateConnectionTime(options.commandTimeout())
+                .maxCreateConnectionTime(longer(options.commandTimeout(), Deadlines.OPENING))
                 .allocatorSubscribeOn(
                         Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
@@ -190,8 +190,9 @@ public final class R2dbcLockBackend implements LockBackend {
      */
     public Mono<Void> createTables() {
         return Flux.fromIterable(database.sql.schema())
-                .concatMap(statement -> database.run(session -> session.alone(session.changed(statement))))
-                .then();
+                .concatMap(statement -> database.runAgain(session -> session.alone(session.changed(statement))))
+                .then()
+                .onErrorStop();
     }
 
     /**
@@ -284,6 +285,10 @@ public final class R2dbcLockBackend implements LockBackend {
             Mono<Void> closed = database.close();
             return closed.doFinally(signal -> pushes.close());
         });
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
     }
 
     /** Opens connections so that no Error of the driver is lost inside the pool. */

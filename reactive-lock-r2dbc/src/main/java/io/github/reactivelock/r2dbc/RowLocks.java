@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
@@ -46,14 +47,12 @@ public final class RowLocks {
     private final Sql sql;
     private final Database connections;
     private final Sweep sweep;
-    private final Duration forConnection;
     private final Duration waitTimeout;
 
     private RowLocks(ConnectionFactory pool, R2dbcBackendOptions options, Duration waitTimeout) {
         this.connections = new Database(pool, options);
         this.sql = connections.sql;
         this.sweep = Sweep.ofRows(connections);
-        this.forConnection = options.commandTimeout();
         this.waitTimeout = waitTimeout;
     }
 
@@ -86,8 +85,8 @@ public final class RowLocks {
     /**
      * Runs work under a lock in a transaction that the work does not see: what it writes over other connections, also
      * through a {@code DatabaseClient}, is not part of that transaction and stays when it is rolled back. Cold. Cancelling cancels the work and frees the
-     * lock. If the connection dies meanwhile, the lock is free while the work still runs, and the error comes at its end;
-     * where that matters, write over the connection instead.
+     * lock. If the connection dies meanwhile, the lock is free while the work still runs. On PostgreSQL the work is cancelled as
+     * soon as the driver sees it; elsewhere the error comes at its end. Where that matters, write over the connection instead.
      *
      * @param key the name of the lock
      * @param work what must not run twice at once
@@ -113,18 +112,20 @@ public final class RowLocks {
         byte[] name = checked(key);
         Mono<T> locked = connections.inTransaction(
                 connected(key),
-                connection -> locked(key, name, connection).then(Mono.defer(() -> work.apply(connection))));
-        return Mono.deferContextual(context -> {
-            if (Surroundings.isInTransaction(context, connections.factory)) {
-                return Mono.error(
-                        new IllegalStateException("row lock '" + key + "': this runs in a transaction of Spring,"
-                                + " and withRowLock would begin another one beside it, on a second connection. Call"
-                                + " lock(connection, key) over the transaction's own: databaseClient.inConnection(connection ->"
-                                + " rows.lock(connection, key))"));
-            }
-            sweep.begin(context);
-            return locked;
-        });
+                connection -> locked(key, name, connection).thenReturn(true),
+                connection -> connections.whileConnected(connection, "row lock '" + key + "'", work.apply(connection)));
+        return Mono.<T>deferContextual(context -> {
+                    if (Surroundings.isInTransaction(context, connections.factory)) {
+                        return Mono.error(new IllegalStateException(
+                                "row lock '" + key + "': this runs in a transaction of Spring,"
+                                        + " and withRowLock would begin another one beside it, on a second connection. Call"
+                                        + " lock(connection, key) over the transaction's own: databaseClient.inConnection(connection ->"
+                                        + " rows.lock(connection, key))"));
+                    }
+                    sweep.begin(context);
+                    return locked;
+                })
+                .onErrorStop();
     }
 
     /**
@@ -146,21 +147,28 @@ public final class RowLocks {
      */
     public Mono<Void> lock(Connection connection, String key) {
         byte[] name = checked(key);
-        return Mono.deferContextual(context -> {
-            if (connection.isAutoCommit()) {
-                return Mono.error(new IllegalStateException("row lock '" + key + "': begin a transaction first; without"
-                        + " one the lock would be free again at once"));
-            }
-            sweep.begin(context);
-            Session session = new Session(connection, sql);
-            Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
-            Mono<Void> taken = fresh(session, key, name)
-                    .then(taken(session, name))
-                    .retryWhen(backoff().filter(RowLocks::leavesTransaction))
-                    .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key))
-                    .timeout(patience, Mono.error(() -> notFree(key)), DriverThreads.timer());
-            return sql.dialect.apart(taken).then();
-        });
+        return Mono.<Void>deferContextual(context -> {
+                    if (connection.isAutoCommit()) {
+                        return Mono.error(
+                                new IllegalStateException("row lock '" + key + "': begin a transaction first; without"
+                                        + " one the lock would be free again at once"));
+                    }
+                    sweep.begin(context);
+                    Session session = new Session(connection, sql);
+                    Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
+                    Mono<Void> taken = fresh(session, key, name)
+                            .then(taken(session, name))
+                            .retryWhen(backoff().filter(RowLocks::leavesTransaction))
+                            .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
+                            .timeout(silence(patience), Mono.error(() -> notFree(key, null)));
+                    return sql.dialect.apart(taken).then();
+                })
+                .onErrorStop();
+    }
+
+    /** The database itself says that a lock is not free; here it ends a wait for one that does not say so. */
+    private static Mono<Void> silence(Duration patience) {
+        return Pauses.ofThisProcess().silence(patience).publishOn(DriverThreads.forUsers());
     }
 
     private static byte[] checked(String key) {
@@ -172,14 +180,17 @@ public final class RowLocks {
     }
 
     private Mono<Connection> connected(String key) {
-        return connections
-                .borrow(new Borrowing.Limit(forConnection, () -> exhausted(key, null)))
-                .onErrorMap(R2dbcTimeoutException.class, error -> exhausted(key, error));
+        return Mono.defer(() -> {
+            Duration limit = connections.forConnection();
+            return connections
+                    .borrow(new Borrowing.Limit(limit, () -> exhausted(key, limit, null)))
+                    .onErrorMap(R2dbcTimeoutException.class, error -> exhausted(key, limit, error));
+        });
     }
 
-    private R2dbcException exhausted(String key, @Nullable Throwable cause) {
+    private static R2dbcException exhausted(String key, Duration limit, @Nullable Throwable cause) {
         return new R2dbcTransientResourceException(
-                "row lock '" + key + "': no connection was free within " + forConnection.toMillis()
+                "row lock '" + key + "': no connection was free within " + limit.toMillis()
                         + " ms; each caller who holds or waits for a row lock takes one, so give the pool more"
                         + " connections than flows that want one at once",
                 cause);
@@ -193,8 +204,8 @@ public final class RowLocks {
                         .onErrorComplete()
                         .then(Mono.error(error)))
                 .retryWhen(backoff().filter(R2dbcFailure::wasRolledBack))
-                .timeout(waitTimeout, Mono.error(() -> notFree(key)), DriverThreads.timer())
-                .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key))
+                .timeout(silence(clientsPatience()), Mono.error(() -> notFree(key, null)))
+                .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
                 .onErrorMap(
                         error -> !(error instanceof R2dbcTimeoutException),
                         error -> R2dbcFailure.of(error, sql, waitTimeout));
@@ -242,10 +253,10 @@ public final class RowLocks {
                         "${seconds}", String.valueOf(waitTimeout.plusMillis(999).toSeconds()));
     }
 
-    /** H2 waits on the thread that asks again. */
+    /** H2 waits on the thread that asks again, and a connection may be wrapped by the application. */
     private RetryBackoffSpec backoff() {
         return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                .scheduler(sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : DriverThreads.timer())
+                .scheduler(DriverThreads.mayBlock())
                 .maxBackoff(LONGEST_PAUSE);
     }
 
@@ -259,8 +270,15 @@ public final class RowLocks {
                 && ("55P03".equals(known.getSqlState()) || known.getErrorCode() == 1205);
     }
 
-    private R2dbcTimeoutException notFree(String key) {
-        return new R2dbcTimeoutException("row lock '" + key + "' was not free within " + waitTimeout.toMillis()
-                + " ms; its holder's transaction goes on, this one should be rolled back");
+    /** PostgreSQL ends the wait by the millisecond, which leaves the connection whole; MariaDB by the second. */
+    private Duration clientsPatience() {
+        return sql.dialect == Dialect.POSTGRESQL ? waitTimeout.plus(SILENCE) : waitTimeout;
+    }
+
+    private R2dbcTimeoutException notFree(String key, @Nullable Throwable cause) {
+        return new R2dbcTimeoutException(
+                "row lock '" + key + "' was not free within " + waitTimeout.toMillis()
+                        + " ms; its holder's transaction goes on, this one should be rolled back",
+                cause);
     }
 }

@@ -125,6 +125,27 @@ class AdvisoryLocksTest {
     }
 
     @Test
+    void workIsCancelledWhenTheConnectionOfItsSessionLockFallsSilent() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            ConnectionPool silent = postgres.through(proxy).pool(2);
+            AdvisoryLocks brief = AdvisoryLocks.using(silent, BRIEF);
+            CompletableFuture<Object> work =
+                    brief.tryWithSessionLock("silent", Mono.never()).toFuture();
+            Databases.until("it is held", () -> postgres.select(HELD) == 1);
+
+            proxy.freeze();
+
+            assertThat(work)
+                    .failsWithin(Databases.LIMIT)
+                    .withThrowableThat()
+                    .withMessageContaining("was lost while its work ran");
+            proxy.cut();
+            Databases.until("nothing is held", () -> postgres.select(HELD) == 0);
+            silent.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
     void aQuestionThatIsNotAnsweredEndsInTime() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             ConnectionPool silent = postgres.through(proxy).pool(2);

@@ -22,6 +22,12 @@ class DeadlinesTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    /** One that had a connection, so that the time of the first one is over. */
+    private static Deadlines opened(Deadlines deadlines) {
+        deadlines.lent();
+        return deadlines;
+    }
+
     private static <T> Mono<T> watched(Deadlines deadlines, Mono<T> command) {
         return Mono.defer(() -> command.timeout(deadlines.turn()));
     }
@@ -29,8 +35,8 @@ class DeadlinesTest {
     @Test
     void manyCommandsHaveOneVerdict() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
-        Deadlines deadlines =
-                new Deadlines(Duration.ofMinutes(1), new Pauses(() -> timer.now(TimeUnit.NANOSECONDS), timer));
+        Deadlines deadlines = opened(new Deadlines(
+                Duration.ofMinutes(1), new Pauses(() -> timer.now(TimeUnit.NANOSECONDS), timer), Runnable::run));
 
         Flux.range(0, 100)
                 .concatMap(i -> watched(deadlines, Mono.just(i)))
@@ -42,7 +48,7 @@ class DeadlinesTest {
 
     @Test
     void everyCommandThatIsNotAnsweredIsEndedThoughOthersComeAllTheTime() {
-        Deadlines deadlines = new Deadlines(Duration.ofMillis(10));
+        Deadlines deadlines = opened(new Deadlines(Duration.ofMillis(10)));
         List<CompletableFuture<Object>> silent = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
             silent.add(watched(deadlines, Mono.never()).toFuture());
@@ -58,7 +64,7 @@ class DeadlinesTest {
 
     @Test
     void aCommandWithAConnectionIsLateThoughTheLineMoves() {
-        Deadlines deadlines = new Deadlines(Duration.ofMillis(300));
+        Deadlines deadlines = opened(new Deadlines(Duration.ofMillis(300)));
         Deadlines.Turn begun = deadlines.turn();
         CompletableFuture<Object> silent = Mono.never().timeout(begun).toFuture();
         begun.begin();
@@ -72,7 +78,7 @@ class DeadlinesTest {
 
     @Test
     void aCommandInALineThatMovesIsNotLate() {
-        Deadlines deadlines = new Deadlines(Duration.ofSeconds(6));
+        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(6)));
         Sinks.One<String> answer = Sinks.one();
         CompletableFuture<String> standing =
                 answer.asMono().timeout(deadlines.turn()).toFuture();
@@ -94,7 +100,7 @@ class DeadlinesTest {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
         Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2), pauses);
+        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run));
         CompletableFuture<Object> silent =
                 Mono.never().timeout(deadlines.turn()).toFuture();
 
@@ -113,12 +119,13 @@ class DeadlinesTest {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
         Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2), pauses);
+        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run));
         CompletableFuture<Object> first = Mono.never().timeout(deadlines.turn()).toFuture();
         timer.advanceTimeBy(Duration.ofMillis(1_000));
         paused.addAndGet(Duration.ofMillis(800).toNanos());
         timer.advanceTimeBy(Duration.ofMillis(500));
-        CompletableFuture<Object> second = Mono.never().timeout(deadlines.turn()).toFuture();
+        CompletableFuture<Object> second =
+                Mono.never().timeout(deadlines.turn()).toFuture();
         paused.addAndGet(Duration.ofMillis(900).toNanos());
 
         timer.advanceTimeBy(Duration.ofMillis(900));

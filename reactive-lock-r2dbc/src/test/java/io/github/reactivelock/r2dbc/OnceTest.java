@@ -195,13 +195,18 @@ class OnceTest {
     void anyTextIsAnOutcome(Databases database) {
         ConnectionPool pool = database.pool(2);
         Once once = Once.using(pool, Databases.PATIENT);
-        String key = UUID.randomUUID().toString();
-        String receipt = "nul \0, mark \u001a, both \u001a0\0\u001a1";
-
-        assertThat(once.recorded(key, LONG, Mono.just(receipt)).block(Databases.LIMIT))
-                .isEqualTo(receipt);
-        assertThat(once.recorded(key, LONG, Mono.just("another")).block(Databases.LIMIT))
-                .isEqualTo(receipt);
+        for (String receipt : List.of(
+                "nul \0, mark \u001a, both \u001a0\0\u001a1",
+                "halves \ud83d, \ude00\ud83d, \ud83d\ud83d\ude00, \u001a2d83d, \u001a2\ud83d",
+                "\ud83d\ude00\u001a",
+                "\u001a2",
+                "\udfff")) {
+            String key = UUID.randomUUID().toString();
+            assertThat(once.recorded(key, LONG, Mono.just(receipt)).block(Databases.LIMIT))
+                    .isEqualTo(receipt);
+            assertThat(once.recorded(key, LONG, Mono.just("another")).block(Databases.LIMIT))
+                    .isEqualTo(receipt);
+        }
         pool.disposeLater().block(Databases.LIMIT);
     }
 

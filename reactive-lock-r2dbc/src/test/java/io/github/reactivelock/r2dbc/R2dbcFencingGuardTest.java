@@ -151,6 +151,35 @@ class R2dbcFencingGuardTest {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
+    void rowsWithOneKeyAreOneResource(Databases database) {
+        String item = "item" + UUID.randomUUID().toString().replace("-", "");
+        database.execute("CREATE TABLE " + item + " (id BIGINT PRIMARY KEY, orders BIGINT NOT NULL, fence BIGINT)");
+        database.execute("INSERT INTO " + item + " VALUES (1, 7, 50), (2, 7, NULL), (3, 7, 4), (4, 8, 99)");
+        R2dbcFencingGuard guard = guard(database).inColumn(item, "orders", "fence");
+
+        for (Mono<Void> stale : List.of(
+                guard.write(7, 5, connection -> Mono.<Void>empty()),
+                guard.writeShared(7, 5, connection -> Mono.<Void>empty()))) {
+            assertThatThrownBy(() -> on(stale))
+                    .isInstanceOfSatisfying(
+                            StaleTokenException.class,
+                            refused -> assertThat(refused.newestSeen()).isEqualTo(50));
+        }
+        assertThat(database.select("SELECT count(*) FROM " + item + " WHERE fence = 5"))
+                .isZero();
+        on(guard.writeShared(7, 60, connection -> Mono.<Void>empty()));
+        assertThat(database.select("SELECT count(*) FROM " + item + " WHERE fence = 60"))
+                .isZero();
+        on(guard.write(7, 60, connection -> Mono.<Void>empty()));
+
+        assertThat(database.select("SELECT count(*) FROM " + item + " WHERE fence = 60"))
+                .isEqualTo(3);
+        assertThat(database.select("SELECT fence FROM " + item + " WHERE id = 4"))
+                .isEqualTo(99);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
     void aWriteIsOneTransactionWithItsCheck(Databases database) {
         R2dbcFencingGuard guard = guard(database);
         String resource = UUID.randomUUID().toString();

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.R2dbcTimeoutException;
+import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -13,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import org.springframework.r2dbc.connection.R2dbcTransactionManager;
 import org.springframework.r2dbc.connection.SingleConnectionFactory;
 import org.springframework.r2dbc.connection.TransactionAwareConnectionFactoryProxy;
@@ -123,22 +128,100 @@ class SpringTest {
         pool.disposeLater().block(Databases.LIMIT);
     }
 
+    /** As one that traces. */
+    private static final class Wrapping implements ConnectionFactory, Wrapped<ConnectionFactory> {
+        private final ConnectionFactory inner;
+
+        Wrapping(ConnectionFactory inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return inner.create();
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return inner.getMetadata();
+        }
+
+        @Override
+        public ConnectionFactory unwrap() {
+            return inner;
+        }
+    }
+
+    /** Each way in which the application may have put things around its pool. */
+    private static List<ConnectionFactory> around(ConnectionPool pool) {
+        return List.of(
+                pool,
+                new TransactionAwareConnectionFactoryProxy(pool),
+                new Wrapping(pool),
+                new Wrapping(new TransactionAwareConnectionFactoryProxy(new Wrapping(pool))));
+    }
+
+    private static void assertRefusedInside(TransactionalOperator operator, Mono<?> call, String advice) {
+        assertThatThrownBy(() -> operator.transactional(call).block(Databases.LIMIT))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("this runs in a transaction of Spring")
+                .hasMessageContaining(advice);
+    }
+
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void whatIsKeptOnceIsNotRolledBackWithSpringsTransaction(Databases database) {
+    void noWorkIsCommittedBesideATransactionOfSpring(Databases database) {
         ConnectionPool pool = database.pool(3);
-        Once once = Once.using(new TransactionAwareConnectionFactoryProxy(pool), Databases.PATIENT);
-        String key = UUID.randomUUID().toString();
+        for (ConnectionFactory factory : around(pool)) {
+            RowLocks rows = RowLocks.using(factory, Databases.LIMIT, Databases.PATIENT);
+            R2dbcFencingGuard guard =
+                    R2dbcLockBackend.using(factory, Databases.PATIENT).fencingGuard();
+            assertRefusedInside(operator(pool), rows.withRowLock("k", Mono.just(1)), "lock(connection, key)");
+            assertRefusedInside(operator(pool), guard.write("k", 5, c -> Mono.just(1)), "check(connection,");
+            assertRefusedInside(
+                    TransactionalOperator.create(new R2dbcTransactionManager(new Wrapping(pool))),
+                    rows.withRowLock("k", Mono.just(1)),
+                    "lock(connection, key)");
+            if (database.url().contains("postgresql")) {
+                AdvisoryLocks locks = AdvisoryLocks.using(factory, Databases.PATIENT);
+                assertRefusedInside(
+                        operator(pool), locks.tryWithLock("k", c -> Mono.just(1)), "tryLock(connection, key)");
+                assertRefusedInside(
+                        operator(pool), locks.tryWithSessionLock("k", Mono.just(1)), "tryLock(connection, key)");
+                assertThat(locks.tryWithLock("k", c -> Mono.just(1)).block(Databases.LIMIT))
+                        .isEqualTo(1);
+            }
+        }
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aKeyIsNotKeptForWorkThatIsRolledBackWithSpringsTransaction(Databases database) {
+        ConnectionPool pool = database.pool(3);
+        DatabaseClient client = DatabaseClient.create(pool);
         Duration day = Duration.ofDays(1);
+        long before = database.select("SELECT amount FROM counter WHERE id = 1");
+        for (ConnectionFactory factory : around(pool)) {
+            Once once = Once.using(factory, Databases.PATIENT);
+            String key = UUID.randomUUID().toString();
+            Mono<Long> work = increment(client);
 
-        assertThatThrownBy(() -> operator(pool)
-                        .transactional(once.recorded(key, day, Mono.just("one"))
-                                .then(Mono.error(new ArithmeticException("rolled back"))))
-                        .block(Databases.LIMIT))
-                .hasMessageContaining("rolled back");
+            assertRefusedInside(operator(pool), once.run(key, day, work), "operator.transactional(work)");
+            assertThatThrownBy(() -> once.run(
+                                    key,
+                                    day,
+                                    operator(pool)
+                                            .transactional(
+                                                    work.then(Mono.error(new ArithmeticException("rolled back")))))
+                            .block(Databases.LIMIT))
+                    .hasMessageContaining("rolled back");
 
-        assertThat(once.recorded(key, day, Mono.just("two")).block(Databases.LIMIT))
-                .isEqualTo("one");
+            assertThat(once.run(key, day, operator(pool).transactional(work)).block(Databases.LIMIT))
+                    .isEqualTo(1);
+            assertThat(once.run(key, day, work).blockOptional(Databases.LIMIT)).isEmpty();
+        }
+        assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before + 4);
         pool.disposeLater().block(Databases.LIMIT);
     }
 }

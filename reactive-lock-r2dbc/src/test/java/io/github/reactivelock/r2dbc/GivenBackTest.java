@@ -1,0 +1,242 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** What becomes of the connections of work that fails, of a server that ended them, and of the first one. */
+class GivenBackTest extends EachDatabase {
+
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final int SIZE = 3;
+
+    /** Counts the connections that are opened; each may take its time. */
+    private record Counting(ConnectionFactory real, AtomicInteger opened, Mono<?> before) implements ConnectionFactory {
+
+        Counting(ConnectionFactory real) {
+            this(real, new AtomicInteger(), Mono.empty());
+        }
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return before.then(Mono.from(real.create())).doOnNext(made -> opened.incrementAndGet());
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return real.getMetadata();
+        }
+    }
+
+    private static ConnectionPool pool(ConnectionFactory factory, int size) {
+        return new ConnectionPool(ConnectionPoolConfiguration.builder(factory)
+                .initialSize(0)
+                .maxSize(size)
+                .allocatorSubscribeOn(Schedulers.boundedElastic())
+                .build());
+    }
+
+    /** Each way in which this library runs work of a user over connections of the application. */
+    private static Map<String, Function<Mono<String>, Mono<String>>> entries(
+            ConnectionFactory pool, R2dbcBackendOptions options) {
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, options);
+        R2dbcFencingGuard guard = R2dbcLockBackend.using(pool, options).fencingGuard();
+        Once once = Once.using(pool, options);
+        Map<String, Function<Mono<String>, Mono<String>>> entries = new LinkedHashMap<>();
+        entries.put("withRowLock", work -> rows.withRowLock("k", connection -> work));
+        entries.put("guard", work -> guard.write("k", 5, connection -> work));
+        entries.put("Once", work -> once.run(UUID.randomUUID().toString(), DAY, work));
+        if (pool.getMetadata().getName().contains("PostgreSQL")) {
+            AdvisoryLocks advisory = AdvisoryLocks.using(pool, options);
+            entries.put("tryWithLock", work -> advisory.tryWithLock("k", connection -> work));
+            entries.put("tryWithSessionLock", work -> advisory.tryWithSessionLock("k", work));
+        }
+        return entries;
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void workThatFailsCostsNoConnection(Databases database) {
+        Counting counting = new Counting(database.factory());
+        ConnectionPool pool = pool(counting, 1);
+        for (Throwable failure : List.of(new ArithmeticException("no money"), new TimeoutException("the partner"))) {
+            entries(pool, Databases.PATIENT).forEach((name, entry) -> {
+                for (int i = 0; i < 5; i++) {
+                    assertThat(entry.apply(Mono.error(failure))
+                                    .map(value -> new Throwable("none"))
+                                    .onErrorResume(Mono::just)
+                                    .block(Databases.LIMIT))
+                            .as(name)
+                            .isSameAs(failure);
+                }
+                assertThat(entry.apply(Mono.just("next")).block(Databases.LIMIT))
+                        .as(name)
+                        .isEqualTo("next");
+            });
+        }
+
+        assertThat(counting.opened()).hasValue(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aStaleTokenCostsNoConnection(Databases database) {
+        Counting counting = new Counting(database.factory());
+        ConnectionPool pool = pool(counting, 1);
+        R2dbcFencingGuard guard =
+                R2dbcLockBackend.using(pool, Databases.PATIENT).fencingGuard();
+        String resource = UUID.randomUUID().toString();
+        assertThat(guard.write(resource, 9, connection -> Mono.just(1)).block(Databases.LIMIT))
+                .isEqualTo(1);
+
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() ->
+                            guard.write(resource, 5, connection -> Mono.just(1)).block(Databases.LIMIT))
+                    .hasMessageContaining(resource);
+        }
+
+        assertThat(counting.opened()).hasValue(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** The work of the first fails while a statement of it is under way, so what the second is told may be the first one's. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void whoHasTheConnectionOfFailedWorkNextIsToldItsOwnAnswers(Databases database) {
+        ConnectionPool pool = pool(database.factory(), 1);
+        RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
+        for (long i = 1; i <= 50; i++) {
+            long wrong = -i;
+            Mono<Long> failing = rows.withRowLock(
+                    "k",
+                    connection -> Databases.number(connection, "SELECT " + wrong)
+                            .zipWith(Mono.<Long>error(new ArithmeticException("beside it")))
+                            .map(both -> both.getT1()));
+            assertThatThrownBy(() -> failing.block(Databases.LIMIT)).isInstanceOf(ArithmeticException.class);
+
+            assertThat(rows.withRowLock("k", connection -> Databases.number(connection, "SELECT 7"))
+                            .block(Databases.LIMIT))
+                    .isEqualTo(7);
+        }
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    private static void endAllSessions(Databases database) {
+        if (database.url().contains("postgresql")) {
+            Databases.select(
+                    database.factory(),
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                            + " AND backend_type = 'client backend'");
+        } else {
+            assertThat(database.killAll()).isPositive();
+        }
+    }
+
+    private static void openAll(ConnectionPool pool) {
+        List<Connection> open = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            open.add(pool.create().block(Databases.LIMIT));
+        }
+        Flux.fromIterable(open).concatMap(Connection::close).then().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void afterTheServerEndedItsConnectionsTheFirstCallWorks(Databases database) {
+        if (database.url().contains(":h2:")) {
+            return; // lives in this process
+        }
+        for (String validation : new String[] {"", "SELECT 1"}) {
+            ConnectionPoolConfiguration.Builder settings = ConnectionPoolConfiguration.builder(database.factory())
+                    .initialSize(0)
+                    .maxSize(SIZE);
+            ConnectionPool pool = new ConnectionPool(
+                    validation.isEmpty()
+                            ? settings.build()
+                            : settings.validationQuery(validation).build());
+            AtomicInteger ran = new AtomicInteger();
+            entries(pool, Databases.PATIENT).forEach((name, entry) -> {
+                openAll(pool);
+                endAllSessions(database);
+                ran.set(0);
+
+                assertThat(entry.apply(Mono.fromSupplier(() -> "run " + ran.incrementAndGet()))
+                                .block(Databases.LIMIT))
+                        .as(name)
+                        .isEqualTo("run 1");
+            });
+            pool.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void workIsCancelledWhenPostgresEndsTheConnectionOfItsLock(Databases database) {
+        if (!database.url().contains("postgresql")) {
+            return;
+        }
+        ConnectionPool pool = pool(database.factory(), SIZE);
+        Map<String, Function<Mono<String>, Mono<String>>> entries = entries(pool, Databases.PATIENT);
+        for (String name : List.of("withRowLock", "tryWithLock", "tryWithSessionLock")) {
+            AtomicBoolean works = new AtomicBoolean();
+            AtomicBoolean cancelled = new AtomicBoolean();
+            CompletableFuture<String> work = entries.get(name)
+                    .apply(Mono.<String>never()
+                            .doOnSubscribe(begun -> works.set(true))
+                            .doOnCancel(() -> cancelled.set(true)))
+                    .toFuture();
+            Databases.until("it works", works::get);
+
+            endAllSessions(database);
+
+            assertThat(work)
+                    .as(name)
+                    .failsWithin(Databases.LIMIT)
+                    .withThrowableOfType(java.util.concurrent.ExecutionException.class)
+                    .withMessageContaining("lost while its work ran");
+            assertThat(cancelled).as(name).isTrue();
+        }
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void theFirstConnectionMayTakeLongerThanACommand(Databases database) {
+        R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
+        Mono<Long> opening = Mono.delay(Duration.ofMillis(1_500));
+        for (String name : entries(database.factory(), brief).keySet()) {
+            ConnectionFactory slow = new Counting(database.factory(), new AtomicInteger(), opening.cache());
+            assertThat(entries(slow, brief).get(name).apply(Mono.just("ran")).block(Databases.LIMIT))
+                    .as(name)
+                    .isEqualTo("ran");
+        }
+
+        R2dbcLockBackend backend =
+                R2dbcLockBackend.connect(new Counting(database.factory(), new AtomicInteger(), opening.cache()), brief);
+        backend.createTables().block(Databases.LIMIT);
+        backend.close().block(Databases.LIMIT);
+    }
+}
