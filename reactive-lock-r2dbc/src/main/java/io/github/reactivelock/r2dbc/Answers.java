@@ -35,9 +35,11 @@ final class Answers {
     }
 
     static Connection real(Connection connection) {
-        return connection instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection inner
-                ? inner
-                : connection;
+        Connection real = connection;
+        while (real instanceof Wrapped<?> wrapped && wrapped.unwrap() instanceof Connection inner && inner != real) {
+            real = inner;
+        }
+        return real;
     }
 
     /** It answered a command. */

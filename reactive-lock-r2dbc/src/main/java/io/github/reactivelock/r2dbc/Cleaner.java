@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.Disposable;
@@ -60,15 +59,14 @@ final class Cleaner {
 
     /** Page by page along the key, until the end of the table: it may have grown by any number of one-time keys. */
     private Mono<Void> cleanLocks(long age) {
-        return page(new byte[0], age)
+        return page(Keys.FIRST, age)
                 .expand(keys -> keys.size() < PAGE ? Mono.empty() : page(keys.get(keys.size() - 1), age))
                 .concatMap(keys -> removed(keys, age))
                 .then();
     }
 
     private Mono<List<byte[]>> page(byte[] after, long age) {
-        return database.run(session -> session.alone(session.all(
-                "outdated", row -> Objects.requireNonNull(row.get("lock_key", byte[].class)), after, age, PAGE)));
+        return database.run(session -> session.alone(session.all("outdated", Keys::read, after, age, PAGE)));
     }
 
     private Mono<Long> removed(List<byte[]> keys, long age) {

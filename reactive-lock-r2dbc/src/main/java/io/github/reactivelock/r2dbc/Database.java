@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.R2dbcException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -107,9 +108,10 @@ final class Database {
         Deadlines.Turn turn = deadlines.turn();
         Mono<T> attempt = lent(command, turn);
         Repetition repetition = new Repetition(turn, mayBeSaidAgain);
-        return attempt.onErrorResume(error ->
-                        repetition.pauseAfter(error).then(attempt.retryWhen(Retry.from(failures ->
-                                failures.concatMap(failure -> repetition.pauseAfter(failure.failure()))))))
+        return attempt.onErrorResume(error -> repetition
+                        .pauseAfter(error)
+                        .then(attempt.retryWhen(Retry.from(
+                                failures -> failures.concatMap(failure -> repetition.pauseAfter(failure.failure()))))))
                 .name("command") // else timeout(…) makes a name of the operators, for every command
                 .timeout(turn, Mono.error(repetition::late));
     }
@@ -172,9 +174,7 @@ final class Database {
                                 var unused = FireAndForget.run("closing a connection that is dead", closed(connection));
                                 return Mono.empty();
                             }
-                            return R2dbcFailure.leavesConnectionWhole(error)
-                                    ? giveBackWhole(connection)
-                                    : discard(connection);
+                            return isWhole(connection, error) ? giveBackWhole(connection) : discard(connection);
                         },
                         connection -> {
                             if (turn.isLate()) {
@@ -188,6 +188,18 @@ final class Database {
     /** H2 runs inside the process, or its driver waits for the answer on the thread that asks. */
     private Mono<Void> proved(Connection connection) {
         return sql.dialect == Dialect.H2 ? Mono.empty() : answers.proved(connection);
+    }
+
+    /**
+     * Whether a connection is as good as before. After a statement that could not be prepared MariaDB's driver may carry out
+     * another one than it is told, so what is refused costs the connection there, unless it was a conflict.
+     */
+    static boolean isWhole(Connection connection, Throwable error) {
+        boolean mayMixUp = error instanceof R2dbcException
+                && !R2dbcFailure.wasRolledBack(error)
+                && !R2dbcFailure.isLockTimeout(error)
+                && Answers.real(connection).getClass().getName().startsWith("org.mariadb.r2dbc.");
+        return !mayMixUp && R2dbcFailure.leavesConnectionWhole(error);
     }
 
     private Mono<Void> giveBackWhole(Connection connection) {
@@ -220,11 +232,11 @@ final class Database {
         }
 
         /** Whether the transaction can be rolled back after this. A question of ours that was not answered is still under way. */
-        boolean isFitFor(Throwable error) {
+        boolean isFitFor(Connection connection, Throwable error) {
             return !committing
                     && !(error instanceof Ended)
                     && (begun || !(error instanceof TimeoutException))
-                    && R2dbcFailure.leavesTransactionWhole(error);
+                    && isWhole(connection, R2dbcFailure.said(error));
         }
 
         /** Work of the user begins. */
@@ -261,7 +273,8 @@ final class Database {
                                     : committed(course, connection).then(Mono.justOrEmpty(outcome.get())));
                 },
                 Database::giveBack,
-                (connection, error) -> course.isFitFor(error) ? rolledBack(connection) : discard(connection),
+                (connection, error) ->
+                        course.isFitFor(connection, error) ? rolledBack(connection) : discard(connection),
                 this::discard));
     }
 
@@ -371,10 +384,9 @@ final class Database {
     private static Mono<Void> goingOn(Mono<Void> closing) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
-            var unused = FireAndForget.run(
-                    "closing a connection", closing.doOnTerminate(() -> {
-                        Sinks.EmitResult ended = end.tryEmitEmpty();
-                    }));
+            var unused = FireAndForget.run("closing a connection", closing.doOnTerminate(() -> {
+                Sinks.EmitResult ended = end.tryEmitEmpty();
+            }));
             return end.asMono();
         });
     }

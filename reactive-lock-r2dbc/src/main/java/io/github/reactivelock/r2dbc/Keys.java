@@ -1,11 +1,19 @@
 package io.github.reactivelock.r2dbc;
 
+import io.r2dbc.spi.Row;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** Keys and times as the tables have them. A key is binary, so that none is equal to another by collation. */
 final class Keys {
+
+    static final String TEXT = "key_text";
+
+    /** The least of all keys; there is no empty one. */
+    static final byte[] FIRST = {0};
 
     private Keys() {}
 
@@ -16,6 +24,16 @@ final class Keys {
     /** Whether a key that no engine has checked fits the tables, with a UTF-8 form that no other key has. */
     static boolean isName(String key) {
         return !key.isBlank() && StandardCharsets.UTF_8.newEncoder().canEncode(key) && bytes(key).length <= 512;
+    }
+
+    /**
+     * The key of a row, the first of its columns. PostgreSQL says it in hexadecimal digits, because its driver reads bytes in one
+     * of the two forms that {@code bytea_output} may ask for.
+     */
+    static byte[] read(Row row) {
+        return row.getMetadata().contains(TEXT)
+                ? HexFormat.of().parseHex(Objects.requireNonNull(row.get(TEXT, String.class), TEXT))
+                : Objects.requireNonNull(row.get(0, byte[].class), "key");
     }
 
     static String key(byte[] bytes) {

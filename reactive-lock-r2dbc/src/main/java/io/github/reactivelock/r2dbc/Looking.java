@@ -30,7 +30,15 @@ record Looking(Database database) {
 
     /** A row of an answer: the lock, a holder of it, or a claim that waits; {@code many} counts those of its part. */
     private record Found(
-            Part part, String claimId, String owner, long number, long leaseEnd, long now, long units, long many, long all) {
+            Part part,
+            String claimId,
+            String owner,
+            long number,
+            long leaseEnd,
+            long now,
+            long units,
+            long many,
+            long all) {
         static Found read(Row row) {
             return new Found(
                     Part.values()[Math.toIntExact(sum(row, "part"))],
@@ -59,13 +67,14 @@ record Looking(Database database) {
     private record Listed(String key, LockRow lock, long waiters) {
         static Listed read(Row row) {
             return new Listed(
-                    Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class), "lock_key")),
+                    Keys.key(Keys.read(row)),
                     LockRow.read(row, LockRow.number(row, "now_is")),
                     LockRow.number(row, "waiters"));
         }
 
         LockInfo info() {
-            return held(key, String.valueOf(lock.owner()), lock.token(), lock.leaseEnd(), lock.now(), waiters, List.of());
+            return held(
+                    key, String.valueOf(lock.owner()), lock.token(), lock.leaseEnd(), lock.now(), waiters, List.of());
         }
     }
 
@@ -81,13 +90,18 @@ record Looking(Database database) {
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
         long token = fencingToken >> LockBackend.PASS_BITS;
-        return database.run(session -> session.alone(session.one(
-                "is_current", found -> LockRow.number(found, "found") > 0, Keys.bytes(key), token, token)));
+        return database.run(session -> session.alone(
+                session.one("is_current", found -> LockRow.number(found, "found") > 0, Keys.bytes(key), token, token)));
+    }
+
+    /** No key is empty, and a mode of MariaDB takes empty bytes for null. */
+    private static byte[] from(String prefix) {
+        return prefix.isEmpty() ? Keys.FIRST : Keys.bytes(prefix);
     }
 
     /** In the order of the keys' bytes, from a key on; the next part begins with the least that is behind the last one. */
     Mono<LockPage> part(String prefix, String from) {
-        byte[] least = from.isEmpty() ? Keys.bytes(prefix) : behind(Keys.bytes(from), (byte) 0);
+        byte[] least = from.isEmpty() ? from(prefix) : behind(Keys.bytes(from), (byte) 0);
         byte[] end = behind(Keys.bytes(prefix), END);
         return database.run(session -> session.alone(session.all("list", Listed::read, least, end))
                 .flatMap(listed -> Flux.fromIterable(listed)
@@ -109,7 +123,8 @@ record Looking(Database database) {
 
     /** The rows come in any order. It is free if it is shared and the lease of each holder is over. */
     private static LockInfo info(String key, List<Found> found) {
-        List<Found> holders = of(Part.HOLDER, Comparator.comparingLong(Found::number).reversed(), found);
+        List<Found> holders =
+                of(Part.HOLDER, Comparator.comparingLong(Found::number).reversed(), found);
         List<Found> waiting = of(Part.WAITER, Comparator.comparingLong(Found::number), found);
         long waiters = waiting.isEmpty() ? 0 : waiting.get(0).many();
         List<LockInfo.Waiting> queue = waiting.stream()

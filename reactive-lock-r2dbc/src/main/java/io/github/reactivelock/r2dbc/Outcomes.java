@@ -19,7 +19,11 @@ final class Outcomes {
 
     private Outcomes() {}
 
+    /** An empty text is a mark alone: where {@code EMPTY_STRING_IS_NULL} is set it would be none. */
     static String written(String outcome) {
+        if (outcome.isEmpty()) {
+            return String.valueOf(MARK);
+        }
         if (outcome.indexOf(MARK) < 0
                 && outcome.indexOf('\0') < 0
                 && StandardCharsets.UTF_8.newEncoder().canEncode(outcome)) {
@@ -47,10 +51,13 @@ final class Outcomes {
         if (written == null || written.indexOf(MARK) < 0) {
             return written;
         }
+        if (written.length() == 1) {
+            return "";
+        }
         StringBuilder read = new StringBuilder(written.length());
         for (int i = 0; i < written.length(); i++) {
             char c = written.charAt(i);
-            if (c != MARK || i + 1 == written.length()) {
+            if (c != MARK || i + 1 == written.length()) { // the second is written by nothing
                 read.append(c);
                 continue;
             }

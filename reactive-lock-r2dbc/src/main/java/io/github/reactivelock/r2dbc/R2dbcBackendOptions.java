@@ -96,6 +96,11 @@ public final class R2dbcBackendOptions {
             throw new IllegalArgumentException("prefix must be lower-case letters, digits and '_', at most 41 of them"
                     + " and no digit first, after a schema and a dot if wanted, but is '" + prefix + "'");
         }
+        if (Sql.NAMES.contains(prefix)) {
+            throw new IllegalArgumentException(
+                    "prefix '" + prefix + "' is a name that statements of this library use for"
+                            + " something else; choose another, as reactive_lock_" + prefix);
+        }
         return new R2dbcBackendOptions(prefix, commandTimeout, connections, notices);
     }
 

@@ -69,7 +69,8 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     private static boolean isResource(R2dbcException error) {
-        return error instanceof R2dbcNonTransientResourceException || error instanceof R2dbcTransientResourceException
+        return error instanceof R2dbcNonTransientResourceException
+                || error instanceof R2dbcTransientResourceException
                 || Refusal.of(error) == Refusal.PASSES;
     }
 
@@ -118,8 +119,7 @@ final class R2dbcFailure extends RuntimeException {
 
         private static Refusal said(R2dbcException error) {
             return Stream.of(values())
-                    .filter(each ->
-                            each.states.contains(state(error)) || each.codes.contains(error.getErrorCode()))
+                    .filter(each -> each.states.contains(state(error)) || each.codes.contains(error.getErrorCode()))
                     .findFirst()
                     .orElse(OTHER);
         }
@@ -143,6 +143,20 @@ final class R2dbcFailure extends RuntimeException {
     /** The server gave up waiting for a row in PostgreSQL or MariaDB; by then a command's time is over. */
     static boolean isLockTimeout(Throwable error) {
         return error instanceof R2dbcException known && (state(known).equals("55P03") || known.getErrorCode() == 1205);
+    }
+
+    /** MariaDB with innodb_snapshot_isolation: the transaction is rolled back, and what follows would be committed one by one. */
+    static boolean isOldSnapshot(Throwable error) {
+        return error instanceof R2dbcException known && known.getErrorCode() == 1020;
+    }
+
+    static R2dbcRollbackException oldSnapshot(String what, Throwable error) {
+        return new R2dbcRollbackException(
+                what + ": MariaDB has rolled this transaction back, because it read before another one wrote"
+                        + " (innodb_snapshot_isolation): end it and run it again, or ask for this first in a transaction",
+                "40001",
+                1020,
+                error);
     }
 
     /** A syntax error, or a statement that the server does not take in this form. */
@@ -171,22 +185,13 @@ final class R2dbcFailure extends RuntimeException {
                 || !(error instanceof R2dbcException || error instanceof TimeoutException || isDisposedQueue(error));
     }
 
-    /**
-     * Whether a transaction can be rolled back whose work failed with this: so with every error that no statement made, such as
-     * one of the business, and else if the connection goes on. Others may have wrapped what the driver said.
-     */
-    static boolean leavesTransactionWhole(Throwable error) {
-        Throwable said = said(error);
-        return !(said instanceof R2dbcException || said instanceof IOException) || leavesConnectionWhole(said);
-    }
-
     /** Whether a connection was broken before it was lent: it is stale, or the first question on it found that out. */
     static boolean wasBrokenBefore(Throwable error, boolean wasLent) {
         return isStale(error) || isStale(error.getCause()) || (wasLent && isBroken(said(error)));
     }
 
-    /** What a driver said first, if it said anything. */
-    private static Throwable said(Throwable error) {
+    /** What a driver said first, if it said anything: others may have wrapped it. */
+    static Throwable said(Throwable error) {
         Throwable said = error;
         int depth = 0;
         for (Throwable e = error; e != null && depth < 16; e = e.getCause(), depth++) {
@@ -250,7 +255,58 @@ final class R2dbcFailure extends RuntimeException {
             return "denies this user something: it needs SELECT, INSERT, UPDATE and DELETE on the tables " + sql.prefix
                     + " and those that begin with " + sql.prefix + "_ (" + text + ")";
         }
-        return "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
+        return error instanceof R2dbcException known && !isBroken(error)
+                ? Reason.of(known).words.replace("PREFIX", sql.prefix) + " (" + text + ")"
+                : "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
+    }
+
+    /** What else a database says, by SQLSTATE, or by code where MariaDB, MySQL and H2 share a state. */
+    private enum Reason {
+        NO_DATABASE(
+                Set.of("3D000", "3F000"),
+                Set.of(1049, 90013, 90146, 90079),
+                "has no database or schema of this name: create it, or correct the address or the prefix PREFIX"),
+        NOT_UNDERSTOOD(
+                Set.of("42601"),
+                Set.of(1064, 1295, 42000, 42001),
+                "does not understand a statement of this library: maybe 'PREFIX' is a word of SQL, then choose another prefix;"
+                        + " or the server is older than this library takes, or runs in a mode with another syntax, such as"
+                        + " sql_mode=ORACLE"),
+        OTHER_TABLE(
+                Set.of("42703", "42883", "42804", "42P10", "42809"),
+                Set.of(1054, 1136, 1305, 1347, 42122, 90022),
+                "has a table with the prefix PREFIX that is another table than this library creates, or one of another version:"
+                        + " choose another prefix, or compare with V1__reactive_lock.sql"),
+        FULL(
+                Set.of("53100", "53200", "53400"),
+                Set.of(1021, 1030, 1041, 1114, 90108),
+                "has no room left on its disk or in its memory: make room"),
+        TOO_LONG(
+                Set.of("22001", "54000"),
+                Set.of(1153, 1406, 22001),
+                "does not take a text or a key that is so long: shorten it, or let the server take more (max_allowed_packet)"),
+        NO_TEXT(
+                Set.of("22021", "22P05"),
+                Set.of(1366, 3854),
+                "does not take a character of a text: its encoding, or that of the table, must be UTF-8"),
+        OTHER(Set.of(), Set.of(), "answered with an error that says nothing to this library; look at its log");
+
+        private final Set<String> states;
+        private final Set<Integer> codes;
+        private final String words;
+
+        Reason(Set<String> states, Set<Integer> codes, String words) {
+            this.states = states;
+            this.codes = codes;
+            this.words = words;
+        }
+
+        static Reason of(R2dbcException error) {
+            return Stream.of(values())
+                    .filter(each -> each.states.contains(state(error)) || each.codes.contains(error.getErrorCode()))
+                    .findFirst()
+                    .orElse(OTHER);
+        }
     }
 
     /** A prepared statement that is there though this connection made none, or is not though it did. */

@@ -200,6 +200,9 @@ public final class R2dbcFencingGuard {
                 .flatMap(newest -> newest > fencingToken
                         ? Mono.<Void>error(new StaleTokenException("'" + resource + "'", fencingToken, newest))
                         : Mono.empty())
+                .onErrorMap(
+                        R2dbcFailure::isOldSnapshot,
+                        error -> R2dbcFailure.oldSnapshot("resource '" + resource + "'", error))
                 .onErrorStop();
     }
 
@@ -233,16 +236,17 @@ public final class R2dbcFencingGuard {
                 column.key(),
                 column.token());
         Dialect dialect = session.sql().dialect;
+        String latest = dialect == Dialect.MARIADB ? Sql.LATEST : "";
         boolean isInOne = dialect == Dialect.POSTGRESQL && token > 0;
         Mono<List<Long>> tokens = isInOne
                 ? session.queried(dialect.numbered(both), row -> LockRow.number(row, "token"), token, key)
-                : session.queried(dialect.numbered(look), row -> LockRow.number(row, "token"), key);
+                : session.queried(latest + dialect.numbered(look), row -> LockRow.number(row, "token"), key);
         return tokens.flatMap(found -> Mono.justOrEmpty(found.stream().max(Long::compare)))
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("there is no row of " + column.table()
                         + " with " + column.key() + " = " + key + "; insert it together with its token")))
                 .flatMap(newest -> newest > token || isInOne || token == 0
                         ? Mono.just(newest)
-                        : session.changed(dialect.numbered(raise), token, key, token)
+                        : session.changed(latest + dialect.numbered(raise), token, key, token)
                                 .thenReturn(token));
     }
 }

@@ -19,7 +19,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Signal;
 
 /**
  * Renews many holds by one statement, each for its own lease, and looks closer only if some of them were not renewed. A row that
@@ -144,7 +143,8 @@ final class Renewal {
     }
 
     private static List<String> ids(Row row) {
-        return Arrays.stream(LockRow.text(row, "claim_ids").split(" ", -1))
+        String ids = row.get("claim_ids", String.class);
+        return Arrays.stream(ids == null ? new String[0] : ids.split(" ", -1))
                 .filter(id -> !id.isEmpty())
                 .toList();
     }

@@ -160,6 +160,9 @@ public final class RowLocks {
                             .then(taken(session, name))
                             .retryWhen(backoff().filter(RowLocks::leavesTransaction))
                             .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
+                            .onErrorMap(
+                                    R2dbcFailure::isOldSnapshot,
+                                    error -> R2dbcFailure.oldSnapshot("row lock '" + key + "'", error))
                             .timeout(silence(patience), Mono.error(() -> notFree(key, null)));
                     return sql.dialect.apart(taken).then();
                 })

@@ -7,10 +7,8 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
@@ -66,7 +64,8 @@ final class ShareRenewal {
                     .map(Renewal::together)
                     .flatMap(answer -> {
                         Throwable refused = failure.get();
-                        boolean isNothing = answer.renewed().isEmpty() && answer.lost().isEmpty();
+                        boolean isNothing =
+                                answer.renewed().isEmpty() && answer.lost().isEmpty();
                         return isNothing && refused != null ? Mono.error(refused) : Mono.just(answer);
                     });
         });
@@ -76,10 +75,7 @@ final class ShareRenewal {
         List<byte[]> names =
                 claims.stream().map(Claim::key).distinct().map(Keys::bytes).toList();
         List<String> ids = claims.stream().map(Claim::id).toList();
-        return session.all(
-                        "shares_lock",
-                        row -> Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class))),
-                        names)
+        return session.all("shares_lock", row -> Keys.key(Keys.read(row)), names)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(Set.<String>of())
                         : session.all("shares_mine", WaitingClaims.Owner::read, ids)
@@ -89,8 +85,7 @@ final class ShareRenewal {
                                 .flatMap(mine -> prolonged(session, mine, claims)));
     }
 
-    private static Mono<Set<String>> prolonged(
-            Session session, List<WaitingClaims.Owner> mine, List<Claim> claims) {
+    private static Mono<Set<String>> prolonged(Session session, List<WaitingClaims.Owner> mine, List<Claim> claims) {
         if (mine.isEmpty()) {
             return Mono.just(Set.of());
         }

@@ -9,12 +9,32 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The statements of one dialect with the names of tables put in; values are always parameters. */
 final class Sql {
+
+    /** What statements call parts of their own, which would hide a table of that name. */
+    static final Set<String> NAMES = Set.of(
+            "asked",
+            "busy",
+            "changed",
+            "first",
+            "kept",
+            "locked",
+            "mine",
+            "owned",
+            "patience",
+            "queued",
+            "renewed",
+            "served",
+            "taken");
+
+    /** Before a statement that has to see what was committed last, whatever the transaction of a caller read before. */
+    static final String LATEST = "/*M!110402 SET STATEMENT innodb_snapshot_isolation = OFF FOR */";
 
     private static final String MARK = "-- name: ";
     private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
@@ -86,9 +106,10 @@ final class Sql {
             return template;
         }
         String statement = dialect.numbered(LIST.matcher(template)
-                .replaceAll(list -> Matcher.quoteReplacement(list.group(1).equals("leases")
-                        ? "CASE claim_id" + (" WHEN ? THEN " + dialect.number()).repeat(length) + " END"
-                        : "IN (?" + ", ?".repeat(length - 1) + ")")));
+                .replaceAll(list -> Matcher.quoteReplacement(
+                        list.group(1).equals("leases")
+                                ? "CASE claim_id" + (" WHEN ? THEN " + dialect.number()).repeat(length) + " END"
+                                : "IN (?" + ", ?".repeat(length - 1) + ")")));
         return dialect == Dialect.MARIADB ? "/*text*/ " + statement : statement;
     }
 
@@ -123,6 +144,10 @@ final class Sql {
                 .replace("${keys}", dialect.keys())
                 .replace("${ids}", dialect.ids())
                 .replace("${now}", dialect.now)
+                .replace("${latest}", LATEST)
+                .replaceAll(
+                        "\\$\\{bytes:([a-z_.]+)}",
+                        dialect == Dialect.POSTGRESQL ? "encode($1, 'hex') AS " + Keys.TEXT : "$1")
                 .replace("${patience}", Long.toString(dialect.patience(patience)))
                 .replace("${idle}", Long.toString(patience.toMillis()))
                 .strip();

@@ -2,7 +2,6 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
@@ -56,7 +55,7 @@ final class Sweep {
     }
 
     private Mono<Long> batch(Session session) {
-        return session.all(table + "_outdated", row -> Objects.requireNonNull(row.get(0, byte[].class)), kept)
+        return session.all(table + "_outdated", Keys::read, kept)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(0L)
                         : session.changeEach(table + "_remove", keys).thenReturn((long) keys.size()));

@@ -10,7 +10,6 @@ import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -234,7 +233,7 @@ final class WaitingClaims {
     record Owner(String key, String claimId, long token) {
         static Owner read(Row row) {
             return new Owner(
-                    Keys.key(Objects.requireNonNull(row.get("lock_key", byte[].class))),
+                    Keys.key(Keys.read(row)),
                     LockRow.text(row, "claim_id"),
                     LockRow.number(row, "token"));
         }

@@ -331,7 +331,7 @@ SELECT count(*) AS found FROM ${lock} l WHERE lock_key = ? AND claim_id IS NOT N
         SELECT 1 FROM ${share} s WHERE s.lock_key = l.lock_key AND s.token = ? AND s.lease_end > ${now})))
 
 -- name: list
-SELECT lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
+SELECT ${bytes:lock_key}, claim_id, owner, client, token, lease_end, waiting, places, watched_until, ${now} AS now_is,
     (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
 FROM ${lock} l WHERE lock_key >= ? AND lock_key < ? AND claim_id IS NOT NULL AND lease_end > ${now}
 ORDER BY lock_key LIMIT 500
@@ -502,24 +502,24 @@ SELECT lock_key, 2 * token, owner, ?, token, units FROM ${share} WHERE claim_id 
 UPDATE ${lock} SET token = ? WHERE lock_key = ?
 
 -- name: shares_granted
-SELECT s.lock_key, s.claim_id, s.token FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
+SELECT ${bytes:s.lock_key}, s.claim_id, s.token FROM ${share} s JOIN ${lock} l ON l.lock_key = s.lock_key
 WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '='
 
 -- name: shares_lock
-SELECT lock_key FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
+SELECT ${bytes:lock_key} FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
 
 -- name: shares_lock postgresql
 WITH patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
 )
-SELECT lock_key FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' AND EXISTS (SELECT 1 FROM patience)
+SELECT ${bytes:lock_key} FROM ${lock} WHERE lock_key ${keys} AND claim_id = '=' AND EXISTS (SELECT 1 FROM patience)
 FOR UPDATE SKIP LOCKED
 
 -- name: shares_lock mariadb
-SELECT lock_key FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
+SELECT ${bytes:lock_key} FROM ${lock} FORCE INDEX (PRIMARY) WHERE lock_key ${keys} AND claim_id = '=' FOR UPDATE SKIP LOCKED
 
 -- name: shares_mine
-SELECT lock_key, claim_id, token FROM ${share} WHERE claim_id ${ids} AND lease_end > ${now}
+SELECT ${bytes:lock_key}, claim_id, token FROM ${share} WHERE claim_id ${ids} AND lease_end > ${now}
 
 -- name: shares_renew postgresql
 UPDATE ${share} s SET lease_end = ? + a.lease FROM unnest(CAST(? AS VARCHAR[]), CAST(? AS BIGINT[])) AS a (id, lease)
@@ -558,7 +558,7 @@ SELECT coalesce(string_agg(claim_id, ' '), '') AS claim_ids FROM renewed
 -- Along the key, because a scan would lock rows of others for a moment.
 BEGIN NOT ATOMIC
     DECLARE now_is BIGINT;
-    DECLARE renewed LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+    DECLARE renewed LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
         ROLLBACK;
@@ -572,7 +572,7 @@ BEGIN NOT ATOMIC
         WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > now_is FOR UPDATE SKIP LOCKED)
     DO
         UPDATE ${lock} SET lease_end = now_is + ${leases} WHERE lock_key = mine.lock_key;
-        SET renewed = concat(renewed, mine.claim_id, ' ');
+        SET renewed = concat_ws(' ', renewed, mine.claim_id);
     END FOR;
     COMMIT;
     SELECT renewed AS claim_ids;
@@ -601,7 +601,7 @@ SET @reactive_lock_patience = @@SESSION.innodb_lock_wait_timeout, @reactive_lock
 SET SESSION innodb_lock_wait_timeout = @reactive_lock_patience, SESSION idle_transaction_timeout = @reactive_lock_idle
 
 -- name: owners
-SELECT lock_key, claim_id, token FROM ${lock} WHERE lock_key ${keys} AND claim_id IS NOT NULL AND lease_end > ${now}
+SELECT ${bytes:lock_key}, claim_id, token FROM ${lock} WHERE lock_key ${keys} AND claim_id IS NOT NULL AND lease_end > ${now}
 
 -- name: notify
 SELECT pg_notify(?, ?)
@@ -636,7 +636,7 @@ DELETE FROM ${share} WHERE lease_end < ${now} - ?
 DELETE FROM ${event} WHERE happened_at < ${now} - ?
 
 -- name: outdated
-SELECT lock_key FROM ${lock} WHERE lock_key > ? AND lease_end < ${now} - ? AND watched_until < ${now}
+SELECT ${bytes:lock_key} FROM ${lock} WHERE lock_key > ? AND lease_end < ${now} - ? AND watched_until < ${now}
 ORDER BY lock_key LIMIT ?
 
 -- name: clean
@@ -653,6 +653,8 @@ INSERT INTO ${fence} AS f (resource, token) VALUES (?, ?)
 ON CONFLICT (resource) DO UPDATE SET token = greatest(f.token, excluded.token)
 
 -- name: fence mariadb
+-- MariaDB ends a transaction that read before another one wrote this, from 11.6 on unless it is told not to look.
+${latest}
 INSERT INTO ${fence} (resource, token) VALUES (?, ?) ON DUPLICATE KEY UPDATE token = greatest(token, VALUES(token))
 
 -- name: fence h2
@@ -660,6 +662,10 @@ MERGE INTO ${fence} AS f USING (VALUES (CAST(? AS VARBINARY(512)), CAST(? AS BIG
 ON f.resource = n.resource
 WHEN MATCHED THEN UPDATE SET token = greatest(f.token, n.token)
 WHEN NOT MATCHED THEN INSERT (resource, token) VALUES (n.resource, n.token)
+
+-- name: fenced mariadb
+${latest}
+SELECT token FROM ${fence} WHERE resource = ? FOR UPDATE
 
 -- name: fenced
 -- As it was committed last: without the lock a snapshot would hide it, in MariaDB at REPEATABLE READ.
@@ -677,16 +683,17 @@ ON CONFLICT (row_key) DO UPDATE SET locked_at = greatest(r.locked_at + 1, exclud
 SELECT set_config('lock_timeout', current_setting('reactive_lock.before'), true)
 
 -- name: row_take mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR */
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now})
 ON DUPLICATE KEY UPDATE locked_at = greatest(locked_at + 1, VALUES(locked_at))
 
 -- name: row_hold mariadb
 -- The same lock without a change, so that a snapshot of the transaction can be compared with what was committed last.
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR */
+/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now}) ON DUPLICATE KEY UPDATE row_key = VALUES(row_key)
 
 -- name: row_seen mariadb
+${latest}
 SELECT locked_at, (SELECT s.locked_at FROM ${row} s WHERE s.row_key = ?) AS seen_at
 FROM ${row} WHERE row_key = ? FOR UPDATE
 
@@ -697,7 +704,7 @@ WHEN MATCHED THEN UPDATE SET locked_at = greatest(r.locked_at + 1, n.locked_at)
 WHEN NOT MATCHED THEN INSERT (row_key, locked_at) VALUES (n.row_key, n.locked_at)
 
 -- name: row_outdated
-SELECT row_key FROM ${row} WHERE locked_at < ${now} - ? ORDER BY locked_at LIMIT 500 FOR UPDATE SKIP LOCKED
+SELECT ${bytes:row_key} FROM ${row} WHERE locked_at < ${now} - ? ORDER BY locked_at LIMIT 500 FOR UPDATE SKIP LOCKED
 
 -- name: row_remove
 -- Key by key: for a list MariaDB may scan the table, and would wait for rows that others have locked.
@@ -757,7 +764,7 @@ DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 
 -- name: once_outdated
-SELECT once_key FROM ${once} WHERE expires <= ${now} - ? ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED
+SELECT ${bytes:once_key} FROM ${once} WHERE expires <= ${now} - ? ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED
 
 -- name: once_remove
 DELETE FROM ${once} WHERE once_key = ?

@@ -200,6 +200,7 @@ class OnceTest {
                 "halves \ud83d, \ude00\ud83d, \ud83d\ud83d\ude00, \u001a2d83d, \u001a2\ud83d",
                 "\ud83d\ude00\u001a",
                 "\u001a2",
+                "",
                 "\udfff")) {
             String key = UUID.randomUUID().toString();
             assertThat(once.recorded(key, LONG, Mono.just(receipt)).block(Databases.LIMIT))

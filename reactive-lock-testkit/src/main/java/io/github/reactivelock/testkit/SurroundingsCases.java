@@ -218,7 +218,8 @@ abstract class SurroundingsCases extends Cases {
                         .acquire(key)
                         .toFuture()))
                 .isInstanceOf(LockTimeoutException.class);
-        CompletableFuture<LockHandle> waiting = other.with(shortLease()).acquire(key).toFuture();
+        CompletableFuture<LockHandle> waiting =
+                other.with(shortLease()).acquire(key).toFuture();
         untilQueued(client, key, 1);
 
         int renewals = backend.renewals();

@@ -1,0 +1,207 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
+import io.github.reactivelock.state.StaleTokenException;
+import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.PostgresServer;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.R2dbcRollbackException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Modes of servers that change what a text or a key looks like, and prefixes that mean something else. */
+class ModesTest {
+
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private static Claim share(String key) {
+        return new Claim(
+                key,
+                UUID.randomUUID().toString(),
+                "me",
+                Duration.ofSeconds(60),
+                Claim.Mode.QUEUE,
+                Claim.Keeping.RENEWED,
+                Share.permits(1, 5));
+    }
+
+    /** Every command that reads keys or lists of claims from the database. */
+    private static void assertServes(Databases database) {
+        database.createTables();
+        R2dbcLockBackend backend = database.backend();
+        List<Claim> held = List.of(
+                Databases.claim("whole \\ \0 é"), Databases.claim("another"), share("shared \\ \u007f"), share("more"));
+        for (Claim claim : held) {
+            assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        }
+
+        assertThat(backend.renew(held).block(Databases.LIMIT).renewed())
+                .containsExactlyInAnyOrderElementsOf(
+                        held.stream().map(Claim::id).toList());
+        assertThat(backend.list("", "").block(Databases.LIMIT).locks())
+                .extracting(LockInfo.Held::key)
+                .containsExactlyInAnyOrderElementsOf(
+                        held.stream().map(Claim::key).toList());
+        Flux.fromIterable(held).concatMap(backend::release).blockLast(Databases.LIMIT);
+        backend.clean(Duration.ofMillis(1)).block(Databases.LIMIT);
+        Once once = Once.using(database.factory(), Databases.PATIENT);
+        for (String outcome : List.of("text", "")) {
+            assertThat(once.recorded("k" + outcome, LONG, Mono.just(outcome)).block(Databases.LIMIT))
+                    .isEqualTo(outcome);
+            assertThat(once.recorded("k" + outcome, LONG, Mono.just("2")).block(Databases.LIMIT))
+                    .isEqualTo(outcome);
+        }
+        database.execute("UPDATE reactive_lock_once SET expires = 5");
+        Sweep.ofOnce(new Database(database.factory(), Databases.PATIENT))
+                .swept()
+                .block(Databases.LIMIT);
+        assertThat(database.select("SELECT count(*) FROM reactive_lock_once")).isZero();
+        backend.close().block(Databases.LIMIT);
+    }
+
+    @Test
+    void bytesInTheOldFormOfPostgresAreKeysLikeOthers() {
+        try (PostgresServer server = PostgresServer.start("-c", "bytea_output=escape")) {
+            assertServes(new Databases(server.url(), () -> {}));
+        }
+    }
+
+    @Test
+    void anEmptyTextThatMariaDbTakesForNullCostsNoHold() {
+        try (MariaDbServer server = MariaDbServer.start("--sql-mode=EMPTY_STRING_IS_NULL,STRICT_ALL_TABLES")) {
+            assertServes(new Databases(server.url("mariadb"), () -> {}));
+        }
+    }
+
+    @Test
+    void anOutcomeThatIsTooLongForAPacketIsGivenUpAndItsKeyKept() {
+        try (MariaDbServer server = MariaDbServer.start("--max-allowed-packet=1M")) {
+            Databases database = new Databases(server.url("mariadb"), () -> {});
+            database.createTables();
+            // A caller hears of it when writing was given up, or a lease after the work.
+            Once once = Once.using(database.factory(), Databases.PATIENT).withLease(LONG);
+            String tooLong = "x".repeat(2_000_000);
+
+            assertThat(once.recorded("long", LONG, Mono.just(tooLong)).block(Databases.LIMIT))
+                    .isEqualTo(tooLong);
+
+            assertThat(once.recorded("long", LONG, Mono.just("again")).blockOptional(Databases.LIMIT))
+                    .isEmpty();
+        }
+    }
+
+    /** On servers that can be told not to look, from 11.4 on, the guard answers as without that mode. */
+    @Test
+    void aSnapshotThatMariaDbTakesForTooOldIsAConflictThatSaysSo() {
+        try (MariaDbServer server = MariaDbServer.start("--innodb-snapshot-isolation=ON")) {
+            for (String driver : List.of("mariadb", "mysql")) {
+                Databases database = new Databases(server.url(driver), () -> {});
+                if (!database.isMySqlDriver()) {
+                    database.createTables();
+                    database.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, amount BIGINT)");
+                }
+                R2dbcFencingGuard guard = R2dbcLockBackend.using(database.factory(), Databases.PATIENT)
+                        .fencingGuard();
+                String resource = UUID.randomUUID().toString();
+                for (long token : new long[] {15, 25}) {
+                    assertThat(guard.write(resource, 10, connection -> Mono.just(1))
+                                    .onErrorReturn(StaleTokenException.class, 0)
+                                    .block(Databases.LIMIT))
+                            .isNotNull();
+                    Throwable outcome = Mono.usingWhen(
+                                    database.factory().create(),
+                                    connection -> Mono.from(connection.beginTransaction(IsolationLevel.REPEATABLE_READ))
+                                            .then(Databases.number(connection, "SELECT count(*) FROM account"))
+                                            .then(guard.write(resource, 20, other -> Mono.just(1)))
+                                            .then(guard.check(connection, resource, token))
+                                            .then(Mono.just(new Throwable("may write")))
+                                            .onErrorResume(Mono::just)
+                                            .flatMap(found -> Mono.from(connection.rollbackTransaction())
+                                                    .onErrorComplete()
+                                                    .thenReturn(found)),
+                                    Connection::close)
+                            .block(Databases.LIMIT);
+
+                    assertThat(outcome)
+                            .satisfiesAnyOf(
+                                    conflict -> assertThat(conflict)
+                                            .isInstanceOf(R2dbcRollbackException.class)
+                                            .hasMessageContaining("run it again"),
+                                    stale -> assertThat(token == 15 && stale instanceof StaleTokenException)
+                                            .isTrue(),
+                                    fine -> assertThat(token == 25
+                                                    && fine.getMessage().equals("may write"))
+                                            .isTrue());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aPrefixThatStatementsUseForSomethingElseIsRefused() throws IOException {
+        String statements;
+        try (InputStream in = R2dbcLockBackend.class.getResourceAsStream("statements.sql")) {
+            statements = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        Matcher parts = Pattern.compile("\\b([a-z_]+) AS (MATERIALIZED )?\\(").matcher(statements);
+
+        assertThat(parts.results().map(part -> part.group(1)).distinct())
+                .isNotEmpty()
+                .allSatisfy(part -> assertThatThrownBy(
+                                () -> R2dbcBackendOptions.defaults().withPrefix(part))
+                        .as(part)
+                        .hasMessageContaining("choose another"));
+    }
+
+    private static Throwable refusal(Databases database, String prefix) {
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(database.factory(), Databases.PATIENT.withPrefix(prefix));
+        Throwable refusal = backend.createTables()
+                .then(backend.claim(Databases.claim("k")))
+                .map(answer -> new Throwable("answered " + answer))
+                .onErrorResume(Mono::just)
+                .block(Databases.LIMIT);
+        backend.close().block(Databases.LIMIT);
+        return refusal;
+    }
+
+    @Test
+    void aPrefixThatIsAWordOfSqlOrATableOfAnotherIsRefusedWithTheReason() {
+        try (PostgresServer postgres = PostgresServer.start();
+                MariaDbServer mariaDb = MariaDbServer.start();
+                Databases h2 = Databases.h2()) {
+            for (Databases database : List.of(
+                    new Databases(postgres.url(), () -> {}), new Databases(mariaDb.url("mariadb"), () -> {}), h2)) {
+                database.createTables();
+
+                assertThat(refusal(database, "order"))
+                        .as(database.url())
+                        .hasMessageContaining("'order' is a word of SQL")
+                        .hasMessageNotContaining("is it up");
+                assertThat(refusal(database, "reactive_lock_row"))
+                        .as(database.url())
+                        .hasMessageContaining("is another table")
+                        .hasMessageNotContaining("is it up");
+                assertThat(refusal(database, "nowhere.locks"))
+                        .as(database.url())
+                        .hasMessageContaining("schema")
+                        .hasMessageNotContaining("is it up");
+            }
+        }
+    }
+}
