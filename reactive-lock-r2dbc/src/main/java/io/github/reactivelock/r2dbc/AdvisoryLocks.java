@@ -98,7 +98,8 @@ public final class AdvisoryLocks {
      * @param work given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
      * @return the work's outcome, after the commit; empty if the lock is held; the driver's error, or a
-     *     {@link TimeoutException} if no connection was free, or the lock was not answered for, in time
+     *     {@link TimeoutException} if no connection was free, or the lock was not answered for, in time;
+     *     {@link IllegalStateException} in a transaction of Spring over the same pool, or if the connection ended
      */
     public <T> Mono<T> tryWithLock(String key, Function<Connection, Mono<T>> work) {
         String name = name(key);
@@ -119,7 +120,8 @@ public final class AdvisoryLocks {
      * @param key the name of the lock, not blank and without NUL
      * @param work what must not run twice at once
      * @param <T> the value's type
-     * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} if the lock was lost
+     * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} in a transaction of Spring over the
+     *     same pool, if the lock was lost
      *     while the work ran, or the database did not answer in time at its end; the driver's error, or a
      *     {@link TimeoutException} if no connection was free, or no answer came, before the work
      */

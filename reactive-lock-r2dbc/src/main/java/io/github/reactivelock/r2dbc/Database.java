@@ -233,10 +233,11 @@ final class Database {
 
         /** Whether the transaction can be rolled back after this. A question of ours that was not answered is still under way. */
         boolean isFitFor(Connection connection, Throwable error) {
+            Throwable said = R2dbcFailure.said(error);
             return !committing
                     && !(error instanceof Ended)
                     && (begun || !(error instanceof TimeoutException))
-                    && isWhole(connection, R2dbcFailure.said(error));
+                    && (!(said instanceof R2dbcException) || isWhole(connection, said));
         }
 
         /** Work of the user begins. */
