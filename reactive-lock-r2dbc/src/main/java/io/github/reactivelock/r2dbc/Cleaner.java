@@ -6,8 +6,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -22,6 +25,7 @@ final class Cleaner {
     private static final Duration EVENTS_KEPT = Duration.ofMinutes(2);
 
     private static final int PAGE = 1_000;
+    private static final Logger log = LoggerFactory.getLogger(Cleaner.class);
 
     private final Database database;
     private final AtomicBoolean begun = new AtomicBoolean();
@@ -36,7 +40,7 @@ final class Cleaner {
             running.update(FireAndForget.run(
                     "cleaning",
                     Mono.defer(() -> Mono.delay(jittered(), DriverThreads.timer()))
-                            .then(Mono.defer(() -> clean(KEPT)).onErrorComplete())
+                            .then(Mono.defer(() -> clean(KEPT)).onErrorResume(this::warned))
                             .repeat(() -> !database.isClosed())
                             .then()));
         }
@@ -47,14 +51,39 @@ final class Cleaner {
         return Duration.ofMillis(half + ThreadLocalRandom.current().nextLong(half + 1));
     }
 
+    /** Each table by itself and page by page: one that cannot be cleaned, or has a million rows too many, keeps none of the others. */
     Mono<Void> clean(Duration kept) {
         long age = Keys.micros(kept);
-        return changed("clean_waiters", age)
-                .then(changed("clean_shares", age))
-                .then(changed("clean_events", Keys.micros(EVENTS_KEPT)))
-                .then(cleanLocks(age))
-                .then(Sweep.ofOnce(database).swept())
-                .then(Sweep.ofRows(database).swept());
+        return Flux.concatDelayError(
+                        pages("clean_waiters", age),
+                        pages("clean_shares", age),
+                        pages("clean_events", Keys.micros(EVENTS_KEPT)),
+                        cleanLocks(age),
+                        Sweep.ofOnce(database).swept(),
+                        Sweep.ofRows(database).swept())
+                .then();
+    }
+
+    private Mono<Void> warned(Throwable error) {
+        if (!database.isClosed()) {
+            log.warn(
+                    "rows of locks that nobody needs any more could not be removed, so the tables {}… grow",
+                    prefix(),
+                    error);
+        }
+        return Mono.empty();
+    }
+
+    private String prefix() {
+        return database.sql.prefix;
+    }
+
+    private Mono<Void> pages(String statement, long age) {
+        Object[] parameters = database.sql.dialect == Dialect.POSTGRESQL ? new Object[] {age, age} : new Object[] {age};
+        return Mono.defer(() -> database.run(session -> session.limited(session.change(statement, parameters))))
+                .repeat()
+                .takeUntil(removed -> removed < PAGE)
+                .then();
     }
 
     /** Page by page along the key, until the end of the table: it may have grown by any number of one-time keys. */
@@ -74,10 +103,6 @@ final class Cleaner {
             return Mono.empty();
         }
         return database.run(session -> session.limited(session.change("clean", keys, age)));
-    }
-
-    private Mono<Long> changed(String statement, Object... parameters) {
-        return database.run(session -> session.limited(session.change(statement, parameters)));
     }
 
     void stop() {

@@ -166,6 +166,7 @@ final class Database {
                         borrow(),
                         connection -> {
                             turn.begin();
+                            sql.learn(connection);
                             return proved(connection).then(command.apply(new Session(connection, sql)));
                         },
                         this::giveBackWhole,

@@ -102,9 +102,7 @@ enum Dialect {
 
     /** That a column is one of a list of keys; where there are no arrays the list is put in later. */
     String keys() {
-        return hasArrays()
-                ? "= ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest(CAST(? AS VARCHAR[])) AS k))"
-                : "${keys}";
+        return hasArrays() ? "= ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest(CAST(? AS VARCHAR[])) AS k))" : "${keys}";
     }
 
     /** That a column is one of a list of claims' ids. */

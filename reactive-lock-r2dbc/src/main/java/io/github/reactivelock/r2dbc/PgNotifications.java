@@ -1,6 +1,8 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.RandomId;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -9,27 +11,34 @@ import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
  * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener and
- * closed with the last. A connection that breaks, or that does not answer any more, is replaced. A pooler that lends a
- * connection for one transaction takes LISTEN and delivers nothing; so it counts only when a notification, sent over
- * another connection, has arrived, and until then waiting claims are looked for.
+ * closed with the last. A pooler that lends a connection for one transaction takes LISTEN and delivers nothing, and after a
+ * switch-over it may lead to the old server for good. So it counts only as long as a notification, sent over another connection, arrives:
+ * that is tried at first, every few seconds, and when a claim found a grant that it was not told of. Meanwhile waiting claims are
+ * looked for, and the connection is opened anew.
  */
 final class PgNotifications {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration CHECK = Duration.ofSeconds(5);
+    /** Between two connections over which nothing arrives, or that are refused for good. */
+    private static final Duration HOPELESS = Duration.ofSeconds(30);
+
     private static final Duration CANCELLING = Duration.ofMillis(250);
     private static final Duration SILENCE = Duration.ofSeconds(2);
-    private static final String PROBE = "here";
+    private static final String PROBE = "here ";
     private static final Logger log = LoggerFactory.getLogger(PgNotifications.class);
 
     /** What arrived on a channel; an empty channel means that everything arrives from now on. */
@@ -44,6 +53,9 @@ final class PgNotifications {
     private final List<String> channels;
     private final Flux<Notice> shared;
     private final AtomicBoolean warned = new AtomicBoolean();
+    private final Sinks.Many<Boolean> doubts = Sinks.many().multicast().directBestEffort();
+    private final Sinks.Many<String> probes = Sinks.many().multicast().directBestEffort();
+    private final AtomicInteger failures = new AtomicInteger();
     private volatile boolean arrive;
 
     /** @param interrupted called when what arrived until now arrives no more */
@@ -64,13 +76,22 @@ final class PgNotifications {
                         interrupted.run();
                     }
                 })
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
-                        .filter(error -> !database.isClosed() && !(error instanceof HiddenPool)))
+                .retryWhen(Retry.from(failed ->
+                        failed.concatMap(failure -> database.isClosed() || failure.failure() instanceof HiddenPool
+                                ? Mono.<Long>error(failure.failure())
+                                : Mono.delay(pauseAfter(failure.failure()), DriverThreads.timer()))))
                 .onErrorResume(HiddenPool.class, hidden -> Flux.concat(Mono.fromSupplier(this::notAsked), Mono.never()))
                 .share();
+    }
+
+    private Duration pauseAfter(Throwable error) {
+        Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(10, failures.getAndIncrement()));
+        return R2dbcFailure.lasts(error) ? HOPELESS : pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+    }
+
+    /** Something came to light that should have arrived. */
+    void doubt() {
+        Sinks.EmitResult unused = doubts.tryEmitNext(true);
     }
 
     /** Whether what is sent arrives. */
@@ -91,24 +112,60 @@ final class PgNotifications {
         PostgresqlConnection own = unwrapped(connection);
         String command =
                 channels.stream().map(channel -> "LISTEN \"" + channel + "\"").collect(Collectors.joining("; "));
-        Mono<Notice> begun = own.createStatement(command)
+        AtomicBoolean inVain = new AtomicBoolean();
+        Flux<Notice> proved = own.createStatement(command)
                 .execute()
                 .concatMap(result -> result.getRowsUpdated())
-                .then(database.run(
-                        session -> session.alone(session.all("notify", row -> true, channels.get(0), PROBE))))
-                .then(Mono.delay(SILENCE, DriverThreads.timer()))
-                .filter(passed -> !arrive)
-                .map(passed -> unheard());
+                .thenMany(Flux.concat(
+                        proof(own, inVain),
+                        Mono.defer(() -> nextCheck().then(proof(own, inVain))).repeat()));
         Flux<Notice> noticed = own.getNotifications()
-                .map(notice -> heard(notice.getName(), String.valueOf(notice.getParameter())))
+                .mapNotNull(notice -> heard(notice.getName(), String.valueOf(notice.getParameter())))
                 .concatWith(broken());
-        return Flux.merge(noticed, begun, checked(own));
+        return Flux.merge(noticed, proved);
     }
 
-    private Notice heard(String channel, String text) {
-        boolean isProbe = channel.equals(channels.get(0)) && text.equals(PROBE);
-        arrive |= isProbe;
-        return isProbe ? new Notice("", "") : new Notice(channel, text);
+    private Mono<?> nextCheck() {
+        return Mono.delay(arrive ? CHECK : HOPELESS, DriverThreads.timer())
+                .or(doubts.asFlux().next().map(doubt -> 0L));
+    }
+
+    /** Sends something over another connection, which is not its fault if it does not get as far as the database. */
+    private Mono<Notice> proof(PostgresqlConnection own, AtomicBoolean inVain) {
+        return Mono.defer(() -> {
+            String probe = PROBE + RandomId.next();
+            Mono<Boolean> came = probes.asFlux().filter(probe::equals).next().map(text -> true);
+            Mono<Boolean> silent = database.run(
+                            session -> session.alone(session.all("notify", row -> true, channels.get(0), probe)))
+                    .then(Pauses.ofThisProcess().silence(SILENCE))
+                    .thenReturn(false)
+                    .onErrorResume(error -> arrive ? Mono.just(true) : Mono.error(error));
+            return Mono.firstWithSignal(came, silent).flatMap(holds -> holds ? validated(own) : unproved(inVain));
+        });
+    }
+
+    private static Mono<Boolean> within(Mono<Boolean> answer) {
+        return Pauses.ofThisProcess().timeout(answer, SILENCE, Mono.just(false));
+    }
+
+    private static Mono<Notice> validated(PostgresqlConnection own) {
+        return within(own.validate(ValidationDepth.REMOTE)).flatMap(alive -> alive ? Mono.<Notice>empty() : broken());
+    }
+
+    /** Nothing came: a connection over which something did is left at once, and another one when it was tried twice. */
+    private Mono<Notice> unproved(AtomicBoolean inVain) {
+        return arrive || inVain.getAndSet(true) ? broken() : Mono.fromSupplier(this::unheard);
+    }
+
+    private @Nullable Notice heard(String channel, String text) {
+        if (!channel.equals(channels.get(0)) || !text.startsWith(PROBE)) {
+            return new Notice(channel, text);
+        }
+        boolean arrived = arrive;
+        arrive = true;
+        failures.set(0);
+        Sinks.EmitResult unused = probes.tryEmitNext(text);
+        return arrived ? null : new Notice("", "");
     }
 
     /** A connection that belongs to a pool, which a wrapper hides, is not kept: it may be the application's only one. */
@@ -138,13 +195,6 @@ final class PgNotifications {
         return new Notice("", "");
     }
 
-    private static Flux<Notice> checked(PostgresqlConnection connection) {
-        return Flux.interval(CHECK, DriverThreads.timer())
-                .onBackpressureDrop()
-                .concatMap(tick -> connection.validate(ValidationDepth.REMOTE).timeout(CHECK, DriverThreads.timer()), 1)
-                .concatMap(alive -> alive ? Mono.<Notice>empty() : broken());
-    }
-
     private static Mono<Notice> broken() {
         return Mono.error(() -> new IllegalStateException("the connection for notifications broke"));
     }
@@ -152,7 +202,7 @@ final class PgNotifications {
     /** Asks the server to end what a connection is doing; here, because the driver may be absent where it is not used. */
     static Mono<Void> cancel(Connection connection) {
         return Mono.defer(() -> unwrapped(connection).cancelRequest())
-                .timeout(CANCELLING, DriverThreads.timer())
+                .as(cancelled -> Pauses.ofThisProcess().timeout(cancelled, CANCELLING, Mono.empty()))
                 .onErrorComplete();
     }
 

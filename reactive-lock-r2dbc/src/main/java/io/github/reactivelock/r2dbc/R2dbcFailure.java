@@ -68,6 +68,11 @@ final class R2dbcFailure extends RuntimeException {
                 && (Refusal.of(said) == Refusal.OTHER || isLockTimeout(said));
     }
 
+    /** Whether the server refuses this for good, so that it is not worth asking again soon. */
+    static boolean lasts(Throwable error) {
+        return Refusal.of(error) == Refusal.LASTS || Refusal.of(error) == Refusal.READ_ONLY;
+    }
+
     private static boolean isResource(R2dbcException error) {
         return error instanceof R2dbcNonTransientResourceException
                 || error instanceof R2dbcTransientResourceException

@@ -18,7 +18,6 @@ import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
-import io.r2dbc.spi.Option;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
@@ -65,7 +64,6 @@ import reactor.core.scheduler.Schedulers;
 public final class R2dbcLockBackend implements LockBackend {
 
     private static final Duration IDLE = Duration.ofMinutes(5);
-    private static final Option<Object> PREPARES = Option.valueOf("useServerPrepStmts");
 
     private final Database database;
     private final SignalSink pushes;
@@ -95,7 +93,8 @@ public final class R2dbcLockBackend implements LockBackend {
     /**
      * A backend with a connection pool of its own, closed with it.
      *
-     * <p>MariaDB's statements are prepared, unless the URL has {@code useServerPrepStmts=false}.
+     * <p>MariaDB's statements are not prepared. Leave {@code useServerPrepStmts} off: the driver mixes up statements after one that
+     * could not be prepared.
      *
      * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
      * @return a backend that has not connected yet
@@ -125,16 +124,8 @@ public final class R2dbcLockBackend implements LockBackend {
         return connect(opening(address), options);
     }
 
-    /**
-     * Connections to an address. MariaDB's driver prepares statements only if told to, and MariaDB takes longer to read one of
-     * ours than to carry it out.
-     */
     static ConnectionFactory opening(ConnectionFactoryOptions address) {
-        boolean isMariaDb = "mariadb".equals(address.getValue(ConnectionFactoryOptions.DRIVER));
-        ConnectionFactoryOptions told = isMariaDb && !address.hasOption(PREPARES)
-                ? address.mutate().option(PREPARES, true).build()
-                : address;
-        return DriverThreads.call(() -> ConnectionFactories.get(told));
+        return DriverThreads.call(() -> ConnectionFactories.get(address));
     }
 
     /**

@@ -2,7 +2,6 @@ package io.github.reactivelock.r2dbc;
 
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
-import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
 import io.r2dbc.spi.Row;
 import io.r2dbc.spi.Statement;
@@ -90,7 +89,8 @@ record Session(Connection connection, Sql sql) {
         return values.get(0) instanceof Long
                 ? values.toArray(Long[]::new)
                 : values.stream()
-                        .map(value -> value instanceof byte[] key ? HexFormat.of().formatHex(key) : value)
+                        .map(value ->
+                                value instanceof byte[] key ? HexFormat.of().formatHex(key) : value)
                         .toArray(String[]::new);
     }
 
@@ -115,7 +115,9 @@ record Session(Connection connection, Sql sql) {
      * committed, also where PostgreSQL's default is another isolation.
      */
     <T> Mono<T> alone(Mono<T> work) {
-        return Mono.defer(() -> connection.isAutoCommit() && isReadCommitted() ? work : limited(work));
+        return Mono.defer(() -> !connection.isAutoCommit() || !isReadCommitted()
+                ? limited(work)
+                : sql.isMySql() ? bounded(work) : work);
     }
 
     private boolean isReadCommitted() {
@@ -147,17 +149,13 @@ record Session(Connection connection, Sql sql) {
      * for a command. PostgreSQL is told so by the first of these statements.
      */
     <T> Mono<T> bounded(Mono<T> transaction) {
-        if (!sql.knows("bound")) {
+        if (sql.dialect != Dialect.MARIADB) {
             return transaction;
         }
         return change("bound")
-                .thenReturn(true)
-                .onErrorResume(R2dbcException.class, unknownVariable -> Mono.just(false))
-                .flatMap(isBound -> isBound
-                        ? transaction
-                                .flatMap(value -> change("unbound").thenReturn(value))
-                                .onErrorResume(error ->
-                                        change("unbound").onErrorComplete().then(Mono.error(error)))
-                        : transaction);
+                .then(transaction.singleOptional())
+                .flatMap(value -> change("unbound").thenReturn(value))
+                .onErrorResume(error -> change("unbound").onErrorComplete().then(Mono.error(error)))
+                .flatMap(Mono::justOrEmpty);
     }
 }

@@ -186,8 +186,7 @@ final class Sharing {
 
     private Mono<Void> entered(Turn turn, String asking) {
         LockRow row = turn.after().row();
-        List<String> ids =
-                turn.served().stream().map(Successor::claimId).toList();
+        List<String> ids = turn.served().stream().map(Successor::claimId).toList();
         turn.served().stream()
                 .filter(next -> pushes.isFor(next.client()) && !next.claimId().equals(asking))
                 .forEach(next -> transfer.tellOurs(next.claimId(), turn.base() + next.place()));
@@ -197,8 +196,7 @@ final class Sharing {
                         .then()
                 : Mono.empty();
         Mono<Void> recorded = row.isWatched()
-                ? session.change("record_served", row.now(), ids)
-                        .then(transfer.announce())
+                ? session.change("record_served", row.now(), ids).then(transfer.announce())
                 : Mono.empty();
         return session.change("share_served", turn.base(), row.now(), ids)
                 .then(session.change("leave_all", ids))

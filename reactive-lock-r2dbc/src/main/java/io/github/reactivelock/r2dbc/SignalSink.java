@@ -48,6 +48,13 @@ final class SignalSink {
         return notices != null && notices.arrive();
     }
 
+    /** A claim found a grant of which it should have been told. */
+    void doubt() {
+        if (notices != null && notices.arrive()) {
+            notices.doubt();
+        }
+    }
+
     /** What to do when other clients' news do not come by themselves any more. */
     void whenInterrupted(Runnable action) {
         interrupted = action;

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.r2dbc.spi.Connection;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +9,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -40,11 +42,22 @@ final class Sql {
     private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
     private static final Pattern TABLES = Pattern.compile("(INDEX IF NOT EXISTS )?reactive_lock");
 
+    /**
+     * What a statement of MariaDB begins with, so that it ends at the server before its client gives it up, also where it waits
+     * for a table (a backup, ALTER TABLE): sessions that wait would pile up. MySQL does not read it.
+     */
+    private static final String PATIENT =
+            "/*M! SET STATEMENT lock_wait_timeout = ${patience}, innodb_lock_wait_timeout ="
+                    + " ${patience}, max_statement_time = ${longest} FOR */ ";
+    /** Statements in transactions of the application, which have a patience of their own, and what sets that. */
+    private static final Pattern IMPATIENT = Pattern.compile("fence.*|row_(take|hold|seen)|bound|unbound");
+
     final Dialect dialect;
     final String prefix;
     private final Duration patience;
     private final Map<String, String> statements = new HashMap<>();
     private volatile boolean compounds = true;
+    private volatile boolean learned;
     private volatile boolean compoundsWork;
 
     Sql(Dialect dialect, String prefix) {
@@ -58,7 +71,10 @@ final class Sql {
         this.patience = commandTimeout.multipliedBy(4).dividedBy(5);
         for (String section : resource("statements.sql").split("(?m)^" + MARK, -1)) {
             String[] name = section.lines().findFirst().orElse("").split(" ", -1);
-            String text = complete(withoutComments(section.substring(section.indexOf('\n') + 1)));
+            String plain = withoutComments(section.substring(section.indexOf('\n') + 1));
+            boolean isPatient =
+                    dialect == Dialect.MARIADB && !IMPATIENT.matcher(name[0]).matches();
+            String text = complete(isPatient ? PATIENT + plain : plain);
             String statement = isListed(text) ? text : dialect.numbered(text);
             if (name.length > 1 && name[1].equals(dialect.id())) {
                 statements.put(name[0], statement); // wherever the one for all stands
@@ -90,6 +106,23 @@ final class Sql {
         compounds = false;
     }
 
+    /** Learns from what a connection says whether this is MySQL: a refused statement may cost its connection. */
+    void learn(Connection connection) {
+        if (dialect == Dialect.MARIADB && !learned) {
+            compounds = connection
+                    .getMetadata()
+                    .getDatabaseVersion()
+                    .toLowerCase(Locale.ROOT)
+                    .contains("mariadb");
+            learned = true;
+        }
+    }
+
+    /** Whether no statement says by itself how long it waits and takes. */
+    boolean isMySql() {
+        return dialect == Dialect.MARIADB && !compounds;
+    }
+
     String text(String name) {
         return template(name);
     }
@@ -99,7 +132,7 @@ final class Sql {
         return LIST.matcher(text).find();
     }
 
-    /** A statement with lists of a length. MariaDB's driver prepares none that begins so: they are many. */
+    /** A statement with lists of a length. Where MariaDB's driver is told to prepare, it prepares none that begins so: they are many. */
     String text(String name, int length) {
         String template = template(name);
         if (!isListed(template)) {
@@ -149,6 +182,7 @@ final class Sql {
                         "\\$\\{bytes:([a-z_.]+)}",
                         dialect == Dialect.POSTGRESQL ? "encode($1, 'hex') AS " + Keys.TEXT : "$1")
                 .replace("${patience}", Long.toString(dialect.patience(patience)))
+                .replace("${longest}", String.format(Locale.ROOT, "%.3f", patience.toMillis() * 9 / 8 / 1_000.0))
                 .replace("${idle}", Long.toString(patience.toMillis()))
                 .strip();
     }

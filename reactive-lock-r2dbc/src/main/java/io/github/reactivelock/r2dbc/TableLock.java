@@ -49,6 +49,9 @@ final class TableLock {
                     : shared(session, claim);
         }));
         Mono<ClaimResult> noted = answer.doOnNext(result -> {
+            if (result instanceof ClaimResult.Granted && waits.contains(claim)) {
+                pushes.doubt();
+            }
             waits.answered(claim, result);
             quick.note(claim, result);
         });

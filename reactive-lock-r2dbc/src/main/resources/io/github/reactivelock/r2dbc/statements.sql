@@ -3,6 +3,8 @@
 -- PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters: of keys, of ids of claims, of the lease of each id. In
 -- PostgreSQL a list is an array, so that there is one text for each statement: a session keeps what it has prepared.
 --
+-- In MariaDB each statement begins with how long it may wait and take (Sql.PATIENT), but for those with a patience of their own.
+--
 -- The clock is read when the row is locked: PostgreSQL's where it stands, MariaDB's at the start of a statement, H2's when
 -- a transaction first asks for it.
 
@@ -59,15 +61,12 @@ BEGIN NOT ATOMIC
     DECLARE row_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE now_is, row_token, row_end, row_waiting, row_places, row_watched BIGINT;
     DECLARE answered BIGINT DEFAULT 0;
-    DECLARE patience_before BIGINT DEFAULT @@SESSION.innodb_lock_wait_timeout;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
         ROLLBACK;
-        SET SESSION innodb_lock_wait_timeout = patience_before;
         RESIGNAL;
     END;
     SET asked_lease = ?, asked_waits = ?;
-    SET SESSION innodb_lock_wait_timeout = ${patience};
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION;
     SET now_is = ${now};
@@ -105,7 +104,6 @@ BEGIN NOT ATOMIC
         END IF;
     END IF;
     COMMIT;
-    SET SESSION innodb_lock_wait_timeout = patience_before;
     IF answered = 1 THEN
         SELECT row_claim AS claim_id, row_token AS token, row_end - now_is AS remaining;
     END IF;
@@ -151,14 +149,11 @@ BEGIN NOT ATOMIC
     DECLARE next_owner VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE now_is, row_token, row_end, row_watched, next_lease, next_units, others BIGINT;
     DECLARE answered BIGINT DEFAULT 0;
-    DECLARE patience_before BIGINT DEFAULT @@SESSION.innodb_lock_wait_timeout;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
         ROLLBACK;
-        SET SESSION innodb_lock_wait_timeout = patience_before;
         RESIGNAL;
     END;
-    SET SESSION innodb_lock_wait_timeout = ${patience};
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION;
     SELECT claim_id, token, lease_end, watched_until INTO row_claim, row_token, row_end, row_watched
@@ -187,7 +182,6 @@ BEGIN NOT ATOMIC
         END IF;
     END WHILE;
     COMMIT;
-    SET SESSION innodb_lock_wait_timeout = patience_before;
     IF answered = 1 THEN
         SELECT next_claim AS claim_id, next_client AS client, row_token AS token;
     END IF;
@@ -205,7 +199,6 @@ SELECT l.claim_id, l.token, l.lease_end - ${now} AS remaining
 FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
 
 -- name: keep mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
 
 -- name: take postgresql
@@ -227,7 +220,6 @@ WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 1000000) <= 
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
 
 -- name: retake mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
 WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 1000000) <= ?
     AND greatest(lease_end, watched_until + 1, ?) <= ${now}
@@ -251,7 +243,6 @@ SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, r
 -- name: take mariadb
 -- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew. MySQL
 -- returns nothing and waits for a locked row as long as it is set up to. One column, because the driver reads a description of each.
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
 ON DUPLICATE KEY UPDATE
@@ -361,7 +352,6 @@ WHERE lock_key = ? AND claim_id = ? AND ${now} BETWEEN watched_until + 1 AND lea
     AND set_config('lock_timeout', '${patience}', true) || set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 -- name: release mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
 WHERE lock_key = ? AND claim_id = ? AND lease_end > ${now} AND waiting = 0 AND watched_until < ${now}
 
@@ -376,7 +366,6 @@ WHERE lock_key = ? AND claim_id IN (?, ?) AND lease_end > ${now}
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
 
 -- name: outlast mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${lock} SET claim_id = ?, lease_end = ${now} + ?
 WHERE lock_key = ? AND claim_id IN (?, ?) AND lease_end > ${now}
 
@@ -426,7 +415,6 @@ DELETE FROM ${waiter} WHERE claim_id = ?
 DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
 
 -- name: leave_quietly mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 DELETE FROM ${waiter} WHERE claim_id = ? AND blocks = 0
 
 -- name: leave_dead
@@ -593,12 +581,15 @@ UPDATE ${lock} SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND cla
 UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND claim_id ${ids}
 
 -- name: bound mariadb
--- MySQL ends no transaction whose client stopped.
-SET @reactive_lock_patience = @@SESSION.innodb_lock_wait_timeout, @reactive_lock_idle = @@SESSION.idle_transaction_timeout,
-    SESSION innodb_lock_wait_timeout = ${patience}, SESSION idle_transaction_timeout = ${patience}
+-- MySQL ends no transaction whose client stopped, and no statement that changes something.
+SET @reactive_lock_rows = @@SESSION.innodb_lock_wait_timeout, @reactive_lock_tables = @@SESSION.lock_wait_timeout,
+    /*M! @reactive_lock_idle = @@SESSION.idle_transaction_timeout, @reactive_lock_longest = @@SESSION.max_statement_time,
+    SESSION idle_transaction_timeout = ${patience}, SESSION max_statement_time = ${longest}, */
+    SESSION innodb_lock_wait_timeout = ${patience}, SESSION lock_wait_timeout = ${patience}
 
 -- name: unbound mariadb
-SET SESSION innodb_lock_wait_timeout = @reactive_lock_patience, SESSION idle_transaction_timeout = @reactive_lock_idle
+SET /*M! SESSION idle_transaction_timeout = @reactive_lock_idle, SESSION max_statement_time = @reactive_lock_longest, */
+    SESSION innodb_lock_wait_timeout = @reactive_lock_rows, SESSION lock_wait_timeout = @reactive_lock_tables
 
 -- name: owners
 SELECT ${bytes:lock_key}, claim_id, token FROM ${lock} WHERE lock_key ${keys} AND claim_id IS NOT NULL AND lease_end > ${now}
@@ -616,7 +607,6 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
 
 -- name: watch_on mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
 
 -- name: watch_told
@@ -626,14 +616,35 @@ FROM ${lock} l WHERE lock_key = ?
 -- name: events
 SELECT number, owner, token, units FROM ${event} WHERE lock_key = ? AND number > ? ORDER BY number
 
--- name: clean_waiters
-DELETE FROM ${waiter} WHERE alive_until < ${now} - ?
+-- name: clean_waiters postgresql
+DELETE FROM ${waiter} WHERE alive_until < ${now} - ? AND claim_id IN (
+    SELECT claim_id FROM ${waiter} WHERE alive_until < ${now} - ? LIMIT 1000)
 
--- name: clean_shares
-DELETE FROM ${share} WHERE lease_end < ${now} - ?
+-- name: clean_waiters mariadb
+DELETE FROM ${waiter} WHERE alive_until < ${now} - ? LIMIT 1000
 
--- name: clean_events
-DELETE FROM ${event} WHERE happened_at < ${now} - ?
+-- name: clean_waiters h2
+DELETE FROM ${waiter} WHERE alive_until < ${now} - ? FETCH FIRST 1000 ROWS ONLY
+
+-- name: clean_shares postgresql
+DELETE FROM ${share} WHERE lease_end < ${now} - ? AND claim_id IN (
+    SELECT claim_id FROM ${share} WHERE lease_end < ${now} - ? LIMIT 1000)
+
+-- name: clean_shares mariadb
+DELETE FROM ${share} WHERE lease_end < ${now} - ? LIMIT 1000
+
+-- name: clean_shares h2
+DELETE FROM ${share} WHERE lease_end < ${now} - ? FETCH FIRST 1000 ROWS ONLY
+
+-- name: clean_events postgresql
+DELETE FROM ${event} WHERE happened_at < ${now} - ? AND (lock_key, number) IN (
+    SELECT lock_key, number FROM ${event} WHERE happened_at < ${now} - ? LIMIT 1000)
+
+-- name: clean_events mariadb
+DELETE FROM ${event} WHERE happened_at < ${now} - ? LIMIT 1000
+
+-- name: clean_events h2
+DELETE FROM ${event} WHERE happened_at < ${now} - ? FETCH FIRST 1000 ROWS ONLY
 
 -- name: outdated
 SELECT ${bytes:lock_key} FROM ${lock} WHERE lock_key > ? AND lease_end < ${now} - ? AND watched_until < ${now}
@@ -717,7 +728,6 @@ WHERE o.expires <= ${now}
 
 -- name: once_begin mariadb
 -- Assigned from left to right: what decides is changed last.
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 INSERT INTO ${once} (once_key, run_id, expires, outcome) VALUES (?, ?, ${now} + ?, NULL)
 ON DUPLICATE KEY UPDATE
     run_id = IF(expires <= ${now}, VALUES(run_id), run_id),
@@ -739,28 +749,24 @@ SELECT run_id, outcome FROM ${once} WHERE once_key = ?
 UPDATE ${once} SET expires = greatest(expires, ${now} + ?) WHERE once_key = ? AND run_id = ?
 
 -- name: once_renew mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${once} SET expires = greatest(expires, ${now} + ?) WHERE once_key = ? AND run_id = ?
 
 -- name: once_done
 UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_done mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${once} SET expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_outcome
 UPDATE ${once} SET outcome = ?, expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_outcome mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 UPDATE ${once} SET outcome = ?, expires = ${now} + ? WHERE once_key = ? AND run_id = ?
 
 -- name: once_undo
 DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 
 -- name: once_undo mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${patience} FOR */
 DELETE FROM ${once} WHERE once_key = ? AND run_id = ?
 
 -- name: once_outdated

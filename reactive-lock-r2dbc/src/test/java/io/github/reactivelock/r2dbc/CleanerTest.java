@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** However many keys were used once, more than the cleaner looks at in one go, nothing is left of them. */
 class CleanerTest {
@@ -42,5 +43,65 @@ class CleanerTest {
     @Test
     void h2IsCleanedWhole() {
         assertLeavesNothing(Databases.h2(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
+    }
+
+    private static void assertEventsGoInPages(Databases database, String key, String numbers) {
+        try (database) {
+            database.createTables();
+            Tapped tapped = Tapped.of(database.factory());
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications());
+            database.execute("INSERT INTO reactive_lock_event (lock_key, number, owner, happened_at, token, units)"
+                    + " SELECT " + key + ", 1, 'me', 1, 1, 1 FROM " + numbers);
+
+            backend.clean(Duration.ofHours(1)).block(Databases.LIMIT);
+
+            assertThat(database.select("SELECT count(*) FROM reactive_lock_event"))
+                    .isZero();
+            assertThat(tapped.statements())
+                    .filteredOn(text -> text.contains("DELETE FROM reactive_lock_event"))
+                    .hasSize(3);
+            backend.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void manyOldEventsAreRemovedInPagesOnPostgres() {
+        assertEventsGoInPages(
+                Databases.postgres(), "convert_to('dead ' || number, 'UTF8')", "generate_series(1, 2500) number");
+    }
+
+    /** Clients in safe mode may delete by a key or a page only. */
+    @Test
+    void manyOldEventsAreRemovedInPagesOnMariaDbInSafeMode() {
+        assertEventsGoInPages(
+                Databases.mariaDb("mariadb", "--init-connect=SET sql_safe_updates=1"),
+                "concat('dead ', seq)",
+                "seq_1_to_2500");
+    }
+
+    @Test
+    void manyOldEventsAreRemovedInPagesOnH2() {
+        assertEventsGoInPages(Databases.h2(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
+    }
+
+    @Test
+    void aTableThatCannotBeCleanedKeepsNoneOfTheOthers() {
+        try (Databases database = Databases.postgres()) {
+            database.createTables();
+            R2dbcLockBackend backend = database.backend();
+            database.execute(
+                    "INSERT INTO reactive_lock (lock_key, token, lease_end, waiting, places, watched_until)"
+                            + " SELECT convert_to('dead ' || number, 'UTF8'), 1, 1, 0, 0, 0 FROM generate_series(1, 10) number");
+            database.execute("ALTER TABLE reactive_lock_event RENAME TO elsewhere");
+
+            assertThat(backend.clean(Duration.ofHours(1))
+                            .then(Mono.just(new Throwable("no error")))
+                            .onErrorResume(Mono::just)
+                            .block(Databases.LIMIT))
+                    .hasMessageContaining("no tables");
+
+            assertThat(database.select("SELECT count(*) FROM reactive_lock")).isZero();
+            backend.close().block(Databases.LIMIT);
+        }
     }
 }

@@ -108,13 +108,13 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         String name = real.getMetadata().getName().toLowerCase(Locale.ROOT);
         String set = name.contains("maria") || name.contains("mysql")
                 ? "SET time_zone = '" + zone + "'"
-                : "SET TIME ZONE " + (name.contains("postgres") ? "INTERVAL '" + zone + "' HOUR TO MINUTE" : "'" + zone + "'");
+                : "SET TIME ZONE "
+                        + (name.contains("postgres") ? "INTERVAL '" + zone + "' HOUR TO MINUTE" : "'" + zone + "'");
         return new ConnectionFactory() {
             @Override
             public Publisher<? extends Connection> create() {
                 return Mono.from(real.create())
-                        .flatMap(opened -> Flux.from(
-                                        opened.createStatement(set).execute())
+                        .flatMap(opened -> Flux.from(opened.createStatement(set).execute())
                                 .concatMap(Result::getRowsUpdated)
                                 .then(Mono.just(opened)));
             }

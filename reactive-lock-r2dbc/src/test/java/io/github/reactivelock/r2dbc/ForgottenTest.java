@@ -108,7 +108,8 @@ class ForgottenTest {
     @Test
     void aWaiterWhoseNotificationsAreForgottenIsServed() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
-            R2dbcLockBackend far = R2dbcLockBackend.connect(postgres.through(proxy).factory(), OPTIONS);
+            R2dbcLockBackend far =
+                    R2dbcLockBackend.connect(postgres.through(proxy).factory(), OPTIONS);
             R2dbcLockBackend near = postgres.backend();
             Queue<Signal> told = new ConcurrentLinkedQueue<>();
             var listening = far.signals().subscribe(told::add, error -> {});

@@ -124,7 +124,9 @@ class LookingTest extends EachDatabase {
                     .orElse(null);
             if (shares != null) {
                 assertThat(shares.first()).hasSize(Math.toIntExact(shares.holders()));
-                assertThat(shares.first().stream().mapToInt(LockInfo.Holder::units).sum())
+                assertThat(shares.first().stream()
+                                .mapToInt(LockInfo.Holder::units)
+                                .sum())
                         .isEqualTo(shares.units());
             }
         }

@@ -86,12 +86,12 @@ class OpeningTest {
     }
 
     @Test
-    void aUrlOfMariaDbHasStatementsPreparedUnlessItSaysNo() {
+    void aUrlOfMariaDbHasNothingPreparedUnlessItSaysSo() {
         try (Databases mariaDb = Databases.mariaDb("mariadb")) {
             mariaDb.createTables();
 
-            assertThat(prepared(mariaDb, "?useServerPrepStmts=false")).isZero();
-            assertThat(prepared(mariaDb, "")).isPositive();
+            assertThat(prepared(mariaDb, "")).isZero();
+            assertThat(prepared(mariaDb, "?useServerPrepStmts=true")).isPositive();
         }
     }
 

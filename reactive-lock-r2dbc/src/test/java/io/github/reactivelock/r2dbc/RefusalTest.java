@@ -133,11 +133,13 @@ class RefusalTest {
     @Test
     void whatARefusalWasIsToldWhenItLastsLongerThanACommand() {
         AtomicInteger times = new AtomicInteger(Integer.MAX_VALUE);
-        Mono<Connection> refused = Mono.error(
-                () -> new io.r2dbc.spi.R2dbcNonTransientResourceException("sorry, too many clients already", "53300", 0));
+        Mono<Connection> refused = Mono.error(() ->
+                new io.r2dbc.spi.R2dbcNonTransientResourceException("sorry, too many clients already", "53300", 0));
         R2dbcLockBackend backend = R2dbcLockBackend.using(
                 refusing(postgres.factory(), times, refused),
-                R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(500)).withoutNotifications());
+                R2dbcBackendOptions.defaults()
+                        .withCommandTimeout(Duration.ofMillis(500))
+                        .withoutNotifications());
 
         assertThat(failure(backend.claim(Databases.claim("refused for long"))))
                 .hasMessageContaining("sorry, too many clients already")
@@ -212,14 +214,17 @@ class RefusalTest {
         R2dbcLockBackend backend = database.backend();
         String bad = "bad" + UUID.randomUUID();
         List<Claim> held = Stream.concat(
-                        IntStream.range(0, 20).mapToObj(i -> claim((i == 7 ? bad : "whole " + i) + isMariaDb, Share.WHOLE)),
+                        IntStream.range(0, 20)
+                                .mapToObj(i -> claim((i == 7 ? bad : "whole " + i) + isMariaDb, Share.WHOLE)),
                         IntStream.range(0, 6)
-                                .mapToObj(i -> claim((i == 2 ? bad : "share " + i) + "s" + isMariaDb, Share.permits(1, 3))))
+                                .mapToObj(i ->
+                                        claim((i == 2 ? bad : "share " + i) + "s" + isMariaDb, Share.permits(1, 3))))
                 .toList();
         get(Flux.fromIterable(held).concatMap(backend::claim).then());
         if (isMariaDb) {
-            database.execute("CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW"
-                    + " IF OLD.lock_key LIKE '" + bad + "%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF");
+            database.execute(
+                    "CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW" + " IF OLD.lock_key LIKE '"
+                            + bad + "%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF");
         } else {
             database.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
                     + " $$ BEGIN IF position('" + bad + "' in convert_from(OLD.lock_key, 'UTF8')) > 0"

@@ -55,8 +55,7 @@ record Tapped(
         return proxy(made, Statement.class, (method, args) -> {
             if (method.getName().equals("execute")) {
                 statements.add(text);
-                return refusal.apply(text)
-                        .thenMany(Flux.defer(() -> (Publisher<?>) made.execute()));
+                return refusal.apply(text).thenMany(Flux.defer(() -> (Publisher<?>) made.execute()));
             }
             Object answer = call(made, method, args);
             return answer == made ? null : answer;

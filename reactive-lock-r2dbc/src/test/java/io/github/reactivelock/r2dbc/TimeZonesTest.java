@@ -140,21 +140,21 @@ class TimeZonesTest {
         ConnectionFactory factory = database.factory();
         Dialect dialect = Dialect.of(factory);
         String zone = dialect == Dialect.MARIADB ? "SET time_zone = '-05:00'" : "SET TIME ZONE 'America/New_York'";
-        String moment =
-                switch (dialect) {
-                    case POSTGRESQL -> dialect.now.replace("clock_timestamp()", "timestamptz '" + then + "'");
-                    case MARIADB -> dialect.now;
-                    case H2 ->
-                        dialect.now.replace(
-                                "CURRENT_TIMESTAMP(6)",
-                                "CAST(TIMESTAMP WITH TIME ZONE '"
-                                        + then.format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ssxxx"))
-                                        + "' AT TIME ZONE 'America/New_York' AS TIMESTAMP(6) WITH TIME ZONE)");
-                };
+        String moment = switch (dialect) {
+            case POSTGRESQL -> dialect.now.replace("clock_timestamp()", "timestamptz '" + then + "'");
+            case MARIADB -> dialect.now;
+            case H2 ->
+                dialect.now.replace(
+                        "CURRENT_TIMESTAMP(6)",
+                        "CAST(TIMESTAMP WITH TIME ZONE '"
+                                + then.format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ssxxx"))
+                                + "' AT TIME ZONE 'America/New_York' AS TIMESTAMP(6) WITH TIME ZONE)");
+        };
         String set = dialect == Dialect.MARIADB ? "SET timestamp = " + then.toEpochSecond() : "SELECT 1";
         return get(Mono.usingWhen(
                 factory.create(),
-                session -> run(session, zone).then(run(session, set)).then(Databases.number(session, "SELECT " + moment)),
+                session ->
+                        run(session, zone).then(run(session, set)).then(Databases.number(session, "SELECT " + moment)),
                 Connection::close));
     }
 

@@ -43,7 +43,8 @@ CREATE TABLE IF NOT EXISTS reactive_lock_event (
     happened_at   BIGINT NOT NULL,
     token         BIGINT NOT NULL,
     units         BIGINT NOT NULL,
-    PRIMARY KEY (lock_key, number)
+    PRIMARY KEY (lock_key, number),
+    INDEX (happened_at)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS reactive_lock_fence (
     resource      VARBINARY(512) PRIMARY KEY,

@@ -59,5 +59,6 @@ CREATE TABLE IF NOT EXISTS reactive_lock_once (
     expires       BIGINT NOT NULL,
     outcome       TEXT
 );
+CREATE INDEX IF NOT EXISTS reactive_lock_event_happened_at ON reactive_lock_event (happened_at);
 CREATE INDEX IF NOT EXISTS reactive_lock_row_locked_at ON reactive_lock_row (locked_at);
 CREATE INDEX IF NOT EXISTS reactive_lock_once_expires ON reactive_lock_once (expires);

@@ -1,0 +1,91 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.ClaimResult;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lock on a whole table or server, as a backup or a change of the table takes it, for longer than any command. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class LockedTableTest {
+
+    private static final String POSTGRES_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    private static final String MARIADB_WAITING = "SELECT count(*) FROM information_schema.processlist"
+            + " WHERE command <> 'Sleep' AND state LIKE 'Waiting for%lock%'";
+
+    private Databases postgres;
+    private Databases mariaDb;
+
+    @BeforeAll
+    void start() {
+        postgres = Databases.postgres();
+        mariaDb = Databases.mariaDb("mariadb");
+        Stream.of(postgres, mariaDb).forEach(Databases::createTables);
+    }
+
+    @AfterAll
+    void stop() {
+        Stream.of(postgres, mariaDb).forEach(Databases::close);
+    }
+
+    Stream<Arguments> locked() {
+        return Stream.of(
+                Arguments.of(postgres, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE", POSTGRES_WAITING),
+                Arguments.of(mariaDb, "LOCK TABLE reactive_lock WRITE", MARIADB_WAITING),
+                Arguments.of(mariaDb.byMySqlDriver(), "LOCK TABLE reactive_lock WRITE", MARIADB_WAITING),
+                Arguments.of(mariaDb, "FLUSH TABLES WITH READ LOCK", MARIADB_WAITING));
+    }
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("locked")
+    void noStatementWaitsAtTheServerForLongerThanItsClient(Databases database, String lock, String waiting) {
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                database.factory(),
+                R2dbcBackendOptions.defaults()
+                        .withCommandTimeout(Duration.ofMillis(1_200))
+                        .withConnections(4)
+                        .withoutNotifications());
+        assertThat(get(backend.claim(Databases.claim("before " + UUID.randomUUID()))))
+                .isInstanceOf(ClaimResult.Granted.class);
+        Connection locking = get(Mono.from(database.factory().create()));
+        get(Mono.from(locking.beginTransaction()).thenReturn(true));
+        long unused = Databases.number(locking, lock).block(Databases.LIMIT);
+
+        for (int round = 0; round < 3; round++) {
+            long answered = Flux.range(0, 8)
+                    .flatMap(i -> backend.claim(Databases.claim("locked " + UUID.randomUUID()))
+                            .map(answer -> 1L)
+                            .onErrorReturn(0L)
+                            .concatWith(
+                                    backend.inspect("looked at").map(seen -> 0L).onErrorReturn(0L)))
+                    .reduce(0L, Long::sum)
+                    .block(Databases.LIMIT);
+            assertThat(answered).isZero();
+        }
+
+        Databases.until("none waits any more, though the lock is held", () -> database.select(waiting) == 0);
+        get(Mono.from(locking.close()).thenReturn(true));
+        Databases.until(
+                "locks work again",
+                () -> backend.claim(Databases.claim("after " + UUID.randomUUID()))
+                        .map(ClaimResult.Granted.class::isInstance)
+                        .onErrorReturn(false)
+                        .block(Databases.LIMIT));
+        get(backend.close());
+    }
+}

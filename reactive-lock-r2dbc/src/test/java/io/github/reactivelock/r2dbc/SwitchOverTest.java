@@ -1,0 +1,116 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/** A proxy that leads new connections to another PostgreSQL and leaves open ones where they are. */
+class SwitchOverTest {
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    private static ConnectionFactory leadingTo(AtomicReference<ConnectionFactory> target) {
+        ConnectionFactoryMetadata metadata = target.get().getMetadata();
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.defer(() -> Mono.from(target.get().create()));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return metadata;
+            }
+        };
+    }
+
+    private static boolean isTold(Queue<Signal> told, Claim claim) {
+        return told.stream()
+                .anyMatch(signal ->
+                        signal instanceof Signal.Grant grant && grant.claimId().equals(claim.id()));
+    }
+
+    @Test
+    void aWaiterIsToldThoughItsConnectionForNotificationsStayedAtTheOldServer() {
+        try (Databases old = Databases.postgres();
+                Databases next = Databases.postgres()) {
+            old.createTables();
+            next.createTables();
+            ConnectionFactory newFactory = next.factory();
+            AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
+            R2dbcLockBackend far = R2dbcLockBackend.using(leadingTo(target), Databases.PATIENT);
+            Queue<Signal> told = new ConcurrentLinkedQueue<>();
+            var listening = far.signals().subscribe(told::add, error -> {});
+            Databases.until("pushes arrive", () -> told.contains(new Signal.Reconnected()));
+
+            told.clear();
+            target.set(newFactory);
+            R2dbcLockBackend near = next.backend();
+            Claim holder = Databases.claim("switched");
+            Claim waiter = Databases.claim("switched");
+            assertThat(get(near.claim(holder))).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(get(near.release(holder))).isTrue();
+
+            Databases.until("it is told, though it does not ask", () -> isTold(told, waiter));
+            Databases.until("pushes arrive from the new server", () -> told.contains(new Signal.Reconnected()));
+            assertThat(get(far.release(waiter))).isTrue();
+            listening.dispose();
+            get(far.close().then(near.close()));
+        }
+    }
+
+    /** Within seconds: the connection is tried when the grant is found, and not at the next of its regular times. */
+    @Test
+    void aGrantThatIsFoundByAskingHasTheConnectionTried() {
+        try (Databases old = Databases.postgres();
+                Databases next = Databases.postgres()) {
+            old.createTables();
+            next.createTables();
+            ConnectionFactory newFactory = next.factory();
+            AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
+            Tapped tapped = Tapped.of(leadingTo(target));
+            R2dbcLockBackend far = R2dbcLockBackend.using(tapped, Databases.PATIENT);
+            Queue<Signal> told = new ConcurrentLinkedQueue<>();
+            var listening = far.signals().subscribe(told::add, error -> {});
+            Databases.until("pushes arrive", () -> told.contains(new Signal.Reconnected()));
+            told.clear();
+            target.set(newFactory);
+            R2dbcLockBackend near = next.backend();
+            Claim holder = Databases.claim("found");
+            Claim waiter = Databases.claim("found");
+            assertThat(get(near.claim(holder))).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(get(near.release(holder))).isTrue();
+            long before = tapped.statements().stream()
+                    .filter(text -> text.contains("pg_notify($1"))
+                    .count();
+
+            assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Granted.class);
+
+            Databases.until(
+                    "it is tried",
+                    () -> tapped.statements().stream()
+                                    .filter(text -> text.contains("pg_notify($1"))
+                                    .count()
+                            > before);
+            Databases.until("pushes arrive from the new server", () -> told.contains(new Signal.Reconnected()));
+            assertThat(get(far.release(waiter))).isTrue();
+            listening.dispose();
+            get(far.close().then(near.close()));
+        }
+    }
+}
