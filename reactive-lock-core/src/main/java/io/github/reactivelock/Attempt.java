@@ -77,6 +77,17 @@ final class Attempt implements Phase, Gate.Question {
         return queued;
     }
 
+    /** That the lock is taken is what a store says which queues the claim. */
+    @Override
+    public @Nullable Throwable unanswered() {
+        if (queued) {
+            return null;
+        }
+        return services.backend.isReady()
+                ? services.timing.silence(services.timing.now() - askedAt)
+                : Opening.unconnected(services.timing.now() - askedAt);
+    }
+
     /** It is over: no answer is waited for. */
     void rest() {
         settle();

@@ -87,6 +87,20 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         post(() -> left(waiter));
     }
 
+    @Override
+    public void timedOut(Waiter waiter) {
+        post(() -> {
+            Waiter.Line now = waiter.line();
+            if (now != this && now != null) { // it went on before it was told to leave
+                now.timedOut(waiter);
+            } else {
+                Throwable unanswered = phase.unanswered();
+                left(waiter);
+                waiter.tellTimedOut(unanswered);
+            }
+        });
+    }
+
     void left(Waiter waiter) {
         if (waiting.leave(waiter) && !phase.suits(waiting.wanted())) {
             withdraw();

@@ -284,7 +284,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
                             BACKEND_WHILE_CLOSING, services.backend.close(), services.timing::silence);
                 }))
                 .onErrorResume(e -> {
-                    log.warn("the lock backend did not close cleanly", e);
+                    log.warn("the lock store {} did not close cleanly", services.backend, e);
                     return Mono.empty();
                 })
                 .doFinally(signal -> services.others.execute(this::ended))

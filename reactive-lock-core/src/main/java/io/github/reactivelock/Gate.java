@@ -189,7 +189,7 @@ final class Gate extends Mailbox {
         answeredAt = now;
         took = now - askedAt;
         if (leftInSilence.get() != 0) {
-            opening.wasOpen = true;
+            opening.open();
             leftInSilence.set(0);
         }
         if (inLine.get() > 0) {
@@ -251,7 +251,7 @@ final class Gate extends Mailbox {
 
     private void goOn() {
         if (opening.isOpen() && backend.isReady()) {
-            opening.wasOpen = true;
+            opening.open();
             letGo();
         } else if (opening.isOpen()) {
             opening.begin();

@@ -43,7 +43,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     static final int MORE = OWN + 3;
 
     private final List<String> keys;
-    private final long deadline;
+    private volatile long deadline;
     private final @Nullable ContextHolds outer;
 
     @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING
@@ -80,6 +80,13 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     static boolean isAcquiring(int state) {
         return state == WAITING || state == GRANTED || state == TAKING;
+    }
+
+    /** For all keys together. */
+    @Override
+    final long beginAnew() {
+        deadline = super.beginAnew();
+        return deadline;
     }
 
     /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
@@ -239,6 +246,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         @Override
         void tellNews(HeardRequest request) {
             request.tellLater();
+        }
+
+        @Override
+        long beginAnew() {
+            return KeysInOrder.this.beginAnew();
         }
 
         @Override

@@ -152,7 +152,8 @@ public final class LockOptions {
     }
 
     /**
-     * Limits the wait; it then ends in {@link LockTimeoutException}.
+     * Limits the wait; it then ends in {@link LockTimeoutException}, or in {@link LockUnavailableException} where the store said
+     * nothing of another that has the lock. Opening the first connection does not count.
      *
      * @param waitTimeout more than zero, at most 365 days
      * @return a changed copy
@@ -272,7 +273,7 @@ public final class LockOptions {
     private LockOptions with(Consumer<OptionValues> change) {
         OptionValues changed = new OptionValues(values);
         change.accept(changed);
-        return new LockOptions(changed);
+        return new LockOptions(changed.checkHolds());
     }
 
     @Override

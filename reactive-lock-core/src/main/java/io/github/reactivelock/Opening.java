@@ -1,6 +1,8 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import reactor.core.Disposable;
@@ -34,9 +36,34 @@ final class Opening {
     private State state = State.OPEN;
     /** There was a connection at some time. */
     volatile boolean wasOpen;
+    /** Who waits for the first. */
+    private final Set<Runnable> first = ConcurrentHashMap.newKeySet();
 
     Opening(Gate gate) {
         this.gate = gate;
+    }
+
+    /** There is a connection, perhaps the first. */
+    void open() {
+        wasOpen = true;
+        if (!first.isEmpty()) {
+            first.forEach(this::runOnce);
+        }
+    }
+
+    /** Runs a task once there was a connection, on whichever thread finds that out, unless it is taken back before. */
+    Disposable whenOpen(Runnable task) {
+        first.add(task);
+        if (wasOpen) {
+            runOnce(task);
+        }
+        return () -> first.remove(task);
+    }
+
+    private void runOnce(Runnable task) {
+        if (first.remove(task)) {
+            task.run();
+        }
     }
 
     boolean isOpen() {

@@ -48,12 +48,17 @@ final class OptionValues {
         return value;
     }
 
-    /** Refuses times that contradict each other. */
-    void check() {
+    /** Refuses a hold that would have to be over before it may be. */
+    OptionValues checkHolds() {
         if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
             throw new IllegalArgumentException("minHold of " + minHold + " is longer than maxHold of " + maxHold
                     + ", which ends every hold before that; use a shorter minHold or a longer maxHold");
         }
+        return this;
+    }
+
+    /** Refuses times that contradict each other, of which any may be said first. */
+    void check() {
         if (keeping == Claim.Keeping.ONCE && minHold.compareTo(lease) > 0) {
             throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of " + lease
                     + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");

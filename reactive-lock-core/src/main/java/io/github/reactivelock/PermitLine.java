@@ -81,6 +81,23 @@ final class PermitLine implements Waiter.Line {
         });
     }
 
+    @Override
+    public void timedOut(Waiter waiter) {
+        keyContext.post(() -> {
+            Waiter.Line now = waiter.line();
+            if (now != null && now != this) {
+                now.timedOut(waiter);
+                return;
+            }
+            Lane first = trying.peekFirst();
+            Throwable unanswered = isServed() || first == null ? null : first.phase.unanswered();
+            if (waiting.leave(waiter)) {
+                settle();
+            }
+            waiter.tellTimedOut(unanswered);
+        });
+    }
+
     /** Who began last gives up first, because it is the last in the store's queue. */
     private void settle() {
         while (trying.size() + leaving < waiting.size() && mayTry()) {

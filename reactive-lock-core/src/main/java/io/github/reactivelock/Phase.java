@@ -56,6 +56,11 @@ interface Phase {
         return false;
     }
 
+    /** Why nothing says that anybody has the lock, if nothing does. */
+    default @Nullable Throwable unanswered() {
+        return null;
+    }
+
     /** Ends what the store may know of it. */
     default void giveUp() {}
 }

@@ -10,7 +10,8 @@ import reactor.core.scheduler.Scheduler;
 /** The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a cohort. */
 final class UserCallbacks {
 
-    private static final Logger log = LoggerFactory.getLogger(UserCallbacks.class);
+    /** Under the name that an application knows. */
+    private static final Logger log = LoggerFactory.getLogger(LockClient.class);
 
     private final Scheduler work;
     private final @Nullable LockListener listener;

@@ -46,6 +46,9 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         void joined(Waiter waiter);
 
         void leave(Waiter waiter);
+
+        /** As {@link #leave}, of one whose wait is over; it hears what is known of the store, in an event of the line. */
+        void timedOut(Waiter waiter);
     }
 
     private static final Logger log = LoggerFactory.getLogger(Waiter.class);
@@ -169,13 +172,29 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         this.since = now;
         this.line = line;
         if (deadline != Timing.NEVER) {
-            Disposable armed = locks.services().timing.after(deadline - now, this::timedOut);
-            timeout = armed;
-            if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
-                armed.dispose();
-            }
+            Opening opening = locks.services().gate.opening;
+            arm(opening.wasOpen
+                    ? locks.services().timing.after(deadline - now, this::timedOut)
+                    : opening.whenOpen(this::waitAnew));
         }
         line.join(this);
+    }
+
+    private void arm(Disposable armed) {
+        timeout = armed;
+        if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
+            armed.dispose();
+        }
+    }
+
+    /** The first connection is there, whose opening does not count. */
+    private void waitAnew() {
+        arm(locks.services().timing.after(beginAnew() - locks.services().timing.now(), this::timedOut));
+    }
+
+    /** When a wait that begins now is over. */
+    long beginAnew() {
+        return locks.services().timing.deadline(options);
     }
 
     /** Goes on waiting in another line; inside the events of both. */
@@ -233,10 +252,19 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     private void timedOut() {
-        if (stopWaiting(OVER)) {
-            leaveLine();
-            tellOver(new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO)));
+        Line joined = line;
+        if (joined != null && stopWaiting(OVER)) {
+            log.trace("lock '{}': a flow has waited for long enough", key);
+            joined.timedOut(this);
         }
+    }
+
+    /** Called in an event of the line, with why the store is not known to have given the lock to anybody, if it is not. */
+    final void tellTimedOut(@Nullable Throwable unanswered) {
+        tellOver(
+                unanswered == null
+                        ? new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))
+                        : new LockUnavailableException(key, "acquired", unanswered));
     }
 
     private void tellOver(RuntimeException failure) {

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -60,7 +61,7 @@ abstract sealed class WithLock permits LockClient {
     public final <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
         return WithLockMono.calling(
-                engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()), null);
+                engine, List.of(Validation.key(key)), options, held -> made(key, work.apply(held.handle())), null);
     }
 
     /**
@@ -74,7 +75,7 @@ abstract sealed class WithLock permits LockClient {
     public final <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
         return WithLockFlux.calling(
-                engine, List.of(Validation.key(key)), options, held -> work.apply(held.handle()), null);
+                engine, List.of(Validation.key(key)), options, held -> made(key, work.apply(held.handle())), null);
     }
 
     /**
@@ -116,7 +117,7 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())), null);
+        return WithLockMono.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
     }
 
     /**
@@ -132,7 +133,7 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockFlux.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())), null);
+        return WithLockFlux.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
     }
 
     /**
@@ -181,7 +182,7 @@ abstract sealed class WithLock permits LockClient {
             String key, Function<? super LockHandle, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
-        return WithLockMono.calling(engine, keys, options, held -> work.apply(held.handle()), ifTaken);
+        return WithLockMono.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), ifTaken);
     }
 
     /**
@@ -198,7 +199,7 @@ abstract sealed class WithLock permits LockClient {
             String key, Function<? super LockHandle, ? extends Publisher<T>> work, Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
-        return WithLockFlux.calling(engine, keys, options, held -> work.apply(held.handle()), Flux.from(ifTaken));
+        return WithLockFlux.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), Flux.from(ifTaken));
     }
 
     /**
@@ -245,7 +246,7 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(engine, sorted, options, held -> work.apply(held.last(sorted.size())), ifTaken);
+        return WithLockMono.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), ifTaken);
     }
 
     /**
@@ -265,11 +266,21 @@ abstract sealed class WithLock permits LockClient {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
         return WithLockFlux.calling(
-                engine, sorted, options, held -> work.apply(held.last(sorted.size())), Flux.from(ifTaken));
+                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), Flux.from(ifTaken));
     }
 
     private static void bothThere(Object work, Object ifTaken) {
         Objects.requireNonNull(work, "work");
         Objects.requireNonNull(ifTaken, "ifTaken");
+    }
+
+    /** What a function of the user returned. */
+    private static <P> P made(Object locked, @Nullable P work) {
+        if (work == null) {
+            throw new NullPointerException("lock '" + locked
+                    + "': the function that makes the work under it returned null; return Mono.empty() or Flux.empty() if there"
+                    + " is nothing to do");
+        }
+        return work;
     }
 }

@@ -226,4 +226,31 @@ class BadInputTest {
         assertThat(changed.withoutWaitTimeout().waitTimeout()).isEmpty();
         assertThat(changed.owner()).contains("me");
     }
+
+    @Test
+    void aMinimumHoldBeyondTheLongestIsRefusedWhereItIsSaid() {
+        Duration second = Duration.ofSeconds(1);
+        LockOptions longest = LockOptions.defaults().withMaxHold(second);
+        LockOptions least = LockOptions.defaults().withMinHold(second.multipliedBy(2));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> longest.withMinHold(second.multipliedBy(2)))
+                .withMessageContaining("minHold of PT2S is longer than maxHold of PT1S");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> least.withMaxHold(second))
+                .withMessageContaining("use a shorter minHold or a longer maxHold");
+    }
+
+    @Test
+    void aFunctionThatReturnsNullIsToldWithTheKey() {
+        LockClient client = LockClient.create(InMemoryLockBackend.create().connect());
+        assertThatNullPointerException()
+                .isThrownBy(() -> client.withLock("orders:7", held -> null).block(Duration.ofMinutes(1)))
+                .withMessageContaining("lock 'orders:7'")
+                .withMessageContaining("returned null");
+        assertThatNullPointerException()
+                .isThrownBy(() -> client.tryWithLock("orders:7", held -> null, Mono.empty())
+                        .block(Duration.ofMinutes(1)))
+                .withMessageContaining("lock 'orders:7'");
+    }
 }

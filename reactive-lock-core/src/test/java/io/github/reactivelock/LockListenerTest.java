@@ -56,6 +56,7 @@ class LockListenerTest {
 
     @Test
     void aWaitThatEndsOtherwiseIsToldOfAsWhatItWas() {
+        bench.engine.services.gate.opening.open();
         subscribe(bench.with(o -> o.withWaitTimeout(Duration.ofSeconds(1))).acquire("late"));
         TestSubscriber<LockHandle> cancelled = subscribe(bench.client.acquire("cancelled"));
         TestSubscriber<Object> unworked = subscribe(bench.client.withLock("unworked", Mono.empty()));
@@ -66,6 +67,7 @@ class LockListenerTest {
 
         cancelled.cancel();
         unworked.cancel();
+        asked.get(0).answer(ScriptedBackend.queued());
         asked.get(3).answer(new ClaimResult.Busy());
         asked.get(4).fail();
         bench.time.advance(Duration.ofSeconds(1));

@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +26,11 @@ class WaitTimeoutTest {
     private final ScriptedBackend store = bench.store;
     private final LockClient patient = bench.with(o -> o.withWaitTimeout(TIMEOUT));
     private final TestSubscriber<LockHandle> flow = TestSubscriber.create();
+
+    @BeforeEach
+    void thereWasAConnection() {
+        bench.engine.services.gate.opening.open();
+    }
 
     @Test
     void aFlowThatIsNotServedInTimeLeavesTheQueue() {
@@ -60,8 +67,59 @@ class WaitTimeoutTest {
 
         bench.time.advance(TIMEOUT);
 
-        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
         assertThat(store.log).containsExactly("claim .0", "release .0");
+    }
+
+    @Test
+    void whereTheStoreSaidNothingItIsNotSaidThatAnotherHasTheLock() {
+        patient.acquire("k").subscribe(flow);
+        TestSubscriber<LockHandle> behind = subscribe(patient.acquire("k"));
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(List.of(flow, behind))
+                .allSatisfy(each -> assertThat(each.expectTerminalError())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasRootCauseMessage(
+                                "the store did not answer within 1000 ms; look whether it is up and reachable"));
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void norWhereThereIsNoConnection() {
+        store.disconnect();
+        patient.acquire("k").subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasRootCauseMessage(
+                        "there was no connection to the store for 1000 ms; look whether it is up and reachable");
+    }
+
+    @Test
+    void norBySemaphoresOfWhichNoClaimWasAnswered() {
+        new LockClient(bench.engine, patient.options().withShare(Share.permits(1, 2)))
+                .acquire("k")
+                .subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void whoWaitsBehindAFlowThatHasItsPermitsHearsThatAnotherHasThem() {
+        LockClient one = new LockClient(bench.engine, patient.options().withShare(Share.permits(1, 2)));
+        bench.hold(one, "k", 1);
+        one.acquire("k").subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
     }
 
     @Test
