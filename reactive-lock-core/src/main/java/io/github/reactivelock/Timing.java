@@ -50,6 +50,7 @@ final class Timing {
     private final Scheduler timer;
     /** None where the timer is the caller's. */
     private final @Nullable OwnScheduler ownTimer;
+
     private final Runnable onTick;
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();

@@ -70,8 +70,7 @@ final class Traced {
             return LettuceLockBackend.connect(address);
         }
         if (address.startsWith("r2dbc:")) {
-            R2dbcLockBackend backend = R2dbcLockBackend.connect(
-                    ConnectionFactories.get(address), PATIENT);
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT);
             backend.createTables().block(LIMIT);
             return backend;
         }
