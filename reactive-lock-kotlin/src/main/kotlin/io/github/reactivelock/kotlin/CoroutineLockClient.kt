@@ -36,7 +36,8 @@ public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(th
  *
  * A block that is below another one of the same key joins that hold: the holds travel in the `ReactorContext` of the
  * coroutine, into `withContext`, into coroutines that are launched there and into `mono { }`. Two coroutines launched below
- * one hold do not exclude one another.
+ * one hold do not exclude one another. They do not travel into `runBlocking { }`: the same key inside it waits for the hold
+ * around it, and so for itself, until the wait timeout if there is one.
  */
 public class CoroutineLockClient internal constructor(
     private val client: LockClient,
