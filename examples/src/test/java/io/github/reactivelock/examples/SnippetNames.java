@@ -50,6 +50,8 @@ public abstract class SnippetNames {
     protected static QuorumNode nodeA;
     protected static QuorumNode nodeB;
     protected static QuorumNode nodeC;
+    protected static QuorumNode nodeD;
+    protected static QuorumNode nodeE;
     protected static Client client;
     protected static ByteSequence orderKey;
     protected static ByteSequence paid;

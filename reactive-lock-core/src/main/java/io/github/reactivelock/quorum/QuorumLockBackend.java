@@ -39,6 +39,9 @@ import reactor.core.publisher.Mono;
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
+ *   <li><b>Try.</b> A claim that does not want to wait is told that the lock is taken where a majority names one owner with one
+ *       token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as a claim that waits, for
+ *       three times of a node at most, and then fails because it could not tell.
  *   <li><b>Renewal.</b> Goes to all nodes and holds when a majority confirmed it in this round. It does not copy a hold
  *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost, with
  *       the signal.

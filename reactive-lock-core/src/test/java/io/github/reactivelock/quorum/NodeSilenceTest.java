@@ -1,0 +1,99 @@
+package io.github.reactivelock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.QuorumNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** When a node counts as silent, and when this process was. */
+class NodeSilenceTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final List<ScriptedNode> nodes = List.of(
+            new ScriptedNode(0, new ArrayList<>()),
+            new ScriptedNode(1, new ArrayList<>()),
+            new ScriptedNode(2, new ArrayList<>()));
+    private final Claim claim = new Claim("k", "one", "a test", LEASE, Claim.Mode.QUEUE);
+    private long nanos;
+
+    /** The answers came during the pause and lie unread, and the timer is the first that gets a turn. */
+    @Test
+    void nodesAreNotSilentBecauseThisProcessGotNoTurn() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        Sinks.One<ClaimResult> unread = Sinks.one();
+        nodes.forEach(node -> node.vote = unread.asMono());
+        QuorumLockBackend quorum = QuorumLockBackend.of(
+                new Surroundings(timer, () -> nanos, Instant::now, (from, to) -> from), allNodes());
+        List<Object> answers = new ArrayList<>();
+        var asked = quorum.claim(claim).subscribe(answers::add, answers::add);
+
+        nanos += Duration.ofSeconds(3).toNanos();
+        timer.advanceTimeBy(Duration.ofMillis(600));
+        assertThat(answers).isEmpty();
+        unread.tryEmitValue(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE))
+                .orThrow();
+
+        assertThat(answers).containsExactly(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
+    }
+
+    @Test
+    void nodesAreSilentThatDoNotAnswerWhileTheClockGoesOn() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        QuorumLockBackend quorum = QuorumLockBackend.of(
+                new Surroundings(timer, () -> nanos, Instant::now, (from, to) -> from), allNodes());
+        List<Object> answers = new ArrayList<>();
+        var asked = quorum.claim(claim).subscribe(answers::add, answers::add);
+
+        for (int i = 0; i < 13; i++) {
+            nanos += Duration.ofMillis(50).toNanos();
+            timer.advanceTimeBy(Duration.ofMillis(50));
+        }
+
+        assertThat(answers).singleElement().satisfies(failure -> assertThat((Throwable) failure)
+                .hasMessageContaining("node 2: no answer within 500 ms"));
+    }
+
+    @Test
+    void aSilentNodeIsGivenUpThoughTheApplicationKeepsAllThreadsOfReactor() {
+        AtomicBoolean over = new AtomicBoolean();
+        for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
+            var kept = Schedulers.parallel().schedule(() -> {
+                while (!over.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        nodes.get(0).vote = Sinks.<ClaimResult>one().asMono();
+        nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(2).vote =
+                Mono.just(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
+
+        try {
+            ClaimResult answer = QuorumLockBackend.of(allNodes())
+                    .withNodeTimeout(Duration.ofMillis(50))
+                    .claim(claim)
+                    .block(LIMIT);
+
+            assertThat(answer).isInstanceOf(ClaimResult.Queued.class);
+        } finally {
+            over.set(true);
+        }
+    }
+
+    private QuorumNode[] allNodes() {
+        return nodes.toArray(QuorumNode[]::new);
+    }
+}
