@@ -210,7 +210,7 @@ final class Attempt implements Phase, Gate.Question {
         long now = services.timing.silentNow();
         ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null;
         if (left != null) {
-            return left.isLate(now, bearable) ? services.timing.silence(bearable) : null;
+            return left.isLate(now, bearable) ? services.gate.silence(bearable) : null;
         }
         return away != null
                 ? services.gate.standstill(silentSince, bearable)

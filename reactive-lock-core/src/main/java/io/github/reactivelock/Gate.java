@@ -156,13 +156,24 @@ final class Gate extends Mailbox {
         if (waited < (connected ? bearable : opening.longestWait(bearable))) {
             return null;
         } else if (!connected) {
-            return Opening.unconnected(waited);
+            return opening.unconnected(waited);
         }
         return silent < bearable
                 ? null
                 : new TimeoutException("it waited in this process for " + millis(waited) + " ms, behind "
                         + window.unanswered() + " questions of which the store answered none for " + millis(silent)
                         + " ms; look whether it is up and reachable");
+    }
+
+    /** The store did not answer a question for so long. */
+    TimeoutException silence(long patience) {
+        return timing.silence(patience, reason());
+    }
+
+    /** What is known of why the store is silent, or what to do. */
+    String reason() {
+        String why = backend.whySilent();
+        return why.isEmpty() ? "; look whether it is up and reachable" : ": " + why;
     }
 
     private static long millis(long nanos) {

@@ -163,7 +163,7 @@ final class Grant implements Renewals.Due {
 
     /** Why it is over, if its deadline has passed. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && isUnanswered() ? services.timing.silence(patience()) : failure;
+        Throwable cause = failure == null && isUnanswered() ? services.gate.silence(patience()) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
@@ -188,7 +188,7 @@ final class Grant implements Renewals.Due {
     /** Called while a flow has it that wanted it so. */
     void tick(long now, LockOptions holder) {
         if (isSilent()) {
-            renewalFailed(services.timing.silence(patience()));
+            renewalFailed(services.gate.silence(patience()));
         } else if (renewing && !renewalLeft && !callers.isEmpty()) {
             Throwable standstill = services.gate.standstill(silentSince, patience());
             if (standstill != null) {

@@ -137,8 +137,8 @@ final class Opening {
         return wasOpen ? bearable : Math.max(bearable, LONGEST.toNanos());
     }
 
-    static TimeoutException unconnected(long nanos) {
+    TimeoutException unconnected(long nanos) {
         return new TimeoutException("there was no connection to the store for " + TimeUnit.NANOSECONDS.toMillis(nanos)
-                + " ms; look whether it is up and reachable");
+                + " ms" + gate.reason());
     }
 }

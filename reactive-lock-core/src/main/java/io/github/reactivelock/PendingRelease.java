@@ -145,10 +145,10 @@ final class PendingRelease implements Gate.Question {
             number = isLate && (waited >= services.gate.patience() || now - until >= 0) ? attempt : OVER;
         }
         if (told != null) {
-            told.unanswered(services.timing.silence());
+            told.unanswered(services.gate.silence(services.timing.commandTimeout));
         }
         if (number != OVER) {
-            failed(number, services.timing.silence());
+            failed(number, services.gate.silence(services.timing.commandTimeout));
         }
         tickInLine(now);
     }

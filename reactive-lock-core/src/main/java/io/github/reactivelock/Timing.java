@@ -215,13 +215,9 @@ final class Timing {
         return Math.min(commandTimeout, lease / 3);
     }
 
-    TimeoutException silence() {
-        return silence(commandTimeout);
-    }
-
-    TimeoutException silence(long patience) {
-        return new TimeoutException("the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience)
-                + " ms; look whether it is up and reachable");
+    TimeoutException silence(long patience, String reason) {
+        return new TimeoutException(
+                "the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience) + " ms" + reason);
     }
 
     /** Why grant after grant was over, or nearly so, before a flow could have it. */

@@ -46,6 +46,16 @@ public interface LockBackend {
     }
 
     /**
+     * What keeps the store from being asked now, or from answering, as was said last: a refused reconnection, or a refusal that
+     * passes. Asked where a wait for the store is over, for the error's message.
+     *
+     * @return a sentence for the user, without any secret; empty unless known
+     */
+    default String whySilent() {
+        return "";
+    }
+
+    /**
      * Whether claims for such a share can be made. Asked when a client is told to share, so it only looks.
      *
      * @param share how much of a lock is wanted

@@ -122,6 +122,12 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
         return sharded ? Flux.merge(changes, reconnections()) : changes;
     }
 
+    /** A cluster counts as connected. */
+    @Override
+    public Flux<Throwable> refusals(StatefulRedisClusterConnection<String, String> connection) {
+        return Flux.never();
+    }
+
     @Override
     public int database() {
         return 0;

@@ -48,6 +48,9 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
      */
     Flux<?> moves();
 
+    /** Why a connection could not be opened again, each time that it was tried. */
+    Flux<Throwable> refusals(C connection);
+
     /** As {@link io.github.reactivelock.redis.RedisConnection#server()}. */
     String server();
 

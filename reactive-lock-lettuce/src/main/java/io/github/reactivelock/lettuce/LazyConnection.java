@@ -1,19 +1,24 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.netty.util.Version;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 
 /**
  * A connection that is opened at its first use and shared from then on. A failure to open fails the uses that waited
@@ -26,14 +31,25 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
 
     private record Use<C>(Consumer<C> action, Consumer<Throwable> refused) {}
 
+    // A second less than the engine gives a first connection, so that the refusal is what the caller gets to read.
+    private static final Duration PASSING = Duration.ofSeconds(9);
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
     private final Supplier<? extends CompletionStage<C>> opener;
+    private final Consumer<Throwable> waitedOut;
     private final Queue<Use<C>> waiting = new ArrayDeque<>();
     private boolean opening;
     private boolean closed;
     private volatile @Nullable C open;
 
     LazyConnection(Supplier<? extends CompletionStage<C>> opener) {
+        this(opener, refusal -> {});
+    }
+
+    /** @param waitedOut called with each refusal that passes, after which it is opened again */
+    LazyConnection(Supplier<? extends CompletionStage<C>> opener, Consumer<Throwable> waitedOut) {
         this.opener = opener;
+        this.waitedOut = waitedOut;
     }
 
     /** Runs the action with the connection, at once if it is open. */
@@ -53,7 +69,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 }
             }
             if (first) {
-                open();
+                new Attempts().open();
                 return;
             }
         }
@@ -86,14 +102,46 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         return connection == null ? CompletableFuture.completedFuture(null) : connection.closeAsync();
     }
 
-    private void open() {
-        CompletionStage<C> opened;
-        try {
-            opened = DriverThreads.call(opener);
-        } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
-            opened = CompletableFuture.failedFuture(told(e));
+    /** One opening: more than one attempt where the server refuses for now, or where a pause of this process looked like silence. */
+    private final class Attempts {
+
+        private final Pauses pauses = Pauses.ofThisProcess();
+        private final Disposable counting = pauses.after(PASSING, () -> {});
+        private final long begun = pauses.now();
+        private long attemptBegun;
+        private long attemptCounted;
+
+        void open() {
+            attemptBegun = System.nanoTime();
+            attemptCounted = pauses.now();
+            CompletionStage<C> opened;
+            try {
+                opened = DriverThreads.call(opener);
+            } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
+                opened = CompletableFuture.failedFuture(told(e));
+            }
+            opened.whenComplete(this::ended);
         }
-        opened.whenComplete(this::opened);
+
+        private void ended(@Nullable C connection, @Nullable Throwable error) {
+            boolean passes = error != null && RedisRefusal.of(error) == RedisRefusal.PASSES;
+            if (passes) {
+                waitedOut.accept(error);
+            }
+            if ((passes || error != null && wasPaused()) && pauses.now() - begun < PASSING.toNanos()) {
+                Disposable unused = DriverThreads.timer()
+                        .schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+                return;
+            }
+            counting.dispose();
+            opened(connection, error);
+        }
+
+        /** Drivers measure their limits by the plain clock. */
+        private boolean wasPaused() {
+            long uncounted = System.nanoTime() - attemptBegun - (pauses.now() - attemptCounted);
+            return uncounted > PAUSE.toNanos();
+        }
     }
 
     private static Throwable told(Throwable failure) {

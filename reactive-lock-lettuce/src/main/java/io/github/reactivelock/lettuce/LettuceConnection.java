@@ -3,6 +3,7 @@ package io.github.reactivelock.lettuce;
 import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
+import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -55,7 +56,8 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         this.closeClient = closeClient;
         this.outbox = new Outbox(source::slot);
         this.replicas = new ReplicaWait<>(source);
-        this.commands = new LazyConnection<>(() -> source.commands().thenCompose(this::withScript));
+        this.commands = new LazyConnection<>(
+                () -> source.commands().thenCompose(this::withScript), error -> listener.refused(error));
         this.channels = new LazyConnection<>(() -> source.channels().thenApply(this::withListener));
     }
 
@@ -77,6 +79,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     @Override
     public boolean isReady() {
         return presence.isPresent();
+    }
+
+    @Override
+    public boolean wasReady() {
+        return presence.wasPresent();
     }
 
     @Override
@@ -169,6 +176,10 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
                                 wanted.forEach(this::ask);
                             },
                             failure -> log.warn("changes of the cluster are no longer noticed", failure)));
+            watches.add(source.refusals(connection)
+                    .subscribe(
+                            this::refused,
+                            failure -> log.warn("it is no longer told why a connection is not opened again", failure)));
             presence.begin(connection, () -> listener.replaced());
             return connection;
         });
@@ -209,6 +220,14 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return connection;
     }
 
+    /** A refusal that passes, and silence, are waited out. */
+    private void refused(Throwable error) {
+        listener.refused(error);
+        if (RedisRefusal.of(error) == RedisRefusal.LASTS) {
+            presence.refused(error);
+        }
+    }
+
     /** The server has become a replica, and does not end its connections by itself. */
     private void demoted() {
         if (!patience.isOver(System.nanoTime())) {
@@ -237,5 +256,8 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
         @Override
         public void replaced() {}
+
+        @Override
+        public void refused(Throwable error) {}
     }
 }

@@ -5,6 +5,9 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.event.connection.ReconnectFailedEvent;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -49,6 +52,23 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean isWatc
             return "sentinel primary " + uri.getSentinelMasterId() + " of " + PrimaryClient.hosts(uri.getSentinels());
         }
         return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
+    }
+
+    /** The client may be the application's, which has other connections too. */
+    @Override
+    public Flux<Throwable> refusals(StatefulRedisConnection<String, String> connection) {
+        return client.getResources()
+                .eventBus()
+                .get()
+                .ofType(ReconnectFailedEvent.class)
+                .filter(failed -> isWatched || isOurs(failed.remoteAddress()))
+                .map(ReconnectFailedEvent::getCause);
+    }
+
+    private boolean isOurs(SocketAddress server) {
+        return server instanceof InetSocketAddress address
+                && address.getPort() == uri.getPort()
+                && address.getHostString().equals(uri.getHost());
     }
 
     @Override

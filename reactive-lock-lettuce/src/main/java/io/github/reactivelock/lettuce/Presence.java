@@ -16,7 +16,19 @@ final class Presence implements RedisConnectionStateListener {
 
     private final Queue<MonoSink<Void>> awaiting = new ConcurrentLinkedQueue<>();
     private volatile boolean present;
+    private volatile boolean wasPresent;
     private volatile Runnable replaced = () -> {};
+
+    boolean wasPresent() {
+        return wasPresent;
+    }
+
+    /** It could not be opened again because of a refusal that lasts: those that wait are not to wait for the next try. */
+    void refused(Throwable error) {
+        for (MonoSink<Void> next = awaiting.poll(); next != null; next = awaiting.poll()) {
+            next.error(error);
+        }
+    }
 
     boolean isPresent() {
         return present;
@@ -56,6 +68,7 @@ final class Presence implements RedisConnectionStateListener {
     public void onRedisExceptionCaught(RedisChannelHandler<?, ?> connection, Throwable cause) {}
 
     private void arrived() {
+        wasPresent = true;
         present = true;
         tellAll();
     }

@@ -1,13 +1,15 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.Pauses;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -62,13 +64,18 @@ final class PrimaryClient extends AsyncClient {
     }
 
     private Mono<Boolean> isPrimary(RedisURI server) {
-        return Mono.usingWhen(
-                        Mono.fromCompletionStage(() -> connectAsync(Utf8.CODEC, server)),
-                        connection -> Mono.fromCompletionStage(
-                                        () -> connection.async().role())
-                                .map(role -> "master".equals(role.get(0))),
-                        connection -> Mono.fromCompletionStage(connection::closeAsync))
-                .timeout(server.getTimeout(), DriverThreads.timer());
+        Mono<Boolean> role = Mono.usingWhen(
+                Mono.fromCompletionStage(() -> connectAsync(Utf8.CODEC, server)),
+                connection -> Mono.fromCompletionStage(() -> connection.async().role())
+                        .map(said -> "master".equals(said.get(0))),
+                connection -> Mono.fromCompletionStage(connection::closeAsync));
+        Duration limit = server.getTimeout();
+        return Pauses.ofThisProcess()
+                .timeout(
+                        role,
+                        limit,
+                        Mono.error(() -> new TimeoutException(hosts(List.of(server)) + " did not tell its role within "
+                                + limit.toMillis() + " ms")));
     }
 
     static String hosts(List<RedisURI> uris) {

@@ -47,7 +47,7 @@ class SlowOpeningTest {
                 case "load" -> commands.scriptLoad("a script");
                 case "isWatched" -> false;
                 case "servers" -> List.of(CompletableFuture.completedStage(connection));
-                case "moves" -> Flux.never();
+                case "moves", "refusals" -> Flux.never();
                 default -> throw new AssertionError(method);
             });
 

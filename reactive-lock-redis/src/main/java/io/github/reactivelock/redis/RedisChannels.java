@@ -19,6 +19,7 @@ final class RedisChannels implements RedisListener {
 
     // A listener this far behind is broken, and hears so instead of growing without bound.
     private static final int BACKLOG = 4096;
+    private static final String NO_CHANNEL = "";
     private static final Push CONFIRMED = new Push(false, "");
 
     /** Who listens, and how often the channel was confirmed. */
@@ -28,6 +29,7 @@ final class RedisChannels implements RedisListener {
 
     private final ConcurrentHashMap<String, Listeners> listeners = new ConcurrentHashMap<>();
     private volatile boolean replaced;
+    private volatile String refusal = "";
     private final RedisConnection connection;
     private final BiFunction<String, Throwable, Throwable> explain;
 
@@ -70,6 +72,16 @@ final class RedisChannels implements RedisListener {
                 emit(channel, CONFIRMED);
             }
         });
+    }
+
+    @Override
+    public void refused(Throwable error) {
+        refusal = String.valueOf(explain.apply(NO_CHANNEL, error).getMessage());
+    }
+
+    /** Why there is no connection now, as it was said last. */
+    String refusal() {
+        return refusal;
     }
 
     @Override

@@ -45,9 +45,19 @@ public interface RedisConnection {
     }
 
     /**
+     * Whether there was a connection at some time, so that its address and its credentials were right then.
+     *
+     * @return false unless overridden
+     */
+    default boolean wasReady() {
+        return false;
+    }
+
+    /**
      * Opens the connection for commands, or waits for the one that is being opened again.
      *
-     * @return completes when {@link #isReady} is true; fails if it cannot be opened
+     * @return completes when {@link #isReady} is true; fails if it cannot be opened, or cannot be opened again because of a
+     *     refusal that {@linkplain RedisRefusal#LASTS lasts}
      */
     default Mono<Void> ready() {
         return Mono.empty();

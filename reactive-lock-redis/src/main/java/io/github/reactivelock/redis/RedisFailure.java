@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 final class RedisFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
-    private static final Set<String> PASSING = Set.of("TRYAGAIN", "CLUSTERDOWN", "READONLY");
     private static final int LONGEST_QUOTE = 200;
 
     /**
@@ -47,6 +46,9 @@ final class RedisFailure extends RuntimeException {
     private static final String INSTEAD_OF_A_BRACE =
             "; or use a prefix with a colon, with which keys begin instead of with a brace";
 
+    private static final String AT_FIRST = ": if it speaks TLS on this port, write rediss:// for redis://";
+    private static final String AFTER_OTHERS = ": was it restarted, or does something on the way end connections?";
+
     // The first that fits counts, so what a server said stands before how a connection ended.
     private static final List<Remedy> REMEDIES = List.of(
             Remedy.of(
@@ -64,7 +66,9 @@ final class RedisFailure extends RuntimeException {
                     "no password is set"),
             Remedy.of(
                     "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{keys}* &{channels}*"
-                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time{brace}",
+                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time +ping{brace}; a"
+                            + " quorum +info, replicas +wait, a primary of several +role, a cluster +cluster|slots"
+                            + " +cluster|nodes +info besides",
                     "NOPERM",
                     "The user executing the script"),
             Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
@@ -76,6 +80,23 @@ final class RedisFailure extends RuntimeException {
                             + " replaced",
                     "CLUSTERDOWN"),
             Remedy.of("is a read-only replica (READONLY): connect to the primary", "READONLY"),
+            Remedy.of(
+                    "is loading its data and serves nobody yet ({said}): it can be asked again when that is over",
+                    "LOADING "),
+            Remedy.of(
+                    "is busy with a script that takes long ({said}): look which, and end it with SCRIPT KILL",
+                    "BUSY "),
+            Remedy.of(
+                    "is a replica that has lost its primary ({said}): connect to the primary, or look why it is gone",
+                    "MASTERDOWN"),
+            Remedy.of(
+                    "has too few replicas to accept writes ({said}): look why they are gone, or lower"
+                            + " min-replicas-to-write there",
+                    "NOREPLICAS"),
+            Remedy.of(
+                    "cannot save to its disk and refuses writes ({said}): look into its log, and mend the disk or set"
+                            + " stop-writes-on-bgsave-error no there",
+                    "MISCONF"),
             Remedy.of(
                     "runs in protected mode and refuses this host (DENIED): set a password or bind it to the right"
                             + " address",
@@ -125,8 +146,7 @@ final class RedisFailure extends RuntimeException {
                     "cannot be found ({said}): is the host's name spelled right in the URI, and does DNS know it here?",
                     "UnknownHost"),
             Remedy.of(
-                    "ends the connection without a word ({said}): if it speaks TLS on this port, write rediss:// for"
-                            + " redis://",
+                    "ends the connection without a word ({said}){tls}",
                     "closed prematurely",
                     "CONNECTION_CLOSED",
                     "Connection reset"),
@@ -196,7 +216,7 @@ final class RedisFailure extends RuntimeException {
 
     /** Whether the server said that it will be served again soon: a slot on the move, a fail-over. */
     static boolean isPassing(Throwable error) {
-        return PASSING.contains(RedisScript.errorCode(words(error)));
+        return RedisRefusal.of(error) == RedisRefusal.PASSES;
     }
 
     /** Whether the server refused a call because of one of its keys, whatever else the call is about. */
@@ -215,6 +235,7 @@ final class RedisFailure extends RuntimeException {
                         .replace("{keys}", RedisKeyLayout.permitted(prefix))
                         .replace("{channels}", RedisKeyLayout.permittedChannels(prefix))
                         .replace("{brace}", RedisKeyLayout.permitted(prefix).startsWith("{") ? INSTEAD_OF_A_BRACE : "")
+                        .replace("{tls}", connection.wasReady() ? AFTER_OTHERS : AT_FIRST)
                         .replace("{said}", said.get());
             }
         }
@@ -253,7 +274,7 @@ final class RedisFailure extends RuntimeException {
     }
 
     /** What the innermost cause that has words said. */
-    private static String words(Throwable error) {
+    static String words(Throwable error) {
         Throwable deepest = error;
         while (deepest.getCause() != null
                 && (deepest instanceof CompletionException

@@ -31,4 +31,11 @@ public interface RedisListener {
      * is gone may be unknown there.
      */
     void replaced();
+
+    /**
+     * The connection for commands could not be opened again, and it will be tried again.
+     *
+     * @param error the client library's error
+     */
+    void refused(Throwable error);
 }

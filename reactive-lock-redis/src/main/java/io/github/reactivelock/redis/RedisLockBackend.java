@@ -104,7 +104,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.calls = new ScriptCalls(connection, names, prefix);
         this.grants = new LateId(() -> names.grants(client.get()));
         this.channels = new RedisChannels(
-                connection, (channel, error) -> RedisFailure.channel(connection, prefix, channel, error));
+                connection, (channel, error) -> channel.isEmpty()
+                        ? RedisFailure.explain(connection, prefix, error)
+                        : RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {
             throw new IllegalArgumentException(
                     "replicas cannot be waited for on " + connection.server()
@@ -130,6 +132,11 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final Mono<Void> ready() {
         return connection.ready().onErrorMap(error -> RedisFailure.explain(connection, prefix, error));
+    }
+
+    @Override
+    public final String whySilent() {
+        return connection.isReady() ? calls.passing() : channels.refusal();
     }
 
     @Override

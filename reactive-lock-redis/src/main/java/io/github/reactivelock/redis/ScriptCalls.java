@@ -7,15 +7,21 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /** Calls of the script that is the protocol, by its verbs, with errors that say what to do. */
 final class ScriptCalls {
 
-    // Well below the engine's command timeout, so that the server's own word is what the caller gets to read.
-    private static final Duration PASSING = Duration.ofSeconds(1);
+    // As long as a first connection may take. A caller that gives up before gets to read the refusal all the same.
+    private static final Duration PASSING = Duration.ofSeconds(10);
     private static final Duration PASSING_PAUSE = Duration.ofMillis(25);
+    private static final Duration LONGEST_PASSING_PAUSE = Duration.ofMillis(250);
+    private static final Duration FRESH = LONGEST_PASSING_PAUSE.multipliedBy(4);
+
+    private record Refusal(String words, long at) {}
+
     // What each of the four keys holds, in the order of RedisKeyLayout.all.
     private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
 
@@ -24,6 +30,7 @@ final class ScriptCalls {
     private final RedisConnection connection;
     private final RedisKeyLayout names;
     private final String prefix;
+    private volatile Refusal refusal = new Refusal("", System.nanoTime());
 
     ScriptCalls(RedisConnection connection, RedisKeyLayout names, String prefix) {
         this.connection = connection;
@@ -49,17 +56,35 @@ final class ScriptCalls {
         if (RedisFailure.isOfOneKey(error)) {
             return alone(keys, arguments).onErrorResume(last -> explained(keys, last));
         }
-        if (!RedisFailure.isPassing(error)) {
+        if (!isPassing(error)) {
             return explained(keys, error);
         }
         Pauses pauses = Pauses.ofThisProcess();
         long until = pauses.now() + PASSING.toNanos();
-        Retry retries = Retry.fixedDelay(Long.MAX_VALUE, PASSING_PAUSE)
+        Retry retries = Retry.backoff(Long.MAX_VALUE, PASSING_PAUSE)
+                .maxBackoff(LONGEST_PASSING_PAUSE)
                 .scheduler(DriverThreads.timer())
-                .filter(last -> RedisFailure.isPassing(last) && pauses.now() - until < 0);
+                .filter(last -> isPassing(last) && pauses.now() - until < 0);
+        Disposable counting = pauses.after(PASSING, () -> {}); // the clock goes on while somebody waits for it
         return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
+                .doFinally(end -> counting.dispose())
                 .onErrorResume(last -> explained(keys, last));
+    }
+
+    private boolean isPassing(Throwable error) {
+        boolean passes = RedisFailure.isPassing(error);
+        if (passes) {
+            String words = String.valueOf(RedisFailure.explain(connection, prefix, error).getMessage());
+            refusal = new Refusal(words, System.nanoTime());
+        }
+        return passes;
+    }
+
+    /** What the server said to a question that is being asked again; empty if there is none now. */
+    String passing() {
+        Refusal last = refusal;
+        return System.nanoTime() - last.at < FRESH.toNanos() ? last.words : "";
     }
 
     /** Joined with no other call: a key that the user may not touch has all calls refused that leave with it. */

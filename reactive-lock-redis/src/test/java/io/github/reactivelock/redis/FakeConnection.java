@@ -8,9 +8,10 @@ import reactor.core.publisher.Mono;
 class FakeConnection implements RedisConnection {
 
     final List<String> asked = new ArrayList<>();
-    Mono<List<Object>> reply = Mono.just(List.of(0L));
+    volatile Mono<List<Object>> reply = Mono.just(List.of(0L));
     RedisListener listener;
     boolean knowsListeners;
+    boolean wasReady;
     Runnable beforeLeaving = () -> {};
     Runnable beforeAsking = () -> {};
 
@@ -30,6 +31,11 @@ class FakeConnection implements RedisConnection {
             asked.add(args.get(0));
             return reply;
         });
+    }
+
+    @Override
+    public boolean wasReady() {
+        return wasReady;
     }
 
     @Override

@@ -27,6 +27,11 @@ class RedisFailureTest {
                 "ERR Error running script (call to f_1): @user_script:9: -OOM command not allowed when used"
                         + " memory|raise maxmemory",
                 "READONLY You can't write against a read only replica. script: x|connect to the primary",
+                "LOADING Redis is loading the dataset in memory|is loading its data",
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL|SCRIPT KILL",
+                "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.|lost its primary",
+                "NOREPLICAS Not enough good replicas to write.|min-replicas-to-write",
+                "MISCONF Redis is configured to save RDB snapshots, but it's unable to persist|mend the disk",
                 "DENIED Redis is running in protected mode|set a password or bind",
                 "ERR AUTH <password> called without any password configured for the default user.|leave it out of the"
                         + " URI",
@@ -65,6 +70,16 @@ class RedisFailureTest {
                 "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -TRYAGAIN Multiple keys|true",
                 "CLUSTERDOWN Hash slot not served|true",
                 "CLUSTERDOWN|true",
+                "LOADING Redis is loading the dataset in memory|true",
+                "BUSY Redis is busy running a script.|true",
+                "BUSYKEY Target key name already exists.|false",
+                "MASTERDOWN Link with MASTER is down|true",
+                "NOREPLICAS Not enough good replicas to write.|true",
+                "@user_script: 56: -NOREPLICAS Not enough good replicas to write.|true",
+                "ERR max number of clients reached|true",
+                "ERR max number of clients + cluster connections reached|true",
+                "MISCONF Redis is configured to save RDB snapshots|false",
+                "WRONGPASS invalid username-password pair|false",
                 "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not"
                         + " allowed|false",
                 "ERR Error running script (call to f_1): @user_script:1: attempt to index READONLY|false",
@@ -73,6 +88,28 @@ class RedisFailureTest {
     void whatPassesIsKnownInTheWordsOfEveryVersion(String said, boolean passes) {
         assertThat(RedisFailure.isPassing(new CompletionException(new RuntimeException(said))))
                 .isEqualTo(passes);
+    }
+
+    /** A reset after hours says nothing about TLS. */
+    @Test
+    void aConnectionThatEndsIsTakenForOneWithoutTlsOnlyBeforeAnyWasOpen() {
+        Throwable error = new RuntimeException("Connection reset");
+
+        assertThat(RedisFailure.explain(connection, "mine", error)).hasMessageContaining("write rediss://");
+        connection.wasReady = true;
+        assertThat(RedisFailure.explain(connection, "mine", error))
+                .hasMessageContaining("Connection reset")
+                .hasMessageNotContaining("TLS");
+    }
+
+    @Test
+    void whatLastsIsKnownFromSilenceAndFromWhatPasses() {
+        assertThat(RedisRefusal.of(new RuntimeException("WRONGPASS invalid username-password pair")))
+                .isEqualTo(RedisRefusal.LASTS);
+        assertThat(RedisRefusal.of(new RuntimeException("ERR DB index is out of range")))
+                .isEqualTo(RedisRefusal.LASTS);
+        assertThat(RedisRefusal.of(new RuntimeException("no way", new ConnectException("Connection refused"))))
+                .isEqualTo(RedisRefusal.UNKNOWN);
     }
 
     @Test

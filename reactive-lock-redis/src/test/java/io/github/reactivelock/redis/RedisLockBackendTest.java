@@ -6,6 +6,10 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.spi.ClaimResult;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.provider.ValueSource;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -43,6 +47,21 @@ class RedisLockBackendTest {
                 .last()
                 .asString()
                 .startsWith("-reactivelock:0:grants:");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"LOADING", "BUSY", "MASTERDOWN", "READONLY", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN"})
+    void aRefusalThatPassesIsWaitedOutAndToldMeanwhile(String code) throws Exception {
+        connection.reply = Mono.error(new IllegalStateException(code + " not now"));
+
+        CompletableFuture<ClaimResult> answer = backend.claim(
+                        new Claim("k", "id", "me", Duration.ofMinutes(1), Claim.Mode.QUEUE))
+                .toFuture();
+
+        assertThat(backend.whySilent()).contains("Redis at fake:1").contains(code);
+        assertThat(answer).isNotDone();
+        connection.reply = Mono.just(List.of(7L));
+        assertThat(answer.get(60, TimeUnit.SECONDS)).isInstanceOf(ClaimResult.Granted.class);
     }
 
     @Test

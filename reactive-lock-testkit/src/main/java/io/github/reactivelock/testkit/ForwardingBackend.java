@@ -39,6 +39,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public String whySilent() {
+        return real.whySilent();
+    }
+
+    @Override
     public boolean supports(Share share) {
         return real.supports(share);
     }

@@ -9,7 +9,6 @@ import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
 import io.vertx.redis.client.ResponseType;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,7 +36,7 @@ final class Channels implements Link.User {
 
     Channels(ContextInternal context, Opener opener, RedisListener listener) {
         this.context = context;
-        this.link = new Link(context, opener, Duration.ofDays(36_500), this);
+        this.link = new Link(context, opener, Link.PATIENT, this);
         this.listener = listener;
     }
 
@@ -60,6 +59,11 @@ final class Channels implements Link.User {
     /** Commands use another connection than before. */
     void replaced() {
         listener.replaced();
+    }
+
+    /** The connection for commands cannot be opened again for now. */
+    void stillRefused(Throwable error) {
+        listener.refused(error);
     }
 
     /** As {@link Commands#reopen}; on the link's event loop. */
@@ -109,6 +113,10 @@ final class Channels implements Link.User {
         connection = null;
         asked.clear();
     }
+
+    /** The connection for commands tells why, and it is the same server. */
+    @Override
+    public void stillInterrupted(Throwable error) {}
 
     @Override
     public void refused(Throwable error) {

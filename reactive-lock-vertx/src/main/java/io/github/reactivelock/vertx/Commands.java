@@ -37,8 +37,8 @@ final class Commands implements Link.User {
     // Commands pile up while there is no connection; those refused here would have been too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
     private static final int MOST_IN_FLIGHT = 1_024;
-    // Longer than the engine waits for an answer, so no caller still waits for a command that is refused after it.
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    // As long as a first connection may take. Callers that give up before get to read what is said meanwhile.
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final ContextInternal context;
     private final Link link;
@@ -46,6 +46,7 @@ final class Commands implements Link.User {
     private final ToIntFunction<String> slots;
     private final Runnable demoted;
     private final Runnable replaced;
+    private final Consumer<Throwable> refused;
     private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awaited = new AtomicBoolean();
     private final AtomicInteger unanswered = new AtomicInteger();
@@ -53,7 +54,7 @@ final class Commands implements Link.User {
     private final Set<Call> sent = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private volatile @Nullable RedisConnection connection;
-    private boolean openedBefore;
+    private volatile boolean openedBefore;
     private boolean closed;
 
     /**
@@ -63,6 +64,7 @@ final class Commands implements Link.User {
      * @param mostWaiting how many unanswered commands the client's connections hold at most
      * @param demoted called when the server says that it is a read-only replica
      * @param replaced called when there is another connection than before
+     * @param refused called each time when none could be opened again
      */
     Commands(
             ContextInternal context,
@@ -70,11 +72,13 @@ final class Commands implements Link.User {
             ToIntFunction<String> slots,
             int mostWaiting,
             Runnable demoted,
-            Runnable replaced) {
+            Runnable replaced,
+            Consumer<Throwable> refused) {
         this.context = context;
         this.slots = slots;
         this.demoted = demoted;
         this.replaced = replaced;
+        this.refused = refused;
         this.link = new Link(context, opener, PATIENCE, this);
         this.window = Math.max(1, Math.min(MOST_IN_FLIGHT, mostWaiting - 1));
     }
@@ -94,6 +98,10 @@ final class Commands implements Link.User {
                 refuseArrivals(e instanceof RejectedExecutionException ? Link.vertxClosedError() : e);
             }
         }
+    }
+
+    boolean wasReady() {
+        return openedBefore;
     }
 
     boolean isReady() {
@@ -186,6 +194,11 @@ final class Commands implements Link.User {
         if (!closed && !(waiting.isEmpty() && awaiting.isEmpty())) {
             link.want();
         }
+    }
+
+    @Override
+    public void stillInterrupted(Throwable error) {
+        refused.accept(error);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.Patience;
+import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.Pauses;
 import io.vertx.core.Future;
@@ -45,6 +46,9 @@ final class Link {
         /** The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one wants it. */
         void interrupted();
 
+        /** The connection could not be opened again; the link goes on trying. */
+        void stillInterrupted(Throwable error);
+
         /** There is no connection, and the link opens none until one is wanted again. */
         void refused(Throwable error);
     }
@@ -63,7 +67,13 @@ final class Link {
     private static final long LONGEST_CLOSING = 1_000;
     private static final long FIRST_PAUSE = 10;
     private static final long LONGEST_PAUSE = 500;
+    // A second less than the engine gives a first connection, so that the refusal is what the caller gets to read.
+    private static final long LONGEST_PASSING = Duration.ofSeconds(9).toNanos();
     private static final long NEVER_OPEN = 0;
+    /** The patience of a user to whom no refusal is final. */
+    static final Duration PATIENT = Duration.ofDays(36_500);
+
+    private static final long FOR_EVER = PATIENT.toNanos();
 
     private final ContextInternal context;
     private final Opener opener;
@@ -78,6 +88,7 @@ final class Link {
     private @Nullable Opening replacement;
 
     private long interruptedAt = NEVER_OPEN;
+    private long wantedAt;
     private long pause = FIRST_PAUSE;
 
     /**
@@ -114,6 +125,7 @@ final class Link {
     void want() {
         if (state == State.IDLE) {
             interruptedAt = NEVER_OPEN;
+            wantedAt = System.nanoTime();
             pause = FIRST_PAUSE;
             open();
         }
@@ -254,12 +266,22 @@ final class Link {
 
     private void failed(Throwable error) {
         var unused = discard();
-        if (interruptedAt != NEVER_OPEN && System.nanoTime() - interruptedAt < patience && !isVertxClosing()) {
+        boolean mayPass = RedisRefusal.of(error) != RedisRefusal.LASTS || patience == FOR_EVER;
+        if (mayPass && isWaitedFor(error) && !isVertxClosing()) {
+            user.stillInterrupted(error);
             retry();
         } else {
             state = State.IDLE;
             user.refused(error);
         }
+    }
+
+    /** An interruption is waited out for so long, and a first connection only where the server says that it will soon be had. */
+    private boolean isWaitedFor(Throwable error) {
+        long now = System.nanoTime();
+        return interruptedAt == NEVER_OPEN
+                ? RedisRefusal.of(error) == RedisRefusal.PASSES && now - wantedAt < LONGEST_PASSING
+                : now - interruptedAt < patience;
     }
 
     private void retry() {

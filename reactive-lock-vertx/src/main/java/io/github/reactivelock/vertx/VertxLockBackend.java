@@ -18,13 +18,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Nothing is opened before its first use, which takes one connection for commands and, once a flow waits or watches, a
  * second for messages. Both live on an event loop of the given {@link Vertx} and no thread is started.
  *
- * <p>Both reconnect after an interruption, with pauses of up to half a second. Commands given meanwhile wait for 3
- * seconds and then fail. After that every command fails at once until the server can be reached again. {@link
+ * <p>Both reconnect after an interruption, with pauses of up to half a second. Commands given meanwhile wait for
+ * ten seconds and then fail; a refusal that trying again does not change fails them at once. {@link
  * RedisOptions} says what Sentinel, replication, a cluster and TLS need.
  */
 public final class VertxLockBackend extends RedisLockBackend {
 
     private static final long LONGEST_HANDSHAKE = Link.LONGEST_OPENING / 2;
+
+    /** One for commands and one for messages. */
+    private static final int KEPT = 2;
 
     private VertxLockBackend(VertxRedisConnection connection, RedisBackendOptions options) {
         super(connection, options);
@@ -121,7 +124,7 @@ public final class VertxLockBackend extends RedisLockBackend {
 
     /**
      * A backend over a client of the application. It takes two connections from the client's pool for as long as it is
-     * open. Closing the backend gives them back and leaves the client open.
+     * open, so the pool has to be of three at least. Closing the backend gives them back and leaves the client open.
      *
      * @param vertx the one that the client was made with
      * @param client the application's client
@@ -137,12 +140,19 @@ public final class VertxLockBackend extends RedisLockBackend {
      *
      * @param vertx the one that the client was made with
      * @param client the application's client
-     * @param redis the options that the client was made with, which tell the database
+     * @param redis the options that the client was made with, which tell the database and the size of the pool
      * @param options how locks are laid out
      * @return a backend that has not connected yet
+     * @throws IllegalArgumentException if the pool is of one or two connections
      */
     public static VertxLockBackend using(Vertx vertx, Redis client, RedisOptions redis, RedisBackendOptions options) {
         VertxVersion.check();
+        if (redis.getMaxPoolSize() <= KEPT) {
+            throw new IllegalArgumentException("a pool of " + redis.getMaxPoolSize() + " connections is too small for"
+                    + " locks, which keep " + KEPT + " of them for as long as they are in use: give the client"
+                    + " RedisOptions.setMaxPoolSize of " + (KEPT + 1) + " at least, or use VertxLockBackend.connect,"
+                    + " which has connections of its own");
+        }
         Endpoint endpoint = Endpoint.of(redis);
         Opener opener = new Opener(() -> Opening.from(client), endpoint.isCluster());
         return new VertxLockBackend(

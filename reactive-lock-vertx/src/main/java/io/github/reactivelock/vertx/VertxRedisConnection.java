@@ -39,7 +39,7 @@ final class VertxRedisConnection implements RedisConnection {
         this.channelOpener = channelOpener;
         this.endpoint = endpoint;
         this.commands = new Commands(
-                context, opener, this::slot, mostWaiting, this::demoted, this::replaced);
+                context, opener, this::slot, mostWaiting, this::demoted, this::replaced, this::refused);
     }
 
     @Override
@@ -60,6 +60,11 @@ final class VertxRedisConnection implements RedisConnection {
     @Override
     public boolean isReady() {
         return commands.isReady();
+    }
+
+    @Override
+    public boolean wasReady() {
+        return commands.wasReady();
     }
 
     @Override
@@ -117,6 +122,13 @@ final class VertxRedisConnection implements RedisConnection {
         Channels listening = channels;
         if (listening != null) {
             listening.reopen();
+        }
+    }
+
+    private void refused(Throwable error) {
+        Channels listening = channels;
+        if (listening != null) {
+            listening.stillRefused(error);
         }
     }
 

@@ -97,7 +97,8 @@ class VertxClosingTest {
                 key -> 0,
                 100,
                 () -> {},
-                () -> {});
+                () -> {},
+                error -> {});
         get(Mono.<Void>create(commands::awaitReady));
         CompletableFuture<Void> ready = new CompletableFuture<>();
         CompletableFuture<Void> closed = new CompletableFuture<>();

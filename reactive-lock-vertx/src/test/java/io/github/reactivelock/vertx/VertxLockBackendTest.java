@@ -295,4 +295,19 @@ class VertxLockBackendTest {
                 .withMessageContaining("redis://[user:password@]host")
                 .satisfies(error -> assertThat(Fixture.stackTrace(error)).doesNotContain("secret"));
     }
+
+    /** One connection made a waiting claim wait for ever; with two the application's own commands did. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aPoolThatIsTooSmallIsRefused(int size) {
+        RedisOptions options =
+                new RedisOptions().setConnectionString(fixture.server.uri()).setMaxPoolSize(size);
+        Redis client = Redis.createClient(fixture.vertx, options);
+
+        assertThatThrownBy(() -> VertxLockBackend.using(fixture.vertx, client, options))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a pool of " + size)
+                .hasMessageContaining("setMaxPoolSize of 3");
+        get(client.close());
+    }
 }

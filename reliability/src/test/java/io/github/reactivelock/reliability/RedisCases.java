@@ -213,4 +213,76 @@ interface RedisCases {
         Lab.get(Lab.get(waiting).release().toFuture());
         lab().report().verify();
     }
+
+    /** It was told at the first connection only. */
+    @Test
+    default void whyAConnectionIsNotOpenedAgainIsTold() {
+        server().command("ACL", "SETUSER", "changing", "on", ">before", "~*", "&*", "+@all");
+        Person one = person("changing", "before");
+        one.hold("a").release();
+
+        server().command("ACL", "SETUSER", "changing", "resetpass", ">after");
+        server().command("CLIENT", "KILL", "USER", "changing");
+
+        for (String key : List.of("b", "c")) {
+            assertThat(Lab.error(one.hold(key).ended))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("WRONGPASS");
+        }
+        server().command("ACL", "SETUSER", "changing", "resetpass", ">before");
+        lab().untilServed(one, "d");
+        lab().closeClients();
+    }
+
+    /** Too few replicas, as while one of them restarts. */
+    @Test
+    default void aRefusalThatPassesIsWaitedOutLikeAServerThatIsAway() {
+        Person one = lab().person();
+        one.hold("a").release();
+        long refused = refusals();
+        lab().faults.faultBegan("too few replicas");
+        server().command("CONFIG", "SET", "min-replicas-to-write", "1");
+        Holding waiting;
+        try {
+            waiting = one.hold("b");
+            Lab.eventually("it is refused more than once", () -> refusals() > refused + 1);
+            assertThat(waiting.granted).isNotDone();
+        } finally {
+            server().command("CONFIG", "SET", "min-replicas-to-write", "0");
+        }
+        lab().faults.faultEnded("too few replicas");
+
+        waiting.held();
+        waiting.release();
+        lab().report().verify();
+    }
+
+    @Test
+    default void aRefusalThatPassesTooLateIsToldToThoseThatGiveUp() {
+        Person one = lab().person();
+        one.hold("a").release();
+        lab().faults.faultBegan("too few replicas");
+        server().command("CONFIG", "SET", "min-replicas-to-write", "1");
+        try {
+            assertThat(Lab.error(one.hold("b").ended))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("NOREPLICAS")
+                    .hasMessageContaining("min-replicas-to-write");
+        } finally {
+            server().command("CONFIG", "SET", "min-replicas-to-write", "0");
+        }
+        lab().faults.faultEnded("too few replicas");
+
+        lab().assertCanBeHad("b");
+        lab().report().verify();
+    }
+
+    /** With any code: Redis 6 tells the place in a script first. */
+    private long refusals() {
+        return String.valueOf(server().command("INFO", "errorstats"))
+                .lines()
+                .filter(line -> line.startsWith("errorstat_"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf("count=") + 6)))
+                .sum();
+    }
 }
