@@ -16,12 +16,15 @@ import javax.tools.ToolProvider;
 
 /**
  * Puts old defects back, one at a time, and lets the simulation look for them. A file of {@code reliability-core/planted} says
- * what it is, in lines that begin with {@code #}, and why it is not found if it is not, then for each place the file ({@code file Name.java}), the lines that are
+ * what it is, in lines that begin with {@code #}, and why it is not found if it is not, then for each place the file ({@code file Name.java}, or {@code file scripts/lock.lua}), the lines that are
  * there (behind a minus sign) and those that take their place (behind a plus sign).
  */
 final class Planted {
 
     private static final Path SOURCES = Path.of("reactive-lock-core/src/main/java/io/github/reactivelock");
+    private static final Path SCRIPTS = Path.of("reactive-lock-redis/src/main/resources/io/github/reactivelock/redis");
+    /** Where the script's class looks for it. */
+    private static final String PLACE_OF_SCRIPTS = "classes/io/github/reactivelock/redis";
 
     /** A machine that does much else gives a search its time of the processor so many times later. */
     private static final int MOST_LATE = 20;
@@ -58,9 +61,9 @@ final class Planted {
         boolean expected = lines.stream().noneMatch(line -> line.startsWith(NOT_FOUND));
         Path directory = Files.createTempDirectory("reactive-lock-planted-");
         try {
-            copy(root.resolve(SOURCES), directory.resolve("source"));
-            plant(lines, directory.resolve("source"));
+            plant(lines, copied(directory));
             compile(directory);
+            copy(directory.resolve("source/scripts"), directory.resolve(PLACE_OF_SCRIPTS));
             List<String> said = run(directory, longest);
             String seen = first(said, "  ");
             String seeds = first(said, "seeds=").split(" ", -1)[0];
@@ -82,11 +85,17 @@ final class Planted {
     void tryOut(Path file) throws IOException {
         Path directory = Files.createTempDirectory("reactive-lock-planted-");
         try {
-            copy(root.resolve(SOURCES), directory.resolve("source"));
-            plant(Files.readAllLines(file), directory.resolve("source"));
+            plant(Files.readAllLines(file), copied(directory));
         } finally {
             delete(directory);
         }
+    }
+
+    private Path copied(Path directory) throws IOException {
+        Path source = directory.resolve("source");
+        copy(root.resolve(SOURCES), source);
+        copy(root.resolve(SCRIPTS), source.resolve("scripts"));
+        return source;
     }
 
     private static void plant(List<String> lines, Path source) throws IOException {
