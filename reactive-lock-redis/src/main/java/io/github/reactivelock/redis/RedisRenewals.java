@@ -56,7 +56,6 @@ final class RedisRenewals {
     /** All at once, and not for longer than leaves time to ask again: a dead shard must not hold up the others. */
     private Mono<RenewalResult> parts(List<List<Claim>> batches, List<Claim> held) {
         return Mono.defer(() -> {
-            AtomicReference<RenewalResult> known = new AtomicReference<>(UNKNOWN);
             AtomicReference<Throwable> failure = new AtomicReference<>();
             return Flux.fromIterable(batches)
                     .flatMap(
@@ -66,11 +65,11 @@ final class RedisRenewals {
                             batches.size(),
                             1)
                     .takeUntilOther(pauses.silence(patience(held)))
-                    .doOnNext(part -> known.set(known.get().and(part)))
+                    .reduce(UNKNOWN, RenewalResult::and)
                     // A part that failed says nothing about the others, unless there is no other.
-                    .then(Mono.defer(() -> says(known.get()) || failure.get() == null
-                            ? Mono.just(known.get())
-                            : Mono.error(failure.get())));
+                    .flatMap(known -> !says(known) && failure.get() != null
+                            ? Mono.error(failure.get())
+                            : Mono.just(known));
         });
     }
 
