@@ -265,7 +265,7 @@ final class ClaimRegistry implements Lease.Findings {
         });
     }
 
-    /** The first deletion may have been carried out, and then this one finds none; the hold was in force when it was sent. */
+    /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */
     private Mono<Boolean> deleteAgain(Claim claim) {
         return keys.delete(claim).map(owned -> leaving.remove(claim.id()) || owned);
     }

@@ -138,6 +138,8 @@ final class EtcdFailure extends RuntimeException {
 
         private final Kind kind;
         private final String advice;
+
+        @SuppressWarnings("ImmutableEnumChecker") // made by List.of
         private final List<String> texts;
 
         Said(Kind kind, String advice, String... texts) {

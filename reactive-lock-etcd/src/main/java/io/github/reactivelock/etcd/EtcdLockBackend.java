@@ -135,8 +135,8 @@ public final class EtcdLockBackend implements LockBackend {
 
     /**
      * A backend over a client of the application, which is never closed here. How long its commands wait for a
-     * connection, and how it logs in, is up to that client. A {@code tryAcquire} that comes a moment too late stands in line
-     * until it is deleted.
+     * connection, and how it logs in, is up to that client. A {@code tryAcquire} that comes a moment too late stands
+     * in line until it is deleted.
      *
      * @param client the application's client
      * @return a backend that has sent nothing yet

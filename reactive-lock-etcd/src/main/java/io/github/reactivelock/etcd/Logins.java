@@ -29,9 +29,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The logins of a client with a user, in place of jetcd's own, which are one for each call without a token: each costs etcd a
- * bcrypt, and many at once take it down. Here there is one at a time, with a time of its own, and before a token ends whose end
- * can be read. A login that was refused is not tried again at once, but after ever longer pauses. Safe for use from any thread.
+ * The logins of a client with a user, in place of jetcd's own, which are one for each call without a token: each costs
+ * etcd a bcrypt, and many at once take it down. Here there is one at a time, with a time of its own, and before the end
+ * of a token whose end can be read. After a refusal the next one comes after ever longer pauses. Safe for use from any
+ * thread.
  */
 final class Logins {
 
@@ -161,38 +162,29 @@ final class Logins {
         }
     }
 
+    /** A token that is still good is used while the next one is on its way. */
     private CompletableFuture<Token> valid(Channel channel) {
-        CompletableFuture<Token> login;
+        CompletableFuture<Token> fresh = new CompletableFuture<>();
+        Token present;
         synchronized (this) {
-            Token present = token;
+            present = token;
             if (present != null && !present.isToBeRenewed()) {
                 return CompletableFuture.completedFuture(present);
             }
-            login = underWay;
-            boolean begins = login == null && !isPausing();
-            if (begins) {
-                login = new CompletableFuture<>();
-                underWay = login;
+            CompletableFuture<Token> running = underWay;
+            Failed last = failed;
+            if (running != null) {
+                return present == null ? running : CompletableFuture.completedFuture(present);
             }
-            if (!begins) {
-                return present != null ? CompletableFuture.completedFuture(present) : awaited(login);
+            if (last != null && System.nanoTime() - last.until < 0) {
+                return present == null
+                        ? CompletableFuture.failedFuture(last.error)
+                        : CompletableFuture.completedFuture(present);
             }
+            underWay = fresh;
         }
-        Token usable = present();
-        begin(channel, login);
-        return usable != null ? CompletableFuture.completedFuture(usable) : login;
-    }
-
-    private synchronized @Nullable Token present() {
-        return token;
-    }
-
-    private boolean isPausing() {
-        return failed != null && System.nanoTime() - failed.until < 0;
-    }
-
-    private CompletableFuture<Token> awaited(@Nullable CompletableFuture<Token> login) {
-        return login != null || failed == null ? login : CompletableFuture.failedFuture(failed.error);
+        begin(channel, fresh);
+        return present == null ? fresh : CompletableFuture.completedFuture(present);
     }
 
     private void begin(Channel channel, CompletableFuture<Token> login) {

@@ -275,7 +275,7 @@ final class ClaimRegistry {
         });
     }
 
-    /** The first deletion may have been carried out, and then this one finds none; the hold was in force when it was sent. */
+    /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */
     private Mono<Boolean> removeAgain(Claim claim) {
         return removals.remove(claim).map(owned -> leaving.remove(claim.id()) || owned);
     }

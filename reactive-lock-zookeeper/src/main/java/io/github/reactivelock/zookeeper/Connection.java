@@ -111,8 +111,8 @@ final class Connection {
     }
 
     /**
-     * Completes when the names below a node fit into the client's buffer; a longer answer would close its connection and take
-     * all its locks along. A client of the application is asked first how many there are, one made here has room for all.
+     * Completes when the names below a node fit into the client's buffer; a longer answer would close its connection and
+     * take all its locks along. Over a client of the application the number is asked first; one made here has room.
      */
     CompletionStage<Void> roomForNames(AsyncCuratorFramework async, String path) {
         int most = mostNames;
@@ -249,8 +249,8 @@ final class Connection {
     }
 
     /**
-     * A connection that was forgotten on its way looks alive, and ZooKeeper's client gives it two thirds of the session, in
-     * which all holds would be lost. Closed here, it is opened again with the same session and its watches.
+     * A connection that was forgotten on its way looks alive, and ZooKeeper's client gives it two thirds of the session,
+     * in which all holds would be lost. Closed here, it is opened again with the same session and its watches.
      */
     private Mono<Void> lookAfter(CuratorFramework client) {
         return Flux.interval(BEAT, DriverThreads.timer())

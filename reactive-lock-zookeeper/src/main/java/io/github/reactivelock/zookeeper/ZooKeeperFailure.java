@@ -25,8 +25,8 @@ final class ZooKeeperFailure extends RuntimeException {
     }
 
     /**
-     * Which refusals pass, so that the same question is put again while its time lasts. Curator does that itself where the
-     * connection was lost, an answer was late, or the session ended or moved to another server.
+     * Which refusals pass, so that the same question is put again while its time lasts. Curator does that itself where
+     * the connection was lost, an answer was late, or the session ended or moved to another server.
      */
     static boolean passes(Throwable error) {
         return error instanceof KeeperException refused
