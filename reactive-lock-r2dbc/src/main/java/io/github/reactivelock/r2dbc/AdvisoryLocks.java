@@ -9,7 +9,6 @@ import io.r2dbc.spi.ValidationDepth;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -130,15 +129,15 @@ public final class AdvisoryLocks {
         return outside(
                 key,
                 database.overWhole(course -> Mono.usingWhen(
-                        connected().map(connection -> new Held(connection, new AtomicReference<>(Known.UNKNOWN))),
+                        connected().map(Held::new),
                         held -> {
                             course.lend();
-                            return kept(held.connection(), "advisory_keep", name)
+                            return kept(held.connection, "advisory_keep", name)
                                     .filter(taken -> taken)
-                                    .doOnNext(taken -> held.known().set(Known.HELD))
+                                    .doOnNext(taken -> held.known = Known.HELD)
                                     .flatMap(taken -> {
                                         course.begin();
-                                        return watched(held.connection(), key, work)
+                                        return watched(held.connection, key, work)
                                                 .materialize()
                                                 .flatMap(outcome -> freed(held, key, name, outcome.getThrowable())
                                                         .then(Mono.defer(() -> outcome.isOnError()
@@ -147,7 +146,7 @@ public final class AdvisoryLocks {
                                                                 : Mono.justOrEmpty(outcome.get()))));
                                     });
                         },
-                        held -> Database.giveBack(held.connection()),
+                        held -> Database.giveBack(held.connection),
                         (held, error) -> ended(held, name),
                         held -> ended(held, name))));
     }
@@ -159,7 +158,15 @@ public final class AdvisoryLocks {
         UNKNOWN
     }
 
-    private record Held(Connection connection, AtomicReference<Known> known) {}
+    /** Of one call; its steps follow one another. */
+    private static final class Held {
+        private final Connection connection;
+        private volatile Known known = Known.UNKNOWN;
+
+        Held(Connection connection) {
+            this.connection = connection;
+        }
+    }
 
     /** Nothing else is asked over the connection meanwhile, so it is looked whether it answers. */
     private <T> Mono<T> watched(Connection connection, String key, Mono<T> work) {
@@ -180,13 +187,13 @@ public final class AdvisoryLocks {
 
     private Mono<Void> freed(Held held, String key, String name, @Nullable Throwable failure) {
         return Mono.defer(() -> {
-            held.known().set(Known.UNKNOWN);
+            held.known = Known.UNKNOWN;
             if (failure instanceof Database.Ended) {
                 return Mono.empty();
             }
-            return kept(held.connection(), "advisory_free", name)
+            return kept(held.connection, "advisory_free", name)
                     .onErrorReturn(false)
-                    .doOnNext(wasHeld -> held.known().set(wasHeld ? Known.FREE : Known.UNKNOWN))
+                    .doOnNext(wasHeld -> held.known = wasHeld ? Known.FREE : Known.UNKNOWN)
                     .flatMap(wasHeld -> wasHeld ? Mono.empty() : Mono.error(new Database.Ended(lock(key))));
         });
     }
@@ -208,8 +215,8 @@ public final class AdvisoryLocks {
     }
 
     private Mono<Void> ended(Held held, String name) {
-        Connection connection = held.connection();
-        return switch (held.known().get()) {
+        Connection connection = held.connection;
+        return switch (held.known) {
             case HELD ->
                 kept(connection, "advisory_free", name)
                         .then(Database.giveBack(connection))
@@ -246,8 +253,9 @@ public final class AdvisoryLocks {
     }
 
     private String name(String key) {
-        if (key.isBlank() || key.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException("key of an advisory lock must be text without NUL but is '" + key + "'");
+        if (key.isBlank() || key.indexOf('\0') >= 0 || !Keys.isText(key)) {
+            throw new IllegalArgumentException(
+                    "key of an advisory lock must be text in UTF-8 without NUL but is '" + key + "'");
         }
         return database.sql.prefix + ":" + key;
     }

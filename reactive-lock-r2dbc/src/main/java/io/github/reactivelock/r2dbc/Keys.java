@@ -23,7 +23,12 @@ final class Keys {
 
     /** Whether a key that no engine has checked fits the tables, with a UTF-8 form that no other key has. */
     static boolean isName(String key) {
-        return !key.isBlank() && StandardCharsets.UTF_8.newEncoder().canEncode(key) && bytes(key).length <= 512;
+        return !key.isBlank() && isText(key) && bytes(key).length <= 512;
+    }
+
+    /** Not half a pair of surrogates, which would become a question mark, as that of another key. */
+    static boolean isText(String key) {
+        return StandardCharsets.UTF_8.newEncoder().canEncode(key);
     }
 
     /**

@@ -147,7 +147,9 @@ public final class R2dbcFencingGuard {
     }
 
     private static void requireToken(Object resource, long fencingToken) {
-        Objects.requireNonNull(resource, "resource");
+        if (!Keys.isText(String.valueOf(Objects.requireNonNull(resource, "resource")))) {
+            throw new IllegalArgumentException("resource must be text in UTF-8 but is '" + resource + "'");
+        }
         if (fencingToken <= 0) {
             throw new IllegalArgumentException("not a fencing token: " + fencingToken);
         }

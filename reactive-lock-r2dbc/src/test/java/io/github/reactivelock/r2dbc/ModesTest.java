@@ -11,6 +11,8 @@ import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
 import io.r2dbc.spi.R2dbcRollbackException;
 import java.io.IOException;
@@ -151,6 +153,19 @@ class ModesTest {
                 }
             }
         }
+    }
+
+    /** It would be written as a question mark, as that of another key. */
+    @Test
+    void halfAPairOfSurrogatesIsNoKey() {
+        ConnectionFactory nowhere = ConnectionFactories.get("r2dbc:postgresql://me@127.0.0.1:1/nowhere");
+        AdvisoryLocks advisory = AdvisoryLocks.using(nowhere);
+        R2dbcFencingGuard guard = R2dbcLockBackend.using(nowhere).fencingGuard();
+
+        assertThatThrownBy(() -> advisory.tryWithSessionLock("a\ud83d", Mono.just(1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> guard.write("a\ud83d", 5, connection -> Mono.just(1)))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
