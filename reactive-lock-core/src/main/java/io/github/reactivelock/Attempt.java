@@ -84,8 +84,8 @@ final class Attempt implements Phase, Gate.Question {
             return null;
         }
         return services.backend.isReady()
-                ? services.timing.silence(services.timing.now() - askedAt)
-                : Opening.unconnected(services.timing.now() - askedAt);
+                ? services.gate.silence(services.timing.now() - askedAt)
+                : services.gate.unconnected(services.timing.now() - askedAt);
     }
 
     /** It is over: no answer is waited for. */

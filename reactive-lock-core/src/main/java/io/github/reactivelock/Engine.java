@@ -273,7 +273,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         claims.values().forEach(Cohort::close);
         checkQuiet();
         Disposable unused = services.timing
-                .answeredIn(RELEASES_WHILE_CLOSING, quiet.asMono(), services.timing::silence)
+                .answeredIn(RELEASES_WHILE_CLOSING, quiet.asMono(), services.gate::silence)
                 .onErrorResume(e -> {
                     log.warn("{} releases were not confirmed while closing; their leases run out", withdrawals.size());
                     return Mono.empty();
@@ -281,7 +281,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
                 .then(Mono.defer(() -> {
                     signals.dispose();
                     return services.timing.answeredIn(
-                            BACKEND_WHILE_CLOSING, services.backend.close(), services.timing::silence);
+                            BACKEND_WHILE_CLOSING, services.backend.close(), services.gate::silence);
                 }))
                 .onErrorResume(e -> {
                     log.warn("the lock store {} did not close cleanly", services.backend, e);

@@ -165,6 +165,16 @@ final class Gate extends Mailbox {
                         + " ms; look whether it is up and reachable");
     }
 
+    /** There was no connection for so long. */
+    TimeoutException unconnected(long waited) {
+        return opening.unconnected(waited);
+    }
+
+    /** The store did not answer a question in time. */
+    TimeoutException silence() {
+        return silence(timing.commandTimeout);
+    }
+
     /** The store did not answer a question for so long. */
     TimeoutException silence(long patience) {
         return timing.silence(patience, reason());

@@ -145,10 +145,10 @@ final class PendingRelease implements Gate.Question {
             number = isLate && (waited >= services.gate.patience() || now - until >= 0) ? attempt : OVER;
         }
         if (told != null) {
-            told.unanswered(services.gate.silence(services.timing.commandTimeout));
+            told.unanswered(services.gate.silence());
         }
         if (number != OVER) {
-            failed(number, services.gate.silence(services.timing.commandTimeout));
+            failed(number, services.gate.silence());
         }
         tickInLine(now);
     }

@@ -136,7 +136,7 @@ final class Queries {
 
     private <T> Mono<T> timed(Supplier<Mono<T>> question) {
         return services.timing.answeredIn(
-                Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), () -> services.gate.silence(services.timing.commandTimeout));
+                Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), services.gate::silence);
     }
 
     Mono<Void> awaitRelease(String key) {
