@@ -18,7 +18,8 @@ final class Tokens {
 
     /** Of a claim that waited. */
     long nextServed() {
-        return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED) << LockBackend.PASS_BITS;
+        return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED)
+                << LockBackend.PASS_BITS;
     }
 
     /** The proposed token, or the next one. */

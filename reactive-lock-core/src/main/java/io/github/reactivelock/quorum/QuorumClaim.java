@@ -235,7 +235,8 @@ final class QuorumClaim {
         synchronized (this) {
             enough = end;
         }
-        return Mono.firstWithSignal(end.asMono(), Mono.delay(moment(), surroundings.timer()).then());
+        return Mono.firstWithSignal(
+                end.asMono(), Mono.delay(moment(), surroundings.timer()).then());
     }
 
     /** Whether it tries on, and so asks by itself. */
@@ -252,7 +253,8 @@ final class QuorumClaim {
 
     /** A token in place of one that is another's; each time further off, because others look for one too. */
     long above(long token, int refused) {
-        return QuorumNode.ofAGrant(token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS));
+        return QuorumNode.ofAGrant(
+                token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS));
     }
 
     /** In every other round: two claims with the same place that always did would only swap their votes. */

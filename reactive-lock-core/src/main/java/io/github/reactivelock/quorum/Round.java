@@ -31,6 +31,7 @@ final class Round {
     private final Set<Integer> olderWait = new HashSet<>();
     /** A claim of another client with the same place. */
     private final Set<Integer> equalWait = new HashSet<>();
+
     private final Set<Integer> granted = new HashSet<>();
     /** Of those votes, and how many have each. */
     private final Map<Long, Integer> tokens = new HashMap<>();

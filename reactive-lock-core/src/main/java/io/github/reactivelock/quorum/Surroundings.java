@@ -19,11 +19,7 @@ import reactor.core.scheduler.Scheduler;
  * @param pauses judge the silence of nodes, after a pause of this process too
  */
 record Surroundings(
-        Scheduler timer,
-        LongSupplier nanoClock,
-        Supplier<Instant> wallClock,
-        IntBinaryOperator chance,
-        Pauses pauses) {
+        Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance, Pauses pauses) {
 
     static final Surroundings REAL = new Surroundings(
             DriverThreads.timer(),

@@ -147,8 +147,8 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
     boolean isInByOtherNumbers(long token) {
         return holders.stream()
                 .filter(holder -> !isAgreed(holder))
-                .anyMatch(holder -> shown().anyMatch(
-                        shown -> shown.fencingToken() == token && shown.owner().equals(holder.owner())));
+                .anyMatch(holder -> shown().anyMatch(shown ->
+                        shown.fencingToken() == token && shown.owner().equals(holder.owner())));
     }
 
     private boolean isAgreed(Holder holder) {
@@ -162,7 +162,7 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         for (Holder owner : likely) {
             boolean wasThere = QuorumNode.mayBeAGrants(owner.fencingToken())
                     && Stream.concat(before.likely.stream(), before.holders.stream())
-                    .anyMatch(earlier -> isSame(earlier, owner));
+                            .anyMatch(earlier -> isSame(earlier, owner));
             (wasThere ? in : others).add(owner);
         }
         in.sort(NEWEST_FIRST);

@@ -259,6 +259,9 @@ final class Voters {
         Mono<Void> said = Flux.defer(() -> Flux.fromIterable(underWay))
                 .flatMap(answer -> answer, Integer.MAX_VALUE)
                 .then();
-        return surroundings.pauses().timeout(said, LONGEST_FAREWELL, Mono.empty()).then(closed);
+        return surroundings
+                .pauses()
+                .timeout(said, LONGEST_FAREWELL, Mono.empty())
+                .then(closed);
     }
 }

@@ -57,7 +57,13 @@ final class Voting {
     /** For less time than a client waits for an answer, the first round included. */
     private Mono<ClaimResult> moreRounds(long began) {
         Claim waiting = new Claim(
-                claim.key(), claim.id(), claim.owner(), claim.lease(), Claim.Mode.QUEUE, claim.keeping(), claim.share());
+                claim.key(),
+                claim.id(),
+                claim.owner(),
+                claim.lease(),
+                Claim.Mode.QUEUE,
+                claim.keeping(),
+                claim.share());
         Voting next = new Voting(nodes, longestLease, waiting, candidacy, proposals, true);
         Mono<ClaimResult> decided = Mono.defer(() -> candidacy.rest().then(next.round()))
                 .repeat()
@@ -67,8 +73,9 @@ final class Voting {
     }
 
     private IllegalStateException undecided() {
-        return new IllegalStateException("its nodes gave their votes to several claims, or did not answer, and none had a"
-                + " majority in time, so it is not known whether the lock is free; try again");
+        return new IllegalStateException(
+                "its nodes gave their votes to several claims, or did not answer, and none had a"
+                        + " majority in time, so it is not known whether the lock is free; try again");
     }
 
     private Mono<ClaimResult> round() {

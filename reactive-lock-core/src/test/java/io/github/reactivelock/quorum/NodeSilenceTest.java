@@ -62,8 +62,10 @@ class NodeSilenceTest {
             timer.advanceTimeBy(Duration.ofMillis(50));
         }
 
-        assertThat(answers).singleElement().satisfies(failure -> assertThat((Throwable) failure)
-                .hasMessageContaining("node 2: no answer within 500 ms"));
+        assertThat(answers)
+                .singleElement()
+                .satisfies(failure ->
+                        assertThat((Throwable) failure).hasMessageContaining("node 2: no answer within 500 ms"));
     }
 
     @Test
@@ -78,8 +80,7 @@ class NodeSilenceTest {
         }
         nodes.get(0).vote = Sinks.<ClaimResult>one().asMono();
         nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
-        nodes.get(2).vote =
-                Mono.just(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
+        nodes.get(2).vote = Mono.just(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
 
         try {
             ClaimResult answer = QuorumLockBackend.of(allNodes())

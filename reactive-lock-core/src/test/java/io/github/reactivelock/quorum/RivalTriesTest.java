@@ -85,9 +85,11 @@ class RivalTriesTest {
                 .subscribe(answer -> failures.add(new AssertionError(answer)), failures::add);
         pass(1_900); // the client waits for two seconds
 
-        assertThat(failures).singleElement().satisfies(failure -> assertThat(failure)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("not known whether the lock is free"));
+        assertThat(failures)
+                .singleElement()
+                .satisfies(failure -> assertThat(failure)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("not known whether the lock is free"));
     }
 
     @Test
@@ -95,8 +97,7 @@ class RivalTriesTest {
         List<InMemoryLockBackend> stores = stores(3);
         List<ClaimResult> answers = new ArrayList<>();
         for (String reader : List.of("one", "two")) {
-            Claim share = new Claim(
-                    "k", reader, reader, LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, Share.ONE);
+            Claim share = new Claim("k", reader, reader, LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, Share.ONE);
             var read = client(stores).claim(share).subscribe(answers::add);
         }
         pass(1_000);
@@ -128,8 +129,9 @@ class RivalTriesTest {
             pass(2_000);
             assertThat(failures).as("round " + round).isEmpty();
             assertThat(answers).hasSize(rivals);
-            holders.add((int)
-                    answers.stream().filter(ClaimResult.Granted.class::isInstance).count());
+            holders.add((int) answers.stream()
+                    .filter(ClaimResult.Granted.class::isInstance)
+                    .count());
             for (int rival = 0; rival < rivals; rival++) {
                 Claim claim = claim("r" + round + "-" + rival, Claim.Mode.TRY);
                 var released = clients.get(rival).release(claim).subscribe();

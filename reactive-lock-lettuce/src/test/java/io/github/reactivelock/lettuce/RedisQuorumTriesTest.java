@@ -43,13 +43,13 @@ class RedisQuorumTriesTest {
     @BeforeEach
     void connect() {
         RedisFixture.eventually(
-                "all count", () -> servers.stream().allMatch(server -> QuorumFixture.uptime(server) > LEASE.toSeconds()));
+                "all count",
+                () -> servers.stream().allMatch(server -> QuorumFixture.uptime(server) > LEASE.toSeconds()));
         for (int i = 0; i < 3; i++) {
             QuorumNode[] nodes = servers.stream()
                     .map(server -> LettuceLockBackend.connect(server.uri()))
                     .toArray(QuorumNode[]::new);
-            LockClient client = LockClient.builder(
-                            QuorumLockBackend.of(nodes).withLongestLease(LEASE))
+            LockClient client = LockClient.builder(QuorumLockBackend.of(nodes).withLongestLease(LEASE))
                     .commandTimeout(Duration.ofMinutes(1)) // a busy machine is not what is tested
                     .options(LockOptions.defaults().withLease(LEASE))
                     .build();

@@ -204,7 +204,8 @@ final class QuorumCourse {
                                         store.vote(asking, (Long) args[1], taken));
                             }
                             case "raise" ->
-                                send(node, "raise", "raise", (Long) args[1], store.raise((Claim) args[0], (Long) args[1]));
+                                send(node, "raise", "raise", (Long) args[1], store.raise((Claim) args[0], (Long)
+                                        args[1]));
                             case "release" -> send(node, "back", "back", 0, store.release((Claim) args[0]));
                             case "hashCode" -> 10 * number + node;
                             case "equals" -> proxy == args[0];
@@ -234,7 +235,9 @@ final class QuorumCourse {
                 rest = null;
                 next.run();
                 look();
-            } else if (next == null && !told.waits() && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
+            } else if (next == null
+                    && !told.waits()
+                    && (phase.equals("resting") || (phase.equals("asking") && !losing))) {
                 var unused = quorum.claim(claim)
                         .subscribe(
                                 answer -> seen.add(() -> answered(answer)),
@@ -311,12 +314,16 @@ final class QuorumCourse {
                     && told.told() == NODES) { // to fewer of them as the votes of the others agree
                 phase = "raising";
                 note("wins", this, 0, 0);
-            } else if (what.equals("back") && claim.mode() == Claim.Mode.TRY && told.told() == NODES && phase.equals("asking")) {
+            } else if (what.equals("back")
+                    && claim.mode() == Claim.Mode.TRY
+                    && told.told() == NODES
+                    && phase.equals("asking")) {
                 phase = "busy"; // where votes are given back for want of patience, some node has refused its own
                 note("busy", this, 0, 0);
             } else if (what.equals("back")) {
                 boolean isRelease = phase.equals("over");
-                leftTheModel |= released || phase.equals("busy"); // of a vote that came after the release, which is given back once more
+                leftTheModel |= released
+                        || phase.equals("busy"); // of a vote that came after the release, which is given back once more
                 released = isRelease;
                 phase = isRelease ? phase : "giving back";
                 note(isRelease ? "releases" : "fails", this, 0, 0);

@@ -43,7 +43,9 @@ class QuorumDriftTest {
         assertThat(writtenBack).as("courses in which a token was written back").isGreaterThan(50);
         assertThat(agreed).as("courses with a hold after one round trip").isGreaterThan(100);
         assertThat(forced).as("courses in which a vote was taken by force").isPositive();
-        assertThat(tryingOn).as("courses in which a split try went on as a claim that waits").isGreaterThan(20);
+        assertThat(tryingOn)
+                .as("courses in which a split try went on as a claim that waits")
+                .isGreaterThan(20);
         assertThat(turnedAway).as("courses in which a try found the lock taken").isGreaterThan(20);
         assertThat(again)
                 .as("courses in which a node was told again to give back")
