@@ -34,8 +34,8 @@ class IdentityTest {
     void theirOwnersHaveDifferentNames() {
         LockClient one = snapshot.build();
         LockClient other = snapshot.build();
-        Bench.held(Bench.subscribe(one.acquire("a")));
-        Bench.held(Bench.subscribe(other.acquire("b")));
+        var unusedOne = Bench.held(Bench.subscribe(one.acquire("a")));
+        var unusedOther = Bench.held(Bench.subscribe(other.acquire("b")));
 
         assertThat(ownerOf(one, "a")).isNotEqualTo(ownerOf(one, "b")).contains("/pid-");
     }

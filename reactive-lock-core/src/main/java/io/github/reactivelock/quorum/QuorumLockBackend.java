@@ -248,7 +248,7 @@ public final class QuorumLockBackend implements LockBackend {
                 .flatMap(isLoose -> nodes.onEnough(
                                 (node, number) -> node.forceRelease(key, fencingToken),
                                 answers -> nodes.isClear(answers) && !(isLoose && answers.contains(false)))
-                        .map(answers -> isLoose && answers.contains(true) || nodes.decision(answers)));
+                        .map(answers -> (isLoose && answers.contains(true)) || nodes.decision(answers)));
     }
 
     // ---- signals

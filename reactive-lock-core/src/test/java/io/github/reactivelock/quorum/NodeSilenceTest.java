@@ -38,7 +38,7 @@ class NodeSilenceTest {
         QuorumLockBackend quorum = QuorumLockBackend.of(
                 new Surroundings(timer, () -> nanos, Instant::now, (from, to) -> from), allNodes());
         List<Object> answers = new ArrayList<>();
-        var asked = quorum.claim(claim).subscribe(answers::add, answers::add);
+        var unusedAsked = quorum.claim(claim).subscribe(answers::add, answers::add);
 
         nanos += Duration.ofSeconds(3).toNanos();
         timer.advanceTimeBy(Duration.ofMillis(600));
@@ -55,7 +55,7 @@ class NodeSilenceTest {
         QuorumLockBackend quorum = QuorumLockBackend.of(
                 new Surroundings(timer, () -> nanos, Instant::now, (from, to) -> from), allNodes());
         List<Object> answers = new ArrayList<>();
-        var asked = quorum.claim(claim).subscribe(answers::add, answers::add);
+        var unusedAsked = quorum.claim(claim).subscribe(answers::add, answers::add);
 
         for (int i = 0; i < 13; i++) {
             nanos += Duration.ofMillis(50).toNanos();
@@ -72,7 +72,7 @@ class NodeSilenceTest {
     void aSilentNodeIsGivenUpThoughTheApplicationKeepsAllThreadsOfReactor() {
         AtomicBoolean over = new AtomicBoolean();
         for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
-            var kept = Schedulers.parallel().schedule(() -> {
+            var unusedKept = Schedulers.parallel().schedule(() -> {
                 while (!over.get()) {
                     Thread.onSpinWait();
                 }

@@ -60,12 +60,12 @@ class RivalTriesTest {
         QuorumLockBackend one = client(stores);
         QuorumLockBackend two = client(stores);
         List<ClaimResult> answers = new ArrayList<>();
-        var held = one.claim(claim("held", Claim.Mode.QUEUE)).subscribe(answers::add);
+        var unusedHeld = one.claim(claim("held", Claim.Mode.QUEUE)).subscribe(answers::add);
         pass(1_000);
 
-        var tried = two.claim(claim("tries", Claim.Mode.TRY)).subscribe(answers::add);
+        var unusedTried = two.claim(claim("tries", Claim.Mode.TRY)).subscribe(answers::add);
         pass(1_000);
-        var released = one.release(claim("held", Claim.Mode.QUEUE)).subscribe();
+        var unusedReleased = one.release(claim("held", Claim.Mode.QUEUE)).subscribe();
         pass(1_000);
 
         assertThat(answers).hasSize(2).element(1).isEqualTo(new ClaimResult.Busy());
@@ -76,11 +76,11 @@ class RivalTriesTest {
     @Test
     void aTryThatCannotTellSaysSoInTheTimeOfAFewQuestions() {
         List<InMemoryLockBackend> stores = stores(3);
-        stores.get(0).claim(claim("died", Claim.Mode.TRY)).block();
+        var unusedVote = stores.get(0).claim(claim("died", Claim.Mode.TRY)).block();
         dead.add(1);
         List<Throwable> failures = new ArrayList<>();
 
-        var tried = client(stores)
+        var unusedTried = client(stores)
                 .claim(claim("tries", Claim.Mode.TRY))
                 .subscribe(answer -> failures.add(new AssertionError(answer)), failures::add);
         pass(1_900); // the client waits for two seconds
@@ -98,12 +98,12 @@ class RivalTriesTest {
         List<ClaimResult> answers = new ArrayList<>();
         for (String reader : List.of("one", "two")) {
             Claim share = new Claim("k", reader, reader, LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, Share.ONE);
-            var read = client(stores).claim(share).subscribe(answers::add);
+            var unusedRead = client(stores).claim(share).subscribe(answers::add);
         }
         pass(1_000);
         assertThat(answers).hasSize(2).allMatch(ClaimResult.Granted.class::isInstance);
 
-        var tried = client(stores).claim(claim("writer", Claim.Mode.TRY)).subscribe(answers::add);
+        var unusedTried = client(stores).claim(claim("writer", Claim.Mode.TRY)).subscribe(answers::add);
         pass(1_000);
 
         assertThat(answers).hasSize(3).element(2).isEqualTo(new ClaimResult.Busy());
@@ -124,7 +124,7 @@ class RivalTriesTest {
             List<Throwable> failures = new ArrayList<>();
             for (int rival = 0; rival < rivals; rival++) {
                 Claim claim = claim("r" + round + "-" + rival, Claim.Mode.TRY);
-                var tried = clients.get(rival).claim(claim).subscribe(answers::add, failures::add);
+                var unusedTried = clients.get(rival).claim(claim).subscribe(answers::add, failures::add);
             }
             pass(2_000);
             assertThat(failures).as("round " + round).isEmpty();
@@ -134,7 +134,7 @@ class RivalTriesTest {
                     .count());
             for (int rival = 0; rival < rivals; rival++) {
                 Claim claim = claim("r" + round + "-" + rival, Claim.Mode.TRY);
-                var released = clients.get(rival).release(claim).subscribe();
+                var unusedReleased = clients.get(rival).release(claim).subscribe();
             }
             pass(1_000);
         }
@@ -168,7 +168,7 @@ class RivalTriesTest {
                 new Surroundings(
                         timer,
                         this::nanos,
-                        () -> EPOCH.plusNanos(nanos() + 1_000 * random.nextInt(100)),
+                        () -> EPOCH.plusNanos(nanos() + 1_000L * random.nextInt(100)),
                         (from, to) -> from + random.nextInt(to - from)),
                 nodes);
     }
@@ -196,7 +196,7 @@ class RivalTriesTest {
         try {
             return (Mono<?>) method.invoke(node, arguments);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError("the node cannot be called", e);
         }
     }
 

@@ -18,7 +18,10 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class Carried {
 
-    private static final Runnable NOTHING = () -> {};
+    private static final Runnable NOTHING = new Runnable() {
+        @Override
+        public void run() {}
+    };
     private static final Scheduler OWN = DriverThreads.scheduler("reactive-lock-own", 1);
 
     private final CoreSubscriber<? super Call> signals;
