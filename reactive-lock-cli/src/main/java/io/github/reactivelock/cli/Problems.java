@@ -1,6 +1,8 @@
 package io.github.reactivelock.cli;
 
 import io.github.reactivelock.LockException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -8,13 +10,26 @@ import picocli.CommandLine.ParseResult;
 /** What went wrong, in one line: which store, what happened, what to do. */
 final class Problems {
 
+    private record Word(String pattern, String instead) {}
+
+    private static final List<Word> WORDS = List.of(
+            new Word(" with RedisBackendOptions\\.withPrefix", " with --key-prefix"),
+            new Word("\\(connectCluster, in Vert\\.x RedisClientType\\.CLUSTER\\)", "(redis-cluster://)"),
+            new Word(", in Vert\\.x RedisClientType\\.SENTINEL", ""),
+            new Word(" with R2dbcLockBackend\\.createTables\\(\\), or", ""),
+            new Word(" (given|them) to the ClientBuilder", " $1"),
+            new Word("which belong into the ClientBuilder; the one given does not", "and the one given does not"),
+            // The class of an error, before what it says.
+            new Word("\\b(?:[a-z][a-z0-9_]*\\.)+[A-Z][\\w$]*(?:: )?", ""),
+            new Word("\\b[A-Z]\\w*(?:Exception|Error): ", ""));
+
     private Problems() {}
 
     static int ofStore(Exception problem, CommandLine command, ParseResult arguments) {
         ReactiveLock program = program(command);
         boolean isOfStore = problem instanceof LockException || problem instanceof Session.Silence;
         String text = isOfStore
-                ? program.store.names(program.surroundings) + ": " + problem.getMessage() + login(problem)
+                ? program.store.names(program.surroundings) + ": " + inOwnWords(problem.getMessage()) + login(problem)
                 : "a defect of this program: " + problem + (program.verbose ? "" : "; with -v it says where");
         say(command, text);
         if (program.verbose) {
@@ -29,7 +44,15 @@ final class Problems {
         return ExitCode.USAGE.code;
     }
 
-    /** A store's message speaks to a programmer. */
+    /** A store's message speaks to a programmer, of classes and methods that this program's user does not have. */
+    static String inOwnWords(@Nullable String message) {
+        String said = String.valueOf(message);
+        for (Word word : WORDS) {
+            said = said.replaceAll(word.pattern, word.instead);
+        }
+        return said;
+    }
+
     private static String login(Exception problem) {
         return String.valueOf(problem.getMessage()).matches("(?is).*(password|user).*")
                 ? " [this program takes them from --user, " + Surroundings.PASSWORD + " and --ask-password]"

@@ -69,19 +69,20 @@ final class ReleaseCommand extends StoreCommand {
                 .count()
                 .flatMap(removed -> held.shares() == null
                         ? Mono.just(end(held, removed > 0, removed > 0 ? "removed" : ENDED_BY_ITSELF))
-                        : client.inspect(key).map(left -> ended(held, removed, left)));
+                        : client.inspect(key).map(left -> ended(held, holders(held), removed, left)));
     }
 
     /** Those who share a lock are several, of whom others may hold it still. */
-    private ExitCode ended(LockInfo.Held seen, long removed, LockInfo left) {
-        long others = !(left instanceof LockInfo.Held held)
-                ? 0
-                : held.shares() == null ? 1 : held.shares().holders();
+    private ExitCode ended(LockInfo.Held seen, long before, long removed, LockInfo left) {
+        long others = left instanceof LockInfo.Held held ? holders(held) : 0;
         String now = others == 0 ? "" : "; " + others + (others == 1 ? " holds" : " hold") + " the lock now";
-        String text = removed == 0
-                ? ENDED_BY_ITSELF
-                : "removed " + removed + " of " + seen.shares().holders() + " holders";
+        String text = removed == 0 ? ENDED_BY_ITSELF : "removed " + removed + " of " + before + " holders";
         return end(seen, removed > 0, text + now);
+    }
+
+    private static long holders(LockInfo.Held held) {
+        LockInfo.Shares shares = held.shares();
+        return shares == null ? 1 : shares.holders();
     }
 
     /** The grants to remove: the one that has the token, or all that were seen. */
@@ -90,13 +91,15 @@ final class ReleaseCommand extends StoreCommand {
         List<Long> seen = shares == null
                 ? List.of(held.fencingToken())
                 : shares.first().stream().map(LockInfo.Holder::fencingToken).toList();
-        if (token == null) {
+        Long wanted = token;
+        if (wanted == null) {
             return seen;
         }
+        long number = wanted;
         List<Long> named =
-                seen.stream().filter(one -> isOfThatGrant(token, one)).toList();
+                seen.stream().filter(one -> isOfThatGrant(number, one)).toList();
         boolean isUnseen = shares != null && shares.holders() > shares.first().size();
-        return named.isEmpty() && isUnseen ? List.of(token) : named;
+        return named.isEmpty() && isUnseen ? List.of(number) : named;
     }
 
     /** Flows of one process that pass the lock on have tokens of their own, and one hold at the store. */

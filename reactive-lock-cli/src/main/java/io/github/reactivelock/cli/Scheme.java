@@ -16,7 +16,10 @@ enum Scheme {
             "redis-cluster rediss-cluster"),
     ETCD("http://host:2379,host:2379", "etcd; etcd:// is the same", "http https etcd"),
     ZOOKEEPER("zookeeper://host:2181,host:2181/path", "ZooKeeper; the path is a node that exists", "zookeeper"),
-    SQL("r2dbc:postgresql://host:5432/database", "an SQL database; also mariadb, mysql, h2", "r2dbc r2dbcs");
+    SQL(
+            "postgresql://host:5432/database",
+            "an SQL database; also mariadb, mysql, r2dbc:h2",
+            "r2dbc r2dbcs postgresql postgres mariadb mysql");
 
     final String example;
     final String store;

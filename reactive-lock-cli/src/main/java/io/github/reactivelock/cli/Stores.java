@@ -149,10 +149,10 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
     private R2dbcLockBackend sql(StoreUrl url) {
         ConnectionFactoryOptions.Builder address = ConnectionFactoryOptions.builder();
         try {
-            address.from(ConnectionFactoryOptions.parse(
-                    url.name() + "://" + url.hosts() + url.path() + (url.query().isEmpty() ? "" : "?" + url.query())));
+            address.from(ConnectionFactoryOptions.parse(driver(url) + "://" + url.hosts() + url.path()
+                    + (url.query().isEmpty() ? "" : "?" + url.query())));
         } catch (RuntimeException e) {
-            throw new IllegalArgumentException("this is no URL of R2DBC; one looks like " + Scheme.SQL.example, e);
+            throw new IllegalArgumentException("this is no URL of a database; one looks like " + Scheme.SQL.example, e);
         }
         if (url.user() != null) {
             address.option(ConnectionFactoryOptions.USER, url.user());
@@ -163,10 +163,17 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
         R2dbcBackendOptions options = prefixed(R2dbcBackendOptions.defaults(), known -> known::withPrefix, tablePrefix);
         if (!ConnectionFactories.supports(address.build())) {
             throw new IllegalArgumentException("there is no driver for " + url.name()
-                    + " here; there are r2dbc:postgresql, r2dbc:mariadb, r2dbc:mysql and r2dbc:h2");
+                    + " here; there are postgresql, mariadb, mysql and r2dbc:h2");
         }
         return R2dbcLockBackend.connect(
                 factory(address.build()), options.withConnections(CONNECTIONS).withCommandTimeout(patience));
+    }
+
+    /** As R2DBC names it. */
+    private static String driver(StoreUrl url) {
+        return url.name().startsWith("r2dbc")
+                ? url.name()
+                : "r2dbc:" + url.name().replaceFirst("^postgres$", "postgresql");
     }
 
     private static ConnectionFactory factory(ConnectionFactoryOptions address) {

@@ -45,7 +45,7 @@ class SqlStoresTest {
 
         @Override
         List<String> urls() {
-            return List.of(server.url());
+            return List.of(server.url().replaceFirst("^r2dbc:", ""));
         }
 
         @Override

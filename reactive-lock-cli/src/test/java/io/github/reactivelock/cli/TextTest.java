@@ -80,6 +80,26 @@ class TextTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "delete that key, or choose another prefix with RedisBackendOptions.withPrefix"
+                        + "|delete that key, or choose another prefix with --key-prefix",
+                "connect to it as to a cluster (connectCluster, in Vert.x RedisClientType.CLUSTER)"
+                        + "|connect to it as to a cluster (redis-cluster://)",
+                "create them once with R2dbcLockBackend.createTables(), or with the file x"
+                        + "|create them once with the file x",
+                "asks for a user and a password: give them to the ClientBuilder (no user)"
+                        + "|asks for a user and a password: give them (no user)",
+                "failed: io.netty.channel.AbstractChannel$AnnotatedConnectException: Connection refused: /127.0.0.1:1"
+                        + "|failed: Connection refused: /127.0.0.1:1",
+                "failed: UnknownHostException: locks.example.com|failed: locks.example.com"
+            })
+    void anErrorOfAStoreNamesNoClassOfJava(String said, String told) {
+        assertThat(Problems.inOwnWords(said)).isEqualTo(told);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "redis://host:6379/1, , , host:6379, /1",
         "redis://:p%40ss@host:6379, '', p@ss, host:6379, ''",
@@ -88,6 +108,7 @@ class TextTest {
         "rediss-sentinel://u:p@a:1;b:2/0?x=y#name, u, p, a:1;b:2, /0",
         "zookeeper://[::1]:2181/a/b, , , [::1]:2181, /a/b",
         "r2dbc:postgresql://u:p+p@host:5432/db?sslMode=require, u, p+p, host:5432, /db",
+        "postgresql://u:p+p@host:5432/db?sslMode=require, u, p+p, host:5432, /db",
         "r2dbc:h2:mem:///x, , , '', /x"
     })
     void aUrlIsTakenApart(String text, String user, String password, String hosts, String path) {

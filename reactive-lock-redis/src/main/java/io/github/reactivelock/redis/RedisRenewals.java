@@ -67,9 +67,8 @@ final class RedisRenewals {
                     .takeUntilOther(pauses.silence(patience(held)))
                     .reduce(UNKNOWN, RenewalResult::and)
                     // A part that failed says nothing about the others, unless there is no other.
-                    .flatMap(known -> !says(known) && failure.get() != null
-                            ? Mono.error(failure.get())
-                            : Mono.just(known));
+                    .flatMap(known ->
+                            !says(known) && failure.get() != null ? Mono.error(failure.get()) : Mono.just(known));
         });
     }
 
