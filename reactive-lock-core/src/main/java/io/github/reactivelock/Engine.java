@@ -46,6 +46,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
 
     /** Drawn with the first claim, so that clients which go on from one snapshot of their process are two. */
     private final LateId idPrefix;
+
     private final AtomicLong ids = new AtomicLong();
 
     private final AtomicBoolean listening = new AtomicBoolean();

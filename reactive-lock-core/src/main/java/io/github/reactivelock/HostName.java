@@ -1,11 +1,11 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.RandomId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import io.github.reactivelock.spi.support.RandomId;
 import org.jspecify.annotations.Nullable;
 
 /**

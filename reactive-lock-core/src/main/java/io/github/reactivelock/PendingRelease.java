@@ -58,6 +58,7 @@ final class PendingRelease implements Gate.Question {
     private int attempt;
     /** By the clock of silence. */
     private long askedAt;
+
     private boolean asking;
     /** It waits for its turn to leave. */
     private boolean inLine;
@@ -159,9 +160,7 @@ final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine
-                    ? services.gate.standstill(askedAt, services.timing.commandTimeout)
-                    : null;
+            standstill = inLine ? services.gate.standstill(askedAt, services.timing.commandTimeout) : null;
             if (standstill == null) {
                 return;
             }

@@ -14,6 +14,7 @@ final class Services {
     final UserCallbacks userCallbacks;
     /** Go on with what the threads of a driver or of a user began, and have nothing of theirs. */
     final Executor others;
+
     final Gate gate;
     final Renewals renewals;
     final Claims claims;

@@ -67,7 +67,8 @@ final class Timing {
         Scheduler given = settings.timer();
         this.ownTimer = given == null ? newTimer() : null;
         this.timer = ownTimer == null ? Objects.requireNonNull(given) : ownTimer;
-        // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there is one.
+        // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there
+        // is one.
         this.pauses = given == null ? Pauses.ofThisProcess() : new Pauses(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
             long unused = nowForCertain();

@@ -173,9 +173,10 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         this.line = line;
         if (deadline != Timing.NEVER) {
             Opening opening = locks.services().gate.opening;
-            arm(opening.wasOpen
-                    ? locks.services().timing.after(deadline - now, this::timedOut)
-                    : opening.whenOpen(this::waitAnew));
+            arm(
+                    opening.wasOpen
+                            ? locks.services().timing.after(deadline - now, this::timedOut)
+                            : opening.whenOpen(this::waitAnew));
         }
         line.join(this);
     }

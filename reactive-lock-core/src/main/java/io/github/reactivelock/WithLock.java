@@ -117,7 +117,8 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
+        return WithLockMono.calling(
+                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
     }
 
     /**
@@ -133,7 +134,8 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockFlux.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
+        return WithLockFlux.calling(
+                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
     }
 
     /**
@@ -199,7 +201,8 @@ abstract sealed class WithLock permits LockClient {
             String key, Function<? super LockHandle, ? extends Publisher<T>> work, Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
-        return WithLockFlux.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), Flux.from(ifTaken));
+        return WithLockFlux.calling(
+                engine, keys, options, held -> made(key, work.apply(held.handle())), Flux.from(ifTaken));
     }
 
     /**
@@ -246,7 +249,8 @@ abstract sealed class WithLock permits LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), ifTaken);
+        return WithLockMono.calling(
+                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), ifTaken);
     }
 
     /**
@@ -266,7 +270,11 @@ abstract sealed class WithLock permits LockClient {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
         return WithLockFlux.calling(
-                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), Flux.from(ifTaken));
+                engine,
+                sorted,
+                options,
+                held -> made(sorted, work.apply(held.last(sorted.size()))),
+                Flux.from(ifTaken));
     }
 
     private static void bothThere(Object work, Object ifTaken) {

@@ -379,7 +379,8 @@ class PauseTest {
         assertThat(flow.getReceivedOnNext()).isEmpty();
         assertThat(flow.expectTerminalError())
                 .isInstanceOfSatisfying(
-                        LockLostException.class, loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
+                        LockLostException.class,
+                        loss -> assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED));
         assertThat(store.count("release")).isEqualTo(1);
         assertThat(bench.heard.lost).hasSize(1);
         bench.assertNothingIsLeft();
@@ -397,8 +398,8 @@ class PauseTest {
     @Test
     void noWorkBeginsUnderAHoldOfWhichOneOfSeveralIsOver() {
         AtomicBoolean begun = new AtomicBoolean();
-        TestSubscriber<Object> flow = subscribe(
-                bench.client.withLock(List.of("a", "b"), Mono.fromRunnable(() -> begun.set(true))));
+        TestSubscriber<Object> flow =
+                subscribe(bench.client.withLock(List.of("a", "b"), Mono.fromRunnable(() -> begun.set(true))));
         var first = store.claim();
         first.answer(ScriptedBackend.granted(first.claim(), 1));
         bench.work.shut();

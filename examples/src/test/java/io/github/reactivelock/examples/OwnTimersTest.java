@@ -39,10 +39,12 @@ class OwnTimersTest {
 
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
-            .withImportOption(location -> NO_LIBRARY.stream().noneMatch(out -> location.contains(out.replace('.', '/'))))
+            .withImportOption(
+                    location -> NO_LIBRARY.stream().noneMatch(out -> location.contains(out.replace('.', '/'))))
             .importPackages(ROOT);
 
-    private static final Set<String> OF_NO_THREADS_OF_REACTOR = Set.of("immediate", "fromExecutor", "fromExecutorService");
+    private static final Set<String> OF_NO_THREADS_OF_REACTOR =
+            Set.of("immediate", "fromExecutor", "fromExecutorService");
 
     @Test
     void allModulesAreLookedAt() {
@@ -91,7 +93,8 @@ class OwnTimersTest {
                         "an executor could be given and is not, or a timer is shared",
                         call -> call.getTargetOwner().isAssignableTo(CompletionStage.class)
                                 && (couldHave(call, Executor.class)
-                                        || Set.of("orTimeout", "completeOnTimeout").contains(call.getName()))))
+                                        || Set.of("orTimeout", "completeOnTimeout")
+                                                .contains(call.getName()))))
                 .orShould()
                 .callMethod(ForkJoinPool.class, "commonPool")
                 .check(MAIN);
@@ -106,12 +109,14 @@ class OwnTimersTest {
                         "its pauses have no scheduler",
                         call -> call.getTargetOwner().isEquivalentTo(Retry.class)
                                 && result(call) == RetryBackoffSpec.class
-                                && call.getOrigin().getMethodCallsFromSelf().stream().noneMatch(OwnTimersTest::saysWhere)))
+                                && call.getOrigin().getMethodCallsFromSelf().stream()
+                                        .noneMatch(OwnTimersTest::saysWhere)))
                 .check(MAIN);
     }
 
     private static boolean saysWhere(JavaMethodCall call) {
-        return call.getTargetOwner().isEquivalentTo(RetryBackoffSpec.class) && call.getName().equals("scheduler");
+        return call.getTargetOwner().isEquivalentTo(RetryBackoffSpec.class)
+                && call.getName().equals("scheduler");
     }
 
     private static Class<?> result(JavaMethodCall call) {

@@ -20,8 +20,8 @@ import reactor.core.scheduler.Scheduler;
 record Pauses(Duration rest, Duration first, Duration longest, Scheduler timer, DoubleSupplier chance) {
 
     /** Of all elections. Who queues tells a listener of it, which is the user's, so the timer of the stores is no place for it. */
-    private static final Scheduler TIMER =
-            DriverThreads.scheduler("reactive-lock-election", Runtime.getRuntime().availableProcessors());
+    private static final Scheduler TIMER = DriverThreads.scheduler(
+            "reactive-lock-election", Runtime.getRuntime().availableProcessors());
 
     static Pauses usual() {
         return new Pauses(

@@ -59,8 +59,8 @@ class LeaderElectionTest {
                     LeaderElection.of(client.client(), Race.KEY).withRest(Duration.ofMillis(10));
             CountDownLatch terms = new CountDownLatch(3);
 
-            Disposable campaign = election.lead(term -> Mono.fromRunnable(terms::countDown))
-                    .subscribe();
+            Disposable campaign =
+                    election.lead(term -> Mono.fromRunnable(terms::countDown)).subscribe();
 
             assertThat(terms.await(1, TimeUnit.MINUTES)).isTrue();
             campaign.dispose();

@@ -128,9 +128,8 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             if (passes) {
                 waitedOut.accept(error);
             }
-            if ((passes || error != null && wasPaused()) && pauses.now() - begun < PASSING.toNanos()) {
-                Disposable unused = DriverThreads.timer()
-                        .schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            if ((passes || (error != null && wasPaused())) && pauses.now() - begun < PASSING.toNanos()) {
+                Disposable unused = DriverThreads.timer().schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             }
             counting.dispose();

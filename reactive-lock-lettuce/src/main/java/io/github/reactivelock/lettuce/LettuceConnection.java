@@ -7,7 +7,6 @@ import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -237,8 +236,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         channels.useIfWanted(connection -> PingWatchdog.drop(connection, connection.async()));
     }
 
-    private void watch(
-            Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
+    private void watch(Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
         if (!source.isWatched()) {
             watches.add(PingWatchdog.of(connections));
         }

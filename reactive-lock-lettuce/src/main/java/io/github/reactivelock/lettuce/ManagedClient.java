@@ -109,10 +109,10 @@ final class ManagedClient {
         return ClientOptions.builder()
                 // The engine times its commands itself; one more timer for each would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-                // No word about keep-alive, which would exchange the driver's own one of seconds for the system's of hours.
-                .socketOptions(SocketOptions.builder()
-                        .connectTimeout(uri.getTimeout())
-                        .build())
+                // No word about keep-alive, which would exchange the driver's own one of seconds for the system's of
+                // hours.
+                .socketOptions(
+                        SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
                 // Ends before the limit of the whole opening, which would report silence.
                 .sslOptions(tls.mutate()
                         .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))

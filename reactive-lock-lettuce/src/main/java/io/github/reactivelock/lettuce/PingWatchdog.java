@@ -40,10 +40,12 @@ final class PingWatchdog {
     }
 
     private static Mono<Void> ask(CompletionStage<? extends StatefulRedisConnection<String, String>> opening) {
-        return Mono.fromCompletionStage(opening.thenApply(Function.identity())) // a copy, so that no cancel ends the opening
+        return Mono.fromCompletionStage(
+                        opening.thenApply(Function.identity())) // a copy, so that no cancel ends the opening
                 .flatMap(connection -> Pauses.ofThisProcess()
                         .timeout(
-                                Mono.fromCompletionStage(() -> connection.async().ping())
+                                Mono.fromCompletionStage(
+                                                () -> connection.async().ping())
                                         .then()
                                         .onErrorComplete(),
                                 LONGEST_SILENCE,

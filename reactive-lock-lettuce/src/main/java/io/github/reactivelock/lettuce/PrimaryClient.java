@@ -74,8 +74,8 @@ final class PrimaryClient extends AsyncClient {
                 .timeout(
                         role,
                         limit,
-                        Mono.error(() -> new TimeoutException(hosts(List.of(server)) + " did not tell its role within "
-                                + limit.toMillis() + " ms")));
+                        Mono.error(() -> new TimeoutException(
+                                hosts(List.of(server)) + " did not tell its role within " + limit.toMillis() + " ms")));
     }
 
     static String hosts(List<RedisURI> uris) {

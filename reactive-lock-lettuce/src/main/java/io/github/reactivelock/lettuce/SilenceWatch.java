@@ -96,7 +96,6 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
     }
 
     private static void ping(ChannelHandlerContext context) {
-        var unused = context.channel()
-                .writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
+        var unused = context.channel().writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
     }
 }

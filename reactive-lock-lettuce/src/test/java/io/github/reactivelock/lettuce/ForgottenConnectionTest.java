@@ -56,15 +56,20 @@ class ForgottenConnectionTest {
     static Stream<Named<Function<ForgottenConnectionTest, LockBackend>>> clients() {
         return Stream.of(
                 Named.of("our own", test -> test.kept(LettuceLockBackend.connect(test.uri()))),
-                Named.of("the primary of several", test -> test.kept(
-                        LettuceLockBackend.connectPrimary(List.of(test.uri())))),
+                Named.of(
+                        "the primary of several",
+                        test -> test.kept(LettuceLockBackend.connectPrimary(List.of(test.uri())))),
                 Named.of("the application's", test -> test.using(ClientOptions.create())),
-                Named.of("the application's, with timeouts", test -> test.using(ClientOptions.builder()
-                        .timeoutOptions(TimeoutOptions.enabled(PATIENCE))
-                        .build())),
-                Named.of("the application's, of the old protocol", test -> test.using(ClientOptions.builder()
-                        .protocolVersion(ProtocolVersion.RESP2)
-                        .build())));
+                Named.of(
+                        "the application's, with timeouts",
+                        test -> test.using(ClientOptions.builder()
+                                .timeoutOptions(TimeoutOptions.enabled(PATIENCE))
+                                .build())),
+                Named.of(
+                        "the application's, of the old protocol",
+                        test -> test.using(ClientOptions.builder()
+                                .protocolVersion(ProtocolVersion.RESP2)
+                                .build())));
     }
 
     private String uri() {

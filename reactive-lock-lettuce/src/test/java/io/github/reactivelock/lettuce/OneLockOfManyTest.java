@@ -63,7 +63,7 @@ class OneLockOfManyTest {
 
     /** A lock that two share, so that it needs all of its keys. */
     private Claim shared(String key) {
-        taken(permit(key));
+        Claim unused1 = taken(permit(key));
         return taken(permit(key));
     }
 
@@ -154,7 +154,7 @@ class OneLockOfManyTest {
         fixture.server.command(
                 "ACL", "SETUSER", "orders", "on", ">pw", "resetkeys", "~{reactivelock:order*", "&*", "+@all");
         backend = fixture.backend(fixture.server.uri().replace("redis://", "redis://orders:pw@"));
-        taken(claim("order-0"));
+        Claim unused2 = taken(claim("order-0"));
 
         List<Claim> claims = Stream.of("order-1", "user-1", "order-2", "order-3")
                 .map(RedisFixture::claim)
@@ -174,8 +174,8 @@ class OneLockOfManyTest {
 
     @Test
     void whatIsNoLockInThePlaceOfOneIsLeftOutOfAList() {
-        taken(claim("a"));
-        taken(claim("b"));
+        Claim unused3 = taken(claim("a"));
+        Claim unused4 = taken(claim("b"));
         fixture.redis.set("{reactivelock:text}", "somebody's");
         queue(backend, claim("b"));
         fixture.redis.del("{reactivelock:b}:waiters");

@@ -34,11 +34,10 @@ class SlowOpeningTest {
     private final StatefulRedisConnection<String, String> connection =
             pretended(StatefulRedisConnection.class, (proxy, method, args) -> commands(method));
 
-    private final RedisAsyncCommands<?, ?> commands =
-            pretended(RedisAsyncCommands.class, (proxy, method, args) -> {
-                asked.add(method.getName());
-                return new AsyncCommand<>(new Command<>(CommandType.EVALSHA, null));
-            });
+    private final RedisAsyncCommands<?, ?> commands = pretended(RedisAsyncCommands.class, (proxy, method, args) -> {
+        asked.add(method.getName());
+        return new AsyncCommand<>(new Command<>(CommandType.EVALSHA, null));
+    });
 
     private final ConnectionSource<StatefulRedisConnection<String, String>> source =
             pretended(ConnectionSource.class, (proxy, method, args) -> switch (method.getName()) {

@@ -387,7 +387,7 @@ final class Database {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
             var unused = FireAndForget.run("closing a connection", closing.doOnTerminate(() -> {
-                Sinks.EmitResult ended = end.tryEmitEmpty();
+                Sinks.EmitResult unusedResult = end.tryEmitEmpty();
             }));
             return end.asMono();
         });

@@ -25,7 +25,11 @@ record Looking(Database database) {
     private enum Part {
         LOCK,
         HOLDER,
-        WAITER
+        WAITER;
+
+        static Part of(long number) {
+            return number == 0 ? LOCK : number == 1 ? HOLDER : WAITER;
+        }
     }
 
     /** A row of an answer: the lock, a holder of it, or a claim that waits; {@code many} counts those of its part. */
@@ -41,7 +45,7 @@ record Looking(Database database) {
             long all) {
         static Found read(Row row) {
             return new Found(
-                    Part.values()[Math.toIntExact(sum(row, "part"))],
+                    Part.of(sum(row, "part")),
                     LockRow.text(row, "claim_id"),
                     String.valueOf(row.get("owner", String.class)),
                     sum(row, "number"),

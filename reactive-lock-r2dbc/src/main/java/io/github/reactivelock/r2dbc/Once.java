@@ -1,9 +1,9 @@
 package io.github.reactivelock.r2dbc;
 
-import io.r2dbc.spi.ConnectionFactory;
-import java.time.Duration;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
+import io.r2dbc.spi.ConnectionFactory;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -151,7 +151,8 @@ public final class Once {
                     }
                     sweep.begin(context);
                     Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
-                    OnceRun run = new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
+                    OnceRun run =
+                            new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
                     return run.begin()
                             .flatMap(found ->
                                     found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));

@@ -104,7 +104,10 @@ final class R2dbcFailure extends RuntimeException {
                 Set.of(1044, 1045, 1049, 1142, 1143, 1146, 1227, 1698, 28000, 90013)),
         OTHER(Set.of(), Set.of());
 
+        @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
         private final Set<String> states;
+
+        @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
         private final Set<Integer> codes;
 
         Refusal(Set<String> states, Set<Integer> codes) {
@@ -296,8 +299,12 @@ final class R2dbcFailure extends RuntimeException {
                 "does not take a character of a text: its encoding, or that of the table, must be UTF-8"),
         OTHER(Set.of(), Set.of(), "answered with an error that says nothing to this library; look at its log");
 
+        @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
         private final Set<String> states;
+
+        @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
         private final Set<Integer> codes;
+
         private final String words;
 
         Reason(Set<String> states, Set<Integer> codes, String words) {

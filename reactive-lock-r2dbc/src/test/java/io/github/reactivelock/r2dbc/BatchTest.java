@@ -87,7 +87,7 @@ class BatchTest extends EachDatabase {
                 .isBetween(1L, before + 5);
         get(Flux.fromIterable(held).concatMap(backend::release).then());
         get(backend.close().then(other.close()));
-        get(one.disposeLater().thenReturn(true));
+        boolean unused = get(one.disposeLater().thenReturn(true));
     }
 
     /** Renews so many, looks closer at one that is not held, waits for so many, and cleans. */
@@ -110,7 +110,7 @@ class BatchTest extends EachDatabase {
                             Claim.Mode.TRY))
                     .toList();
             get(Flux.fromIterable(gone).concatMap(other::claim).then());
-            get(backend.clean(Duration.ofMillis(2)).thenReturn(true));
+            boolean unused = get(backend.clean(Duration.ofMillis(2)).thenReturn(true));
         }
     }
 }

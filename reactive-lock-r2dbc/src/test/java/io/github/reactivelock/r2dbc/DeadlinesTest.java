@@ -121,7 +121,7 @@ class DeadlinesTest {
         Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
         Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run));
         CompletableFuture<Object> first = Mono.never().timeout(deadlines.turn()).toFuture();
-        timer.advanceTimeBy(Duration.ofMillis(1_000));
+        timer.advanceTimeBy(Duration.ofSeconds(1));
         paused.addAndGet(Duration.ofMillis(800).toNanos());
         timer.advanceTimeBy(Duration.ofMillis(500));
         CompletableFuture<Object> second =

@@ -67,7 +67,8 @@ class LookingTest extends EachDatabase {
         assertThat(held.queue()).hasSize(2);
         Flux.concat(Flux.just(first, second), Flux.fromIterable(holders))
                 .concatMap(backend::release)
-                .blockLast(Databases.LIMIT);
+                .then()
+                .block(Databases.LIMIT);
         assertThat(get(backend.inspect("looked at")).isFree()).isTrue();
         get(backend.close());
     }
@@ -99,7 +100,8 @@ class LookingTest extends EachDatabase {
         assertThat(get(backend.isCurrent("asked about a whole", token))).isFalse();
         Flux.fromIterable(holders.subList(1, holders.size()))
                 .concatMap(backend::release)
-                .blockLast(Databases.LIMIT);
+                .then()
+                .block(Databases.LIMIT);
         get(backend.close());
     }
 

@@ -60,7 +60,7 @@ class ModesTest {
                 .extracting(LockInfo.Held::key)
                 .containsExactlyInAnyOrderElementsOf(
                         held.stream().map(Claim::key).toList());
-        Flux.fromIterable(held).concatMap(backend::release).blockLast(Databases.LIMIT);
+        Flux.fromIterable(held).concatMap(backend::release).then().block(Databases.LIMIT);
         backend.clean(Duration.ofMillis(1)).block(Databases.LIMIT);
         Once once = Once.using(database.factory(), Databases.PATIENT);
         for (String outcome : List.of("text", "")) {

@@ -84,8 +84,7 @@ final class RedisFailure extends RuntimeException {
                     "is loading its data and serves nobody yet ({said}): it can be asked again when that is over",
                     "LOADING "),
             Remedy.of(
-                    "is busy with a script that takes long ({said}): look which, and end it with SCRIPT KILL",
-                    "BUSY "),
+                    "is busy with a script that takes long ({said}): look which, and end it with SCRIPT KILL", "BUSY "),
             Remedy.of(
                     "is a replica that has lost its primary ({said}): connect to the primary, or look why it is gone",
                     "MASTERDOWN"),

@@ -104,7 +104,8 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.calls = new ScriptCalls(connection, names, prefix);
         this.grants = new LateId(() -> names.grants(client.get()));
         this.channels = new RedisChannels(
-                connection, (channel, error) -> channel.isEmpty()
+                connection,
+                (channel, error) -> channel.isEmpty()
                         ? RedisFailure.explain(connection, prefix, error)
                         : RedisFailure.channel(connection, prefix, channel, error));
         if (options.replicas() > 0 && !connection.waitsForReplicas()) {

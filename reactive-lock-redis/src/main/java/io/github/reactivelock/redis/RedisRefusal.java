@@ -25,7 +25,8 @@ public enum RedisRefusal {
             "TRYAGAIN"); // a slot on the move
     private static final List<String> PASSING_WORDS = List.of("max number of clients");
 
-    private static final Set<String> LASTING_CODES = Set.of("NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "MISCONF", "OOM");
+    private static final Set<String> LASTING_CODES =
+            Set.of("NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "MISCONF", "OOM");
     private static final List<String> LASTING_WORDS = List.of(
             "invalid password",
             "without any password configured",

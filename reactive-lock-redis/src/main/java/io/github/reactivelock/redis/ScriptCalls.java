@@ -75,7 +75,8 @@ final class ScriptCalls {
     private boolean isPassing(Throwable error) {
         boolean passes = RedisFailure.isPassing(error);
         if (passes) {
-            String words = String.valueOf(RedisFailure.explain(connection, prefix, error).getMessage());
+            String words = String.valueOf(
+                    RedisFailure.explain(connection, prefix, error).getMessage());
             refusal = new Refusal(words, System.nanoTime());
         }
         return passes;

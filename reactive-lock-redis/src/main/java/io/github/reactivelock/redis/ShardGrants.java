@@ -2,9 +2,9 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.LateId;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;

@@ -61,8 +61,10 @@ class ForgottenConnectionTest {
     static Stream<Named<BiFunction<Fixture, RedisOptions, LockBackend>>> clients() {
         return Stream.of(
                 Named.of("our own", (fixture, options) -> VertxLockBackend.connect(fixture.vertx, options)),
-                Named.of("the application's", (fixture, options) -> VertxLockBackend.using(
-                        fixture.vertx, Redis.createClient(fixture.vertx, options), options)));
+                Named.of(
+                        "the application's",
+                        (fixture, options) -> VertxLockBackend.using(
+                                fixture.vertx, Redis.createClient(fixture.vertx, options), options)));
     }
 
     private TcpProxy proxy() {
@@ -72,8 +74,8 @@ class ForgottenConnectionTest {
     }
 
     private LockBackend backend(BiFunction<Fixture, RedisOptions, LockBackend> client, TcpProxy proxy) {
-        return fixture.keep(client.apply(
-                fixture, new RedisOptions().setConnectionString("redis://127.0.0.1:" + proxy.port())));
+        return fixture.keep(
+                client.apply(fixture, new RedisOptions().setConnectionString("redis://127.0.0.1:" + proxy.port())));
     }
 
     private static void take(LockBackend backend, String key) {
@@ -129,26 +131,32 @@ class ForgottenConnectionTest {
         RedisServer wanted = cluster.nodes().get(node);
         return IntStream.range(0, 10_000)
                 .mapToObj(i -> prefix + i)
-                .filter(key -> cluster.primary(HashSlot.of("{reactivelock:" + key + "}")).port() == wanted.port())
+                .filter(key -> cluster.primary(HashSlot.of("{reactivelock:" + key + "}"))
+                                .port()
+                        == wanted.port())
                 .findFirst()
                 .orElseThrow();
     }
 
     /** The servers tell clients where they are, and that is where the proxies are. */
     private List<TcpProxy> behindProxies(RedisCluster cluster) {
-        List<TcpProxy> proxies = cluster.nodes().stream()
-                .map(node -> TcpProxy.to(node.port()))
-                .toList();
+        List<TcpProxy> proxies =
+                cluster.nodes().stream().map(node -> TcpProxy.to(node.port())).toList();
         opened.addAll(proxies);
         for (int i = 0; i < proxies.size(); i++) {
             RedisServer node = cluster.nodes().get(i);
             node.command("CONFIG", "SET", "cluster-announce-bus-port", Integer.toString(node.port() + 10_000));
-            node.command("CONFIG", "SET", "cluster-announce-port", Integer.toString(proxies.get(i).port()));
+            node.command(
+                    "CONFIG",
+                    "SET",
+                    "cluster-announce-port",
+                    Integer.toString(proxies.get(i).port()));
         }
-        cluster.nodes().forEach(node -> eventually("all are known by their proxies", () -> {
-            String slots = String.valueOf(node.command("CLUSTER", "SLOTS"));
-            return proxies.stream().allMatch(proxy -> slots.contains(Integer.toString(proxy.port())));
-        }));
+        cluster.nodes()
+                .forEach(node -> eventually("all are known by their proxies", () -> {
+                    String slots = String.valueOf(node.command("CLUSTER", "SLOTS"));
+                    return proxies.stream().allMatch(proxy -> slots.contains(Integer.toString(proxy.port())));
+                }));
         return proxies;
     }
 

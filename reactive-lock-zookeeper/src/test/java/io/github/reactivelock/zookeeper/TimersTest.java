@@ -56,7 +56,7 @@ class TimersTest extends ProxiedFixture {
             Disposable unused = Schedulers.parallel().schedule(() -> {
                 kept.countDown();
                 while (!over.get()) {
-                    Thread.yield();
+                    Thread.onSpinWait();
                 }
             });
         }

@@ -55,7 +55,7 @@ final class Traced {
         List<Mono<Object>> flows = IntStream.range(0, 150)
                 .mapToObj(i -> flow(i, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
                 .toList();
-        Flux.merge(Flux.fromIterable(flows), flows.size(), 1).blockLast(LIMIT);
+        Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
         seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
 
         LockClient renewing = client.with(LockOptions.defaults().withLease(Duration.ofSeconds(2)));
@@ -82,8 +82,8 @@ final class Traced {
     }
 
     private static void run(Span span, Mono<?> flow) {
-        try (Scope scope = span.makeCurrent()) {
-            flow.block(LIMIT);
+        try (Scope unused = span.makeCurrent()) {
+            flow.then().block(LIMIT);
         } finally {
             span.end();
         }
@@ -145,8 +145,8 @@ final class Traced {
                                     .with(span)
                                     .with(Baggage.builder().put("user", user).build())
                             : Context.root();
-                    try (Scope scope = own.makeCurrent()) {
-                        sink.onDispose(form.apply(() -> look.accept(name))
+                    try (Scope unused = own.makeCurrent()) {
+                        var unusedSink = sink.onDispose(form.apply(() -> look.accept(name))
                                 .doOnNext(value -> look.accept(name + " afterwards"))
                                 .doFinally(signal -> span.end())
                                 .subscribe(sink::success, sink::error));

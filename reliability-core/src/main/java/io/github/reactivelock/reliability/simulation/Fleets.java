@@ -287,7 +287,7 @@ final class Fleets {
                 1 + random.nextInt(3),
                 2,
                 lease,
-                Manner.steady(MILLI / 10 << random.nextInt(4), random.nextInt(3) == 0, Order.KEPT),
+                Manner.steady((MILLI / 10) << random.nextInt(4), random.nextInt(3) == 0, Order.KEPT),
                 lease.toNanos() * 6,
                 usual.busy(),
                 Plan.patience(lease),
