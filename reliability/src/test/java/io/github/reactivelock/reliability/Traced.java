@@ -82,9 +82,11 @@ final class Traced {
     }
 
     private static void run(Span span, Mono<?> flow) {
-        try (Scope unused = span.makeCurrent()) {
+        Scope scope = span.makeCurrent();
+        try {
             flow.then().block(LIMIT);
         } finally {
+            scope.close();
             span.end();
         }
     }
@@ -145,11 +147,14 @@ final class Traced {
                                     .with(span)
                                     .with(Baggage.builder().put("user", user).build())
                             : Context.root();
-                    try (Scope unused = own.makeCurrent()) {
+                    Scope scope = own.makeCurrent();
+                    try {
                         var unusedSink = sink.onDispose(form.apply(() -> look.accept(name))
                                 .doOnNext(value -> look.accept(name + " afterwards"))
                                 .doFinally(signal -> span.end())
                                 .subscribe(sink::success, sink::error));
+                    } finally {
+                        scope.close();
                     }
                 })
                 .subscribeOn(Schedulers.boundedElastic());
