@@ -77,10 +77,14 @@ final class Attempt implements Phase, Gate.Question {
         return queued;
     }
 
-    /** That the lock is taken is what a store says which queues the claim. */
+    /**
+     * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a hold of
+     * its own process ({@link ClaimBatcher}).
+     */
     @Override
     public @Nullable Throwable unanswered() {
-        if (queued) {
+        boolean waitsForItsProcess = !evidence.isAsked() && !inLine;
+        if (queued || waitsForItsProcess) {
             return null;
         }
         return services.backend.isReady()

@@ -79,7 +79,8 @@ class SharedStressTest {
             case 1 ->
                 client.with(LockOptions.defaults().withWaitTimeout(micros(1 + random.nextInt(3_000))))
                         .withLock(key, entered)
-                        .onErrorComplete(LockTimeoutException.class);
+                        .onErrorComplete(failure -> failure instanceof LockTimeoutException
+                                || failure instanceof LockUnavailableException); // so soon that no answer came
             case 2 -> client.tryAcquire(key).flatMap(held -> entered.then(held.release()));
             default -> client.withLock(key, entered);
         };

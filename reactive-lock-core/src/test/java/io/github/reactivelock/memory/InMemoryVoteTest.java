@@ -152,7 +152,7 @@ class InMemoryVoteTest {
 
         assertThat(node.release(claim("owner")).block()).isTrue();
 
-        assertThat(grantedTo(claim("waits"))).isEqualTo(owners + (1L << LockBackend.PASS_BITS));
+        assertThat(grantedTo(claim("waits"))).isBetween(owners + 1, high - 1);
     }
 
     private static Claim reader(String id) {
