@@ -1,11 +1,14 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.lettuce.ManagedClient.Manner;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisLockBackend;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -56,7 +59,24 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(RedisURI uri, SslOptions tls, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofServer(uri, tls), options);
+        return new LettuceLockBackend(ManagedClient.ofServer(uri, Manner.of(tls)), options);
+    }
+
+    /**
+     * A backend with a client of its own, closed with it, that makes connections as a client of the application does: it finds
+     * and maps addresses, goes through proxies and speaks the protocol as that one. Threads, reconnection and limits of time
+     * are its own.
+     *
+     * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
+     * @param like options of the application's client. Not changed
+     * @param resources of the application's client: it is asked for addresses, and for what it adds to connections. Has to
+     *     be open for as long as the backend is, and is not shut down by it
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connect(
+            RedisURI uri, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofServer(uri, new Manner(like, resources)), options);
     }
 
     /**
@@ -92,7 +112,22 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectPrimary(List<RedisURI> uris, SslOptions tls, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofPrimary(uris, tls), options);
+        return new LettuceLockBackend(ManagedClient.ofPrimary(uris, Manner.of(tls)), options);
+    }
+
+    /**
+     * A backend on a primary and its replicas without sentinels, made as {@link #connect(RedisURI, ClientOptions,
+     * ClientResources, RedisBackendOptions)}.
+     *
+     * @param uris as in {@link #connectPrimary(List)}. Not changed
+     * @param like options of the application's client. Not changed
+     * @param resources of the application's client
+     * @param options how locks are kept
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectPrimary(
+            List<RedisURI> uris, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+        return new LettuceLockBackend(ManagedClient.ofPrimary(uris, new Manner(like, resources)), options);
     }
 
     /**
@@ -126,7 +161,23 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectCluster(List<RedisURI> uris, SslOptions tls, RedisBackendOptions options) {
-        return new LettuceLockBackend(ManagedClient.ofCluster(uris, tls, options.hasShardedChannels()), options);
+        return new LettuceLockBackend(
+                ManagedClient.ofCluster(uris, Manner.of(tls), options.hasShardedChannels()), options);
+    }
+
+    /**
+     * A backend on a Redis Cluster, made as {@link #connect(RedisURI, ClientOptions, ClientResources, RedisBackendOptions)}.
+     *
+     * @param uris as in {@link #connectCluster(List)}. Not changed
+     * @param like options of the application's client; how often the cluster is looked at is not taken from it. Not changed
+     * @param resources of the application's client
+     * @param options how locks are laid out
+     * @return a backend that has not connected yet
+     */
+    public static LettuceLockBackend connectCluster(
+            List<RedisURI> uris, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+        Manner manner = new Manner(like, resources);
+        return new LettuceLockBackend(ManagedClient.ofCluster(uris, manner, options.hasShardedChannels()), options);
     }
 
     /**

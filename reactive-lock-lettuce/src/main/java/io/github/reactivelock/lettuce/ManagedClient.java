@@ -19,6 +19,7 @@ import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.lettuce.core.resource.ThreadFactoryProvider;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -48,33 +50,33 @@ final class ManagedClient {
 
     private ManagedClient() {}
 
-    static LettuceConnection<?> ofServer(RedisURI given, SslOptions tls) {
+    static LettuceConnection<?> ofServer(RedisURI given, Manner like) {
         return DriverThreads.call(() -> {
             RedisURI uri = timed(given);
-            ClientResources resources = resources(1);
+            ClientResources resources = resources(1, like);
             RedisClient client = new AsyncClient(resources, uri);
-            client.setOptions(options(uri, tls));
+            client.setOptions(options(uri, like));
             return connection(new OneServer(client, uri, OneServer.name(uri), true), client, resources);
         });
     }
 
-    static LettuceConnection<?> ofPrimary(List<RedisURI> given, SslOptions tls) {
+    static LettuceConnection<?> ofPrimary(List<RedisURI> given, Manner like) {
         return DriverThreads.call(() -> {
             List<RedisURI> servers = timed(given);
-            ClientResources resources = resources(1);
+            ClientResources resources = resources(1, like);
             PrimaryClient client = new PrimaryClient(resources, servers);
-            client.setOptions(options(servers.get(0), tls));
+            client.setOptions(options(servers.get(0), like));
             String name = "primary of " + PrimaryClient.hosts(servers);
             return connection(new OneServer(client, client.primary(), name, true), client, resources);
         });
     }
 
-    static LettuceConnection<?> ofCluster(List<RedisURI> given, SslOptions tls, boolean sharded) {
+    static LettuceConnection<?> ofCluster(List<RedisURI> given, Manner like, boolean sharded) {
         return DriverThreads.call(() -> {
             List<RedisURI> seeds = timed(given);
-            ClientResources resources = resources(2);
+            ClientResources resources = resources(2, like);
             RedisClusterClient client = RedisClusterClient.create(resources, seeds);
-            client.setOptions(ClusterClientOptions.builder(options(seeds.get(0), tls))
+            client.setOptions(clusterOptions(options(seeds.get(0), like))
                     .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                             .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
                             .refreshTriggersReconnectAttempts(2)
@@ -91,30 +93,58 @@ final class ManagedClient {
         return new LettuceConnection<>(source, shutdown(client, resources));
     }
 
-    private static ClientResources resources(int threads) {
+    /** How connections are made: options, and resources that are asked for addresses and never shut down here. */
+    record Manner(ClientOptions options, @Nullable ClientResources resources) {
+
+        static Manner of(SslOptions tls) {
+            return new Manner(ClientOptions.builder().sslOptions(tls).build(), null);
+        }
+    }
+
+    private static ClusterClientOptions.Builder clusterOptions(ClientOptions options) {
+        return options instanceof ClusterClientOptions cluster
+                ? cluster.mutate()
+                : ClusterClientOptions.builder(options);
+    }
+
+    private static ClientResources resources(int threads, Manner like) {
         ThreadFactoryProvider factories = Threads::new;
-        return ClientResources.builder()
-                .threadFactoryProvider(factories)
+        ClientResources given = like.resources();
+        ClientResources.Builder builder = ClientResources.builder();
+        if (given != null) {
+            builder = builder.addressResolverGroup(given.addressResolverGroup())
+                    .socketAddressResolver(given.socketAddressResolver());
+        }
+        return builder.threadFactoryProvider(factories)
                 // Not as a number: Lettuce makes two of one.
                 .eventLoopGroupProvider(new DefaultEventLoopGroupProvider(threads, factories))
                 .computationThreadPoolSize(2)
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_DELAY, 10, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(new Pipeline())
+                .nettyCustomizer(new Pipeline(given == null ? new NettyCustomizer() {} : given.nettyCustomizer()))
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                 .build();
     }
 
-    private static ClientOptions options(RedisURI uri, SslOptions tls) {
-        return ClientOptions.builder()
+    private static ClientOptions options(RedisURI uri, Manner like) {
+        SocketOptions sockets = like.options().getSocketOptions();
+        Duration connecting = sockets.getConnectTimeout().compareTo(uri.getTimeout()) < 0
+                ? sockets.getConnectTimeout()
+                : uri.getTimeout();
+        return like.options()
+                .mutate()
+                .autoReconnect(true)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.DEFAULT)
+                .publishOnScheduler(false)
                 // The engine times its commands itself; one more timer for each would only cost.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 // No word about keep-alive, which would exchange the driver's own one of seconds for the system's of
                 // hours.
-                .socketOptions(
-                        SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
+                .socketOptions(sockets.mutate().connectTimeout(connecting).build())
                 // Ends before the limit of the whole opening, which would report silence.
-                .sslOptions(tls.mutate()
+                .sslOptions(like.options()
+                        .getSslOptions()
+                        .mutate()
                         .handshakeTimeout(uri.getTimeout().multipliedBy(3).dividedBy(4))
                         .build())
                 .build();
@@ -192,7 +222,13 @@ final class ManagedClient {
      * All that one turn of the event loop sends leaves with one system call, which saves a quarter of a busy client's
      * work.
      */
-    private static final class Pipeline implements NettyCustomizer {
+    private record Pipeline(NettyCustomizer given) implements NettyCustomizer {
+
+        @Override
+        public void afterBootstrapInitialized(Bootstrap bootstrap) {
+            given.afterBootstrapInitialized(bootstrap);
+        }
+
         @Override
         public void afterChannelInitialized(Channel channel) {
             channel.pipeline()
@@ -201,6 +237,7 @@ final class ManagedClient {
                                     FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true),
                             new ResetAsEnd(),
                             SilenceWatch.ofAll());
+            given.afterChannelInitialized(channel);
         }
     }
 

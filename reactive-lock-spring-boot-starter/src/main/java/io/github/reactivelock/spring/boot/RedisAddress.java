@@ -11,6 +11,7 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.resource.ClientResources;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
@@ -208,7 +209,20 @@ record RedisAddress(
         return password == null ? null : password.toCharArray();
     }
 
+    /** Made as the application makes its connections, where it makes any with Lettuce. */
     LettuceLockBackend own(RedisBackendOptions options) {
+        LettuceClientConfiguration configuration = factory == null ? null : factory.getClientConfiguration();
+        ClientResources resources = configuration == null
+                ? null
+                : configuration.getClientResources().orElse(null);
+        if (configuration != null && resources != null) {
+            ClientOptions like = configuration.getClientOptions().orElseGet(ClientOptions::create);
+            return switch (kind) {
+                case SERVER -> LettuceLockBackend.connect(uris.get(0), like, resources, options);
+                case PRIMARY -> LettuceLockBackend.connectPrimary(uris, like, resources, options);
+                case CLUSTER -> LettuceLockBackend.connectCluster(uris, like, resources, options);
+            };
+        }
         return switch (kind) {
             case SERVER -> LettuceLockBackend.connect(uris.get(0), tls, options);
             case PRIMARY -> LettuceLockBackend.connectPrimary(uris, tls, options);

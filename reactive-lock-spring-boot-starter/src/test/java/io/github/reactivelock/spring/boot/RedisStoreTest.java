@@ -10,8 +10,13 @@ import io.github.reactivelock.testservers.RedisCluster;
 import io.github.reactivelock.testservers.RedisSentinel;
 import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.testservers.Tls;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.event.connection.ConnectionActivatedEvent;
+import io.lettuce.core.internal.HostAndPort;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DnsResolvers;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,6 +31,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.LettuceClientConfigurationBuilderCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -169,6 +175,38 @@ class RedisStoreTest {
                         aLockIsHeldWhileItsWorkRuns(context);
                         assertThat(address.getDatabase()).isEqualTo(3);
                     });
+        }
+    }
+
+    /** In Kubernetes, say, an application maps the names of servers to where they can be reached from outside. */
+    @Test
+    void connectionsOfTheLocksAreMadeAsThoseOfTheApplication() {
+        try (RedisServer server = RedisServer.start()) {
+            MappingSocketAddressResolver mapping = MappingSocketAddressResolver.create(
+                    DnsResolvers.UNRESOLVED,
+                    asked -> asked.getHostText().endsWith(".cluster.local")
+                            ? HostAndPort.of("127.0.0.1", server.port())
+                            : asked);
+            Contexts.redis("spring.data.redis.host=redis-0.cluster.local")
+                    .withBean(
+                            ClientResources.class,
+                            () -> ClientResources.builder()
+                                    .socketAddressResolver(mapping)
+                                    .build())
+                    .withBean(
+                            LettuceClientConfigurationBuilderCustomizer.class,
+                            () -> builder -> builder.clientName("orders")
+                                    .clientOptions(ClientOptions.builder()
+                                            .protocolVersion(ProtocolVersion.RESP2)
+                                            .build()))
+                    .run(context -> Contexts.get(Contexts.locks(context)
+                            .withLock(
+                                    "order:42",
+                                    Mono.fromRunnable(() -> assertThat(server.command("CLIENT", "LIST"))
+                                            .asString()
+                                            .contains("name=orders")
+                                            .contains("resp=2")
+                                            .doesNotContain("resp=3")))));
         }
     }
 
