@@ -6,6 +6,7 @@ import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
@@ -63,12 +64,12 @@ abstract class WaitingCases extends Cases {
     }
 
     @Test
-    void theWaitTimeoutEndsAWaitForAStoreThatIsSilent() {
+    void aWaitThatEndsWithoutAnAnswerIsTheStoresSilenceAndNotATakenLock() {
         FaultyBackend backend = faulty();
         backend.onClaim(FaultyBackend::silent);
         LockClient client = client(backend).with(DEFAULTS.withWaitTimeout(SOON));
 
-        assertThat(Await.error(client.acquire(key).toFuture())).isInstanceOf(LockTimeoutException.class);
+        assertThat(Await.error(client.acquire(key).toFuture())).isInstanceOf(LockUnavailableException.class);
     }
 
     @Test

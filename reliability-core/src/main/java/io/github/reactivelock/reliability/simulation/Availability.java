@@ -57,8 +57,10 @@ final class Availability {
      * @param began when it did
      */
     void failed(Machine machine, LockOptions options, long began, Throwable failure) {
-        if (!(failure instanceof LockUnavailableException) || !isJudged(options.lease())) {
-            return;
+        boolean mayWaitForAnswers =
+                options.waitTimeout().map(limit -> limit.toNanos() > COMMAND).orElse(true);
+        if (!(failure instanceof LockUnavailableException) || !mayWaitForAnswers || !isJudged(options.lease())) {
+            return; // a wait that ends before the first answer is told as the store's silence
         }
         long calmSince = Math.max(brokenUntil, machine.hinderedUntil());
         if (calmSince + COMMAND + options.lease().toNanos() < began) {
