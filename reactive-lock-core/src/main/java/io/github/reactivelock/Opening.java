@@ -1,10 +1,11 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -36,8 +37,10 @@ final class Opening {
     private State state = State.OPEN;
     /** There was a connection at some time. */
     volatile boolean wasOpen;
-    /** Who waits for the first. */
-    private final Set<Runnable> first = ConcurrentHashMap.newKeySet();
+    /** Who waits for the first, in the order in which they came. */
+    private final NavigableMap<Long, Runnable> first = new ConcurrentSkipListMap<>();
+
+    private final AtomicLong numbers = new AtomicLong();
 
     Opening(Gate gate) {
         this.gate = gate;
@@ -47,21 +50,23 @@ final class Opening {
     void open() {
         wasOpen = true;
         if (!first.isEmpty()) {
-            first.forEach(this::runOnce);
+            first.keySet().forEach(this::runOnce);
         }
     }
 
     /** Runs a task once there was a connection, on whichever thread finds that out, unless it is taken back before. */
     Disposable whenOpen(Runnable task) {
-        first.add(task);
+        long number = numbers.getAndIncrement();
+        first.put(number, task);
         if (wasOpen) {
-            runOnce(task);
+            runOnce(number);
         }
-        return () -> first.remove(task);
+        return () -> first.remove(number);
     }
 
-    private void runOnce(Runnable task) {
-        if (first.remove(task)) {
+    private void runOnce(long number) {
+        Runnable task = first.remove(number);
+        if (task != null) {
             task.run();
         }
     }

@@ -182,7 +182,7 @@ abstract class SurroundingsCases extends Cases {
         whereReactorsSchedulersAre(new Kept());
     }
 
-    /** As a test of the application does, which moves its virtual time by hours. */
+    /** As a test of the application does, which moves its virtual time by hours. Drivers open connections by their own timers. */
     @Test
     void virtualTimeThatATestHasInstalledNeitherStopsNorHastensALock() {
         VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
