@@ -119,7 +119,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         }
         this.shards = options.hasShardedChannels() ? new ShardGrants(channels, names, client) : null;
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
-        this.replicas = options.replicas() == 0 ? null : new RedisReplicas(asked::renew, options.replicaTimeout());
+        this.replicas = options.replicas() == 0
+                ? null
+                : new RedisReplicas(asked::renew, options.replicaTimeout(), Pauses.ofThisProcess());
         this.renewals = new RedisRenewals(
                 connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         connection.listen(channels);

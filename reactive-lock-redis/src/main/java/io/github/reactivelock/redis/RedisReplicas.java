@@ -37,15 +37,17 @@ final class RedisReplicas {
 
     private final Function<List<Claim>, Mono<RenewalResult>> question;
     private final Duration limit;
+    private final Pauses pauses;
     private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private final Queue<Request> requests =
             Queues.<Request>unboundedMultiproducer().get();
     private final AtomicInteger unserved = new AtomicInteger();
 
     /** The question renews claims and fails unless enough replicas have it in time. */
-    RedisReplicas(Function<List<Claim>, Mono<RenewalResult>> question, Duration timeout) {
+    RedisReplicas(Function<List<Claim>, Mono<RenewalResult>> question, Duration timeout, Pauses pauses) {
         this.question = question;
         this.limit = timeout.plus(ROUND_TRIPS);
+        this.pauses = pauses;
     }
 
     /** Renews claims of one slot. */
@@ -113,8 +115,7 @@ final class RedisReplicas {
             }
         };
         try {
-            Disposable unused = Pauses.ofThisProcess()
-                    .timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
+            Disposable unused = pauses.timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),

@@ -6,14 +6,19 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class RedisReplicasTest {
 
@@ -27,7 +32,8 @@ class RedisReplicasTest {
                     }
                     return Mono.just(new RenewalResult(Set.of(claims.get(0).id()), Map.of()));
                 },
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(1),
+                Pauses.ofThisProcess());
         List<Claim> claims = List.of(new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE));
 
         StepVerifier.create(replicas.renew(claims)).verifyError(NoClassDefFoundError.class);
@@ -36,8 +42,32 @@ class RedisReplicasTest {
     }
 
     @Test
+    void anAnswerThatLiesUnreadAfterAPauseIsNoSilenceOfReplicas() {
+        AtomicLong clock = new AtomicLong();
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        Sinks.One<RenewalResult> answer = Sinks.one();
+        RedisReplicas replicas =
+                new RedisReplicas(claims -> answer.asMono(), Duration.ofSeconds(1), new Pauses(clock::get, timer));
+        Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
+
+        CompletableFuture<RenewalResult> renewal =
+                replicas.renew(List.of(claim)).toFuture();
+        clock.addAndGet(Duration.ofSeconds(20).toNanos());
+        timer.advanceTimeBy(Duration.ofSeconds(20));
+        assertThat(renewal).as("right after a pause").isNotDone();
+
+        Duration beat = Duration.ofMillis(50);
+        for (int beats = 0; beats < 80; beats++) {
+            clock.addAndGet(beat.toNanos());
+            timer.advanceTimeBy(beat);
+        }
+        assertThat(renewal).as("after its limit").isCompletedExceptionally();
+    }
+
+    @Test
     void aPushedGrantHasItsOwnClaimAskAndNoOther() {
-        RedisReplicas replicas = new RedisReplicas(claims -> Mono.never(), Duration.ofSeconds(1));
+        RedisReplicas replicas =
+                new RedisReplicas(claims -> Mono.never(), Duration.ofSeconds(1), Pauses.ofThisProcess());
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
         Mono<ClaimResult> queued = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
         StepVerifier.create(replicas.asked(claim, queued)).expectNextCount(1).verifyComplete();

@@ -69,7 +69,6 @@ final class Link {
     private static final long LONGEST_PAUSE = 500;
     // A second less than the engine gives a first connection, so that the refusal is what the caller gets to read.
     private static final long LONGEST_PASSING = Duration.ofSeconds(9).toNanos();
-    private static final long NEVER_OPEN = 0;
     /** The patience of a user to whom no refusal is final. */
     static final Duration PATIENT = Duration.ofDays(36_500);
 
@@ -79,16 +78,20 @@ final class Link {
     private final Opener opener;
     private final long patience;
     private final User user;
+    private final Pauses pauses;
     private final Patience replacing = new Patience();
     private State state = State.IDLE;
+    /** While there is no connection: how long there was none is counted without the pauses of this process. */
+    private @Nullable Disposable counting;
+
     private @Nullable Opening current;
     private @Nullable RedisConnection open;
     private @Nullable Watch watch;
     /** Of a cluster, what is to take the place of a connection part of which is silent. */
     private @Nullable Opening replacement;
 
-    private long interruptedAt = NEVER_OPEN;
-    private long wantedAt;
+    private boolean wasOpen;
+    private long missingSince;
     private long pause = FIRST_PAUSE;
 
     /**
@@ -97,10 +100,16 @@ final class Link {
      * @param patience how long an interruption may last before it counts as a refusal
      */
     Link(ContextInternal context, Opener opener, Duration patience, User user) {
+        this(context, opener, patience, user, Pauses.ofThisProcess());
+    }
+
+    /** By another clock. */
+    Link(ContextInternal context, Opener opener, Duration patience, User user, Pauses pauses) {
         this.context = context;
         this.opener = opener;
         this.patience = patience.toNanos();
         this.user = user;
+        this.pauses = pauses;
     }
 
     /** Sends over a connection that was {@linkplain User#opened opened} and is watched from then on. */
@@ -124,8 +133,9 @@ final class Link {
 
     void want() {
         if (state == State.IDLE) {
-            interruptedAt = NEVER_OPEN;
-            wantedAt = System.nanoTime();
+            become(State.OPENING);
+            wasOpen = false;
+            missingSince = pauses.now();
             pause = FIRST_PAUSE;
             open();
         }
@@ -139,12 +149,12 @@ final class Link {
     }
 
     Future<Void> close() {
-        state = State.CLOSED;
+        become(State.CLOSED);
         return discard().timeout(LONGEST_CLOSING, TimeUnit.MILLISECONDS).otherwiseEmpty();
     }
 
     private void open() {
-        state = State.OPENING;
+        become(State.OPENING);
         Opening mine = begin();
         current = mine;
         await(mine, (connection, error) -> {
@@ -167,11 +177,10 @@ final class Link {
     /** A pause of this process does not count as the server's silence. */
     private void await(Opening opening, BiConsumer<@Nullable RedisConnection, @Nullable Throwable> outcome) {
         Promise<RedisConnection> first = Promise.promise();
-        Disposable limit = Pauses.ofThisProcess()
-                .after(
-                        Duration.ofMillis(LONGEST_OPENING),
-                        () -> first.tryFail(new TimeoutException(
-                                "no connection within " + LONGEST_OPENING + " ms, and no word why")));
+        Disposable limit = pauses.after(
+                Duration.ofMillis(LONGEST_OPENING),
+                () -> first.tryFail(
+                        new TimeoutException("no connection within " + LONGEST_OPENING + " ms, and no word why")));
         var unused = opening.connection().onComplete((connection, error) -> {
             limit.dispose();
             if (error == null) {
@@ -227,7 +236,7 @@ final class Link {
     }
 
     private void opened(Opening mine, RedisConnection connection) {
-        state = State.OPEN;
+        become(State.OPEN);
         open = connection;
         pause = FIRST_PAUSE;
         Watch watching = new Watch(connection, opener.isCluster());
@@ -250,11 +259,13 @@ final class Link {
     }
 
     private void lost() {
-        interruptedAt = System.nanoTime();
+        wasOpen = true;
         var unused = discard();
         if (isVertxClosing()) {
-            state = State.IDLE;
+            become(State.IDLE);
         } else {
+            become(State.PAUSING);
+            missingSince = pauses.now();
             retry();
         }
         user.interrupted();
@@ -271,27 +282,39 @@ final class Link {
             user.stillInterrupted(error);
             retry();
         } else {
-            state = State.IDLE;
+            become(State.IDLE);
             user.refused(error);
         }
     }
 
     /** An interruption is waited out for so long, and a first connection only where the server says that it will soon be had. */
     private boolean isWaitedFor(Throwable error) {
-        long now = System.nanoTime();
-        return interruptedAt == NEVER_OPEN
-                ? RedisRefusal.of(error) == RedisRefusal.PASSES && now - wantedAt < LONGEST_PASSING
-                : now - interruptedAt < patience;
+        long missing = pauses.now() - missingSince;
+        return wasOpen
+                ? missing < patience
+                : RedisRefusal.of(error) == RedisRefusal.PASSES && missing < LONGEST_PASSING;
+    }
+
+    private void become(State next) {
+        boolean missing = next == State.OPENING || next == State.PAUSING;
+        Disposable counted = counting;
+        if (missing && counted == null) {
+            counting = pauses.count();
+        } else if (!missing && counted != null) {
+            counted.dispose();
+            counting = null;
+        }
+        state = next;
     }
 
     private void retry() {
-        state = State.PAUSING;
+        become(State.PAUSING);
         // Half of it is random, so that the clients of a restarted server do not all come at once.
         long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
         var unused = context.setTimer(Math.max(1, delay), timer -> {
             if (state == State.PAUSING && isVertxClosing()) {
-                state = State.IDLE;
+                become(State.IDLE);
                 user.interrupted();
             } else if (state == State.PAUSING) {
                 open();
