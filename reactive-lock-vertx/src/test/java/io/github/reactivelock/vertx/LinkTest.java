@@ -70,14 +70,11 @@ class LinkTest {
     private static RedisConnection anyConnection() {
         return (RedisConnection) Proxy.newProxyInstance(
                 LinkTest.class.getClassLoader(), new Class<?>[] {RedisConnection.class}, (self, method, arguments) -> {
-                    switch (method.getName()) {
-                        case "equals":
-                            return self == arguments[0];
-                        case "hashCode":
-                            return 1;
-                        default:
-                            return self;
-                    }
+                    return switch (method.getName()) {
+                        case "equals" -> self == arguments[0];
+                        case "hashCode" -> 1;
+                        default -> self;
+                    };
                 });
     }
 
