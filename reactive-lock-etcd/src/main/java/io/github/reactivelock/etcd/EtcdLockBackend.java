@@ -68,7 +68,7 @@ import reactor.util.retry.Retry;
 public final class EtcdLockBackend implements LockBackend {
 
     /** Less than the engine waits for a first connection, so that the error says why there is none. */
-    private static final Duration OPENING = Duration.ofSeconds(9);
+    private static final Duration OPENING = Duration.ofSeconds(8);
 
     private static final Duration REVOKING = Duration.ofMillis(700);
 

@@ -28,8 +28,8 @@ import reactor.core.Disposable;
  */
 final class Deadlines {
 
-    /** How long the first connection may take at least; lock clients give it as much. */
-    static final Duration OPENING = Duration.ofSeconds(10);
+    /** How long the first connection may take at least. Lock clients wait for ten seconds; the reason is told before that. */
+    static final Duration OPENING = Duration.ofSeconds(8);
 
     private final long timeout;
     private final Pauses pauses;

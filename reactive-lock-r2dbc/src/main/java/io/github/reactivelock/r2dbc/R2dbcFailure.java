@@ -9,6 +9,8 @@ import io.r2dbc.spi.R2dbcRollbackException;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -56,7 +58,17 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Whether a refusal to connect passes by itself, so that it is waited for like a server that is away. */
     static boolean passes(Throwable error) {
-        return isBroken(error) && !isTls(error);
+        return isBroken(error) && !isTls(error) && !isNotThere(error);
+    }
+
+    /** The address is wrong, or nothing listens there: that is told at once. */
+    private static boolean isNotThere(Throwable error) {
+        boolean found = false;
+        int depth = 0;
+        for (Throwable e = error; e != null && depth < 8; e = e.getCause(), depth++) {
+            found |= e instanceof ConnectException || e instanceof UnknownHostException;
+        }
+        return found;
     }
 
     /** Whether the database may have refused all of a batch for the sake of one row, so that the others are worth asking for. */

@@ -185,13 +185,17 @@ abstract class SurroundingsCases extends Cases {
     /** As a test of the application does, which moves its virtual time by hours. Drivers open connections by their own timers. */
     @Test
     void virtualTimeThatATestHasInstalledNeitherStopsNorHastensALock() {
+        FaultyBackend backend = faulty();
+        LockClient client = client(backend);
+        LockClient other = client();
+        whatLocksDoTakesPlace(backend, client, other);
         VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
         ScheduledExecutorService moving = Executors.newSingleThreadScheduledExecutor();
         VirtualTimeScheduler.set(virtual);
         Future<?> moves = moving.scheduleAtFixedRate(
                 () -> virtual.advanceTimeBy(Duration.ofHours(1)), 1, 1, TimeUnit.MILLISECONDS);
         try {
-            whatLocksDoTakesPlace();
+            whatLocksDoTakesPlace(backend, client, other);
         } finally {
             assertThat(moves.cancel(false)).as("time went on moving").isTrue();
             moving.shutdown();
@@ -202,17 +206,15 @@ abstract class SurroundingsCases extends Cases {
     private void whereReactorsSchedulersAre(Schedulers.Factory others) {
         Schedulers.setFactory(others);
         try {
-            whatLocksDoTakesPlace();
+            FaultyBackend backend = faulty();
+            whatLocksDoTakesPlace(backend, client(backend), client());
         } finally {
             Schedulers.resetFactory();
         }
     }
 
     /** A wait, its end, renewals past the end of a lease, a grant to one that waits, a loss. */
-    private void whatLocksDoTakesPlace() {
-        FaultyBackend backend = faulty();
-        LockClient client = client(backend);
-        LockClient other = client();
+    private void whatLocksDoTakesPlace(FaultyBackend backend, LockClient client, LockClient other) {
         LockHandle held = Await.get(client.with(shortLease()).acquire(key));
         assertThat(Await.error(other.with(DEFAULTS.withWaitTimeout(Duration.ofMillis(100)))
                         .acquire(key)

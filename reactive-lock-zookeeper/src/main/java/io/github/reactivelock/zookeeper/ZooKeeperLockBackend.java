@@ -74,7 +74,7 @@ import reactor.util.retry.Retry;
 public final class ZooKeeperLockBackend implements LockBackend {
 
     /** Less than the engine waits for a first connection, so that the error says why there is none. */
-    private static final Duration OPENING = Duration.ofSeconds(9);
+    private static final Duration OPENING = Duration.ofSeconds(8);
 
     private static final Duration REMOVING = Duration.ofMillis(700);
 

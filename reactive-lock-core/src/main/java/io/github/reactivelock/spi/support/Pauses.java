@@ -20,9 +20,9 @@ import reactor.core.scheduler.Scheduler;
  * <pre>
  * state   event
  * IN TIME a beat comes in time   -> IN TIME, its time counts
- * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on; but two beats of it count
+ * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on; but eight beats of it count
  *                                   if it came in such a moment: a process that is always late notices silence too
- * LATE    a beat comes late      -> LATE, two beats of its time count
+ * LATE    a beat comes late      -> LATE, eight beats of its time count
  * LATE    a beat comes in time   -> IN TIME
  * </pre>
  */
@@ -30,7 +30,7 @@ public final class Pauses {
 
     private static final long BEAT_MILLIS = 50;
     private static final long BEAT = TimeUnit.MILLISECONDS.toNanos(BEAT_MILLIS);
-    private static final long LONGEST_IN_TIME = 2 * BEAT;
+    private static final long LONGEST_IN_TIME = 8 * BEAT;
     private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final Pauses OF_THIS_PROCESS = new Pauses(System::nanoTime, DriverThreads.timer());
