@@ -15,6 +15,18 @@ class H2MatrixTest extends FaultCases implements RestartCases {
     @Override
     public void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {}
 
+    /** Left out: H2's client waits for an answer on the thread that asks, for as long as TCP does. docs/guarantees.md says so. */
+    @Override
+    public void aForgottenConnectionCostsNeitherTheHoldNorThePlaceInTheQueue() {}
+
+    /** Left out, as above. */
+    @Override
+    public void aWaiterWhosePushesAreForgottenDoesNotHoldUpTheOthers() {}
+
+    /** Left out, as above. */
+    @Override
+    public void aWaiterWhosePushesEndedAtTheStoreAloneIsNotPassedOverForGood() {}
+
     @Override
     public void restart() {
         ((SqlStore) store).restart();

@@ -164,6 +164,7 @@ interface RedisCases {
     @Test
     default void aReadOnlyReplicaIsNamed() {
         Person one = lab().person();
+        lab().faults.faultBegan("read only"); // which passes with a fail-over, so it is waited for
         server().command("REPLICAOF", "127.0.0.1", "1");
         try {
             assertThat(Lab.error(one.hold("a").ended))
@@ -172,6 +173,7 @@ interface RedisCases {
         } finally {
             server().command("REPLICAOF", "NO", "ONE");
         }
+        lab().faults.faultEnded("read only");
 
         lab().report().verify();
     }

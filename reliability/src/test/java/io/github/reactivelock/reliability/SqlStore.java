@@ -30,7 +30,8 @@ final class SqlStore extends Store {
     private static final Tongue POSTGRESQL = new Tongue(
             "r2dbc:postgresql://postgres@127.0.0.1:%d/postgres",
             "convert_from(lock_key, 'UTF8')",
-            "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+            "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+                    + " OR query = 'SELECT 1'");
     private static final Tongue MARIADB =
             new Tongue("r2dbc:mariadb://root@127.0.0.1:%d/mysql", "CONVERT(lock_key USING utf8mb4)", "");
     private static final Tongue H2 =
