@@ -161,9 +161,10 @@ final class Grant implements Renewals.Due {
         return next.values.suit(claim, delay) && (next.isRenewed() || passes == 0);
     }
 
-    /** Why it is over, if its deadline has passed. */
+    /** Why it is over, if its deadline has passed: a pause of this process says nothing of the store. */
     LockLostException expiry(long token) {
-        Throwable cause = failure == null && isUnanswered() ? services.gate.silence(patience()) : failure;
+        boolean isUnanswered = failure == null && renewing && !wasPausedSinceAsked();
+        Throwable cause = isUnanswered ? services.gate.silence(services.timing.now() - renewalAskedAt) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
@@ -213,21 +214,17 @@ final class Grant implements Renewals.Due {
 
     /** A renewal left and was not answered for so long that this process had turns. */
     private boolean isSilent() {
-        return renewalLeft && isUnanswered();
+        return renewing && renewalLeft && services.timing.silentNow() - silentSince >= patience();
     }
 
-    /** Also where it waits for a connection. */
-    private boolean isUnanswered() {
-        return renewing && services.timing.silentNow() - silentSince >= patience();
+    private boolean wasPausedSinceAsked() {
+        long since = services.timing.now() - renewalAskedAt;
+        return services.timing.silentNow() - silentSince < since - LEAST_PAUSE;
     }
 
     /** Nothing is said of the store then, whose answer may lie unread. But what is left of the lease may be a moment. */
     private boolean isBehindAPause(long now) {
-        long sinceAsked = now - renewalAskedAt;
-        return renewing
-                && renewalLeft
-                && sinceAsked >= patience()
-                && services.timing.silentNow() - silentSince < sinceAsked - LEAST_PAUSE;
+        return renewing && renewalLeft && now - renewalAskedAt >= patience() && wasPausedSinceAsked();
     }
 
     private void renewNow() {
@@ -262,6 +259,7 @@ final class Grant implements Renewals.Due {
     private void queueRenewal() {
         if (!renewing) {
             isAskedAgain = false;
+            renewalAskedAt = services.timing.now();
             silentSince = services.timing.silentNow();
         }
         renewing = true;
