@@ -71,6 +71,21 @@ abstract class ProxiedFixture extends Fixture {
         return answer;
     }
 
+    /** As {@link #claimWithoutAnswer}, over a client of the application, which is asked for the number of names first. */
+    CompletableFuture<ClaimResult> claimOfAClientHandedInWithoutAnswer(ZooKeeperLockBackend backend, Claim claim)
+            throws Exception {
+        makeTheLock();
+        ZooKeepers.get(backend.inspect(key));
+        proxy.delay(Duration.ofMillis(500)); // so that the answer to the creation is still on its way
+        long before = proxy.roundTrips();
+        CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
+        ZooKeepers.until("the creation is asked for", () -> proxy.roundTrips() >= before + 2);
+        proxy.dropReplies();
+        proxy.delay(Duration.ZERO);
+        ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
+        return answer;
+    }
+
     /**
      * So that the next claim on it takes one command. It is no container: the server removes an empty one within a second
      * in these tests, and the answer which says that it is missing would be lost.

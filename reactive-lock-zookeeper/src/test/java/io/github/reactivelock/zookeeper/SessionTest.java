@@ -173,7 +173,7 @@ class SessionTest extends ProxiedFixture {
         try (CuratorFramework users = ZooKeepers.client(proxied())) {
             ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
             Claim claim = claim();
-            CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);
+            CompletableFuture<ClaimResult> answer = claimOfAClientHandedInWithoutAnswer(backend, claim);
 
             proxy.mend();
 
