@@ -149,7 +149,25 @@ final class QuorumCourse {
 
         @Override
         public Worker createWorker() {
-            throw new UnsupportedOperationException("no operator here needs one");
+            return new Worker() {
+                @Override
+                public Disposable schedule(Runnable task) {
+                    return Rests.this.schedule(task);
+                }
+
+                @Override
+                public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+                    return Rests.this.schedule(task, delay, unit);
+                }
+
+                @Override
+                public Disposable schedulePeriodically(Runnable task, long first, long period, TimeUnit unit) {
+                    return Disposables.single(); // the beats that count silence, of which there is none here
+                }
+
+                @Override
+                public void dispose() {}
+            };
         }
     }
 
