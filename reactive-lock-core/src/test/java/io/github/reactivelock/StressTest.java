@@ -79,7 +79,8 @@ class StressTest {
                 client(i)
                         .with(LockOptions.defaults().withWaitTimeout(micros(1 + random.nextInt(3_000))))
                         .withLock(key, held -> entered(key, held.fencingToken(), work))
-                        .onErrorComplete(LockTimeoutException.class);
+                        .onErrorComplete(failure -> failure instanceof LockTimeoutException
+                                || failure instanceof LockUnavailableException); // so soon that no answer came
             case 2 ->
                 client(i)
                         .tryAcquire(key)
