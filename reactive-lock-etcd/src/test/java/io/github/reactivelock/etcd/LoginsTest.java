@@ -40,7 +40,7 @@ class LoginsTest {
         Path secret = Files.writeString(directory.resolve("secret"), "a secret of thirty-two bytes or so");
         server = EtcdServer.start(
                 "--auth-token",
-                "jwt,sign-method=HS256,ttl=3s,priv-key=" + secret + ",pub-key=" + secret,
+                "jwt,sign-method=HS256,ttl=9s,priv-key=" + secret + ",pub-key=" + secret,
                 "--bcrypt-cost",
                 "4");
         try (Client root = Client.builder().endpoints(server.uri()).build()) {

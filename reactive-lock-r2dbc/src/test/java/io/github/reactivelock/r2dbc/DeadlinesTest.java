@@ -95,7 +95,7 @@ class DeadlinesTest {
 
     /** The timer runs before the driver reads what came in a pause of this process. */
     @ParameterizedTest
-    @ValueSource(longs = {150, 400, 2_100, 5_000, 60_000})
+    @ValueSource(longs = {150, 400, 700, 2_100, 5_000, 60_000})
     void timeInWhichThisProcessGetsNoTurnIsNotTheDatabasesSilence(long pause) {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();

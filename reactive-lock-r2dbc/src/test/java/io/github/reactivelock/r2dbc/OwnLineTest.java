@@ -83,6 +83,7 @@ class OwnLineTest {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
             ConnectionPool pool = new ConnectionPool(ConnectionPoolConfiguration.builder(through(proxy))
                     .initialSize(0)
+                    .maxSize(1) // it has just answered, so it is not asked whether it lives
                     .build());
             R2dbcLockBackend backend = R2dbcLockBackend.using(new Split(pool, postgres.factory()), Databases.PATIENT);
             Queue<Signal> signals = new ConcurrentLinkedQueue<>();

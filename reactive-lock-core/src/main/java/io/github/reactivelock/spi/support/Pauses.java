@@ -183,6 +183,8 @@ public final class Pauses {
         private final Disposable.Swap look = Disposables.swap();
         private final AtomicBoolean over = new AtomicBoolean();
         private long end;
+        private long due;
+        private boolean hadItsMoment;
 
         Verdict(long limit, Runnable verdict) {
             this.limit = limit;
@@ -197,13 +199,18 @@ public final class Pauses {
         }
 
         private void lookAfter(long nanos) {
+            due = clock.getAsLong() + nanos;
             look.update(timer.schedule(this::look, nanos, TimeUnit.NANOSECONDS));
         }
 
+        /** One that comes late may be the end of a pause too short for a beat to be late. */
         private void look() {
             long left = end - now();
             if (left > 0) {
                 lookAfter(left);
+            } else if (!hadItsMoment && clock.getAsLong() - due > BEAT) {
+                hadItsMoment = true;
+                lookAfter(MOMENT);
             } else if (over.compareAndSet(false, true)) {
                 verdicts.decrementAndGet();
                 verdict.run();
