@@ -158,7 +158,7 @@ final class Lab implements AutoCloseable {
 
     /** Such a client by another way. */
     Person person(Way way, Duration lease) {
-        return person(store.backend(way), MARGIN, lease);
+        return person(store.backend(way, lease), MARGIN, lease);
     }
 
     private Person person(LockBackend backend, double margin, Duration lease) {

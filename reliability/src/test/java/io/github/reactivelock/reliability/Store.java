@@ -65,6 +65,11 @@ abstract class Store implements AutoCloseable {
         return backends.connect(address(way.ports()));
     }
 
+    /** One on whose part too a hold lasts so long without the store. */
+    LockBackend backend(Way way, Duration lease) {
+        return backend(way);
+    }
+
     /** How long the store may go on believing in a client that is gone. */
     Duration expiry() {
         return Client.LEASE;

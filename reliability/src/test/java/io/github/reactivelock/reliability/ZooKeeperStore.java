@@ -1,6 +1,9 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testservers.Loopback;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
+import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -72,6 +75,14 @@ final class ZooKeeperStore extends Store {
     @Override
     String address(List<Integer> ports) {
         return "zookeeper:127.0.0.1:" + ports.get(0);
+    }
+
+    /** Its client needs up to five seconds to leave a silent connection and to be back. */
+    @Override
+    LockBackend backend(Way way, Duration lease) {
+        String servers = address(way.ports()).substring("zookeeper:".length());
+        return ZooKeeperLockBackend.connect(
+                servers, ZooKeeperBackendOptions.defaults().withSessionTimeout(lease.multipliedBy(2)));
     }
 
     @Override
