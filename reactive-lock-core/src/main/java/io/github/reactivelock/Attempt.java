@@ -77,6 +77,11 @@ final class Attempt implements Phase, Gate.Question {
         return queued;
     }
 
+    @Override
+    public boolean showsTaken() {
+        return queued;
+    }
+
     /**
      * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a hold of
      * its own process ({@link ClaimBatcher}).

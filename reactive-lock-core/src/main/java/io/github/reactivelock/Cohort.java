@@ -30,6 +30,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     void enter(Phase next) {
+        if (phase.showsTaken() && waiting.first() != null) {
+            waiting.sawItTaken(engine.services.timing.now());
+        }
         phase = next;
     }
 
@@ -94,7 +97,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             if (now != this && now != null) { // it went on before it was told to leave
                 now.timedOut(waiter);
             } else {
-                Throwable unanswered = phase.unanswered();
+                Throwable unanswered = waiting.sawItTaken(waiter) ? null : phase.unanswered();
                 left(waiter);
                 waiter.tellTimedOut(unanswered);
             }

@@ -90,7 +90,8 @@ final class PermitLine implements Waiter.Line {
                 return;
             }
             Lane first = trying.peekFirst();
-            Throwable unanswered = isServed() || first == null ? null : first.phase.unanswered();
+            Throwable unanswered =
+                    isServed() || first == null || waiting.sawItTaken(waiter) ? null : first.phase.unanswered();
             if (waiting.leave(waiter)) {
                 settle();
             }

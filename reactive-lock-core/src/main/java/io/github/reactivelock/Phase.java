@@ -56,6 +56,11 @@ interface Phase {
         return false;
     }
 
+    /** Whether it shows that another flow has or had the lock: a hold, or the store's word. */
+    default boolean showsTaken() {
+        return this != IDLE;
+    }
+
     /** Why nothing says that anybody has the lock, if nothing does. */
     default @Nullable Throwable unanswered() {
         return null;

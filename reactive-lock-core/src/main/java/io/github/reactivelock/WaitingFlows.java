@@ -24,6 +24,8 @@ final class WaitingFlows {
     private @Nullable Waiter first;
     private @Nullable Waiter last;
     private int size;
+    /** When another flow was last known to have it, or {@link Timing#NEVER}. */
+    private long takenAt = Timing.NEVER;
 
     WaitingFlows(Key key) {
         this.key = key;
@@ -64,6 +66,16 @@ final class WaitingFlows {
             last.behind = waiter;
         }
         last = waiter;
+    }
+
+    /** Another flow has what they wait for, or the store says so. */
+    void sawItTaken(long now) {
+        takenAt = now;
+    }
+
+    /** Whether another flow was known to have it while this one waited. */
+    boolean sawItTaken(Waiter waiter) {
+        return takenAt != Timing.NEVER && takenAt - waiter.since() >= 0;
     }
 
     /** The next flow that still wants the lock and takes it; none if none does, or the first wants another grant. */

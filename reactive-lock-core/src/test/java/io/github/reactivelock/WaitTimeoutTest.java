@@ -61,6 +61,22 @@ class WaitTimeoutTest {
         bench.assertNothingIsLeft();
     }
 
+    /** One that wants another lease has a claim of its own, which is new when the hold of its process ends. */
+    @Test
+    void aClaimMadeShortlyBeforeTheEndDoesNotHideWhoHadTheLock() {
+        LockHandle handle = bench.hold("k", 1);
+        bench.with(o -> o.withWaitTimeout(TIMEOUT).withLease(LEASE.multipliedBy(2)))
+                .acquire("k")
+                .subscribe(flow);
+
+        bench.time.advance(TIMEOUT.minusMillis(10));
+        subscribe(handle.release());
+        bench.time.advance(Duration.ofMillis(10));
+
+        assertThat(store.log).contains("claim .1");
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+    }
+
     @Test
     void theTimeTheStoreTakesToAnswerCountsToo() {
         patient.tryAcquire("k").subscribe(flow);
