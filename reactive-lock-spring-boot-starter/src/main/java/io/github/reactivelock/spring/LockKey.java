@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -13,8 +12,8 @@ import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.Expression;
-import org.springframework.util.ReflectionUtils;
+import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.expression.spel.support.StandardTypeConverter;
 
 /** What the locks of a method are called: a fixed name, the value of an expression over a call, or both. */
 final class LockKey {
@@ -22,7 +21,7 @@ final class LockKey {
     static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
     private final String name;
-    private final @Nullable Expression expression;
+    private final @Nullable KeyExpression expression;
     private final Method method;
     private final BeanFactoryResolver beans;
 
@@ -42,7 +41,7 @@ final class LockKey {
         }
         this.name = name;
         this.expression =
-                expression.isBlank() ? null : new KeyExpression(method, parameters(method), beans).parse(expression);
+                expression.isBlank() ? null : new KeyExpression(expression, method, parameters(method), beans);
         this.method = method;
         this.beans = new BeanFactoryResolver(beans);
     }
@@ -54,6 +53,28 @@ final class LockKey {
 
     /** The expression's root. */
     record Call(@Nullable Object target, Method method, List<@Nullable Object> args) {}
+
+    /** Makes texts of the parts of a text as of a whole value. */
+    private static final class Converter extends StandardTypeConverter {
+
+        /** Asked for what it cannot convert too: SpEL would write that as it is. */
+        @Override
+        public boolean canConvert(@Nullable TypeDescriptor source, TypeDescriptor target) {
+            return target.getType() == String.class || super.canConvert(source, target);
+        }
+
+        @Override
+        public @Nullable Object convertValue(
+                @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
+            if (value == null || target.getType() != String.class) {
+                return super.convertValue(value, source, target);
+            }
+            KeyText.check(value);
+            Object whole = KeyText.whole(value);
+            TypeDescriptor its = TypeDescriptor.forObject(whole);
+            return super.canConvert(its, target) ? super.convertValue(whole, its, target) : whole.toString();
+        }
+    }
 
     /**
      * The keys of a call's locks, one unless the expression gives a collection.
@@ -69,38 +90,21 @@ final class LockKey {
         var context = new MethodBasedEvaluationContext(
                 new Call(call.getThis(), method, own), method, arguments, PARAMETER_NAMES);
         context.setBeanResolver(beans);
-        Object value = expression.getValue(context);
-        return value instanceof Collection<?> values
-                ? values.stream().map(this::key).toList()
-                : List.of(key(value));
+        context.setTypeConverter(new Converter());
+        try {
+            Object given = expression.value(context);
+            Object value = given == null ? null : KeyText.whole(given);
+            return value instanceof Collection<?> values
+                    ? values.stream().map(this::key).toList()
+                    : List.of(key(value));
+        } catch (KeyText.Unusable e) {
+            throw unusable(String.valueOf(e.getMessage()));
+        }
     }
 
     private String key(@Nullable Object value) {
-        String text = text(value);
+        String text = KeyText.of(value);
         return name.isEmpty() ? text : name + ":" + text;
-    }
-
-    private String text(@Nullable Object value) {
-        if (value == null) {
-            throw unusable("is null");
-        }
-        if (value instanceof Enum<?> constant) {
-            return constant.name();
-        }
-        if (value instanceof Publisher || value.getClass().isArray() || hasNoText(value.getClass())) {
-            throw unusable("is of " + value.getClass() + ", whose text says nothing of its value");
-        }
-        String text = value.toString();
-        if (text.isBlank()) {
-            throw unusable("is blank: '" + text + "'");
-        }
-        return text;
-    }
-
-    /** A text such as {@code Order@1b2c3d} would be another lock for every object. */
-    private static boolean hasNoText(Class<?> type) {
-        Method toString = ReflectionUtils.findMethod(type, "toString");
-        return toString == null || toString.getDeclaringClass() == Object.class;
     }
 
     private IllegalArgumentException unusable(String how) {
@@ -112,6 +116,6 @@ final class LockKey {
     /** {@return the expression, empty for none} */
     @Override
     public String toString() {
-        return expression == null ? "" : expression.getExpressionString();
+        return expression == null ? "" : expression.toString();
     }
 }

@@ -65,10 +65,30 @@ final class LockedMethodReader {
         } else if (!Proxy.isProxyClass(proxy) && Modifier.isFinal(modifiers)) {
             why =
                     "it is final, so no proxy can lock it; take that away, in Kotlin with open or the plugin kotlin-spring";
+        } else if (!Proxy.isProxyClass(proxy) && !isOverridden(method, proxy)) {
+            why = "it has no modifier and is of another package or class loader than its bean's " + target.getName()
+                    + ", so a proxy of that cannot override it; make it public or protected";
         }
         if (!why.isEmpty()) {
             throw refused(method, beanName, new IllegalArgumentException(why));
         }
+    }
+
+    /** Java's rule for a method without a modifier: from its own package only, or through an override from there. */
+    private static boolean isOverridden(Method method, Class<?> proxy) {
+        Class<?> declaring = method.getDeclaringClass();
+        boolean isSeenByAll = Modifier.isPublic(method.getModifiers()) || Modifier.isProtected(method.getModifiers());
+        boolean overridden = isSeenByAll || isOfOnePackage(proxy, declaring);
+        for (Class<?> type = proxy.getSuperclass(); !overridden && type != declaring && type != null; ) {
+            Method own = ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
+            overridden = own != null && isOfOnePackage(own.getDeclaringClass(), declaring);
+            type = type.getSuperclass();
+        }
+        return overridden;
+    }
+
+    private static boolean isOfOnePackage(Class<?> one, Class<?> other) {
+        return one.getPackageName().equals(other.getPackageName()) && one.getClassLoader() == other.getClassLoader();
     }
 
     private static boolean isOfInterface(Method method, Class<?> target, Class<?> proxy) {

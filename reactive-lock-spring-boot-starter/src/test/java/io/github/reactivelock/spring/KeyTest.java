@@ -4,14 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -76,6 +85,21 @@ class KeyTest {
 
         @WithLock(name = "order", key = "#value")
         Mono<String> any(Object value, LockHandle held) {
+            return Mono.just(held.key());
+        }
+
+        @WithLock(name = "order", key = "'eu-' + #value")
+        Mono<String> concatenated(Object value, LockHandle held) {
+            return Mono.just(held.key());
+        }
+
+        @WithLock(name = "order", key = "#values.!['eu-' + #this]")
+        Mono<String> projected(List<?> values, LockHandle held) {
+            return Mono.just(held.key());
+        }
+
+        @WithLock(name = "order", key = "#one + #other")
+        Mono<String> sum(int one, int other, LockHandle held) {
             return Mono.just(held.key());
         }
 
@@ -180,6 +204,94 @@ class KeyTest {
         refused(keys.any(new int[] {1}, null), "its key #value is of class [I");
         refused(keys.any(Mono.just(1), null), "its key #value is of class reactor.core.publisher.MonoJust");
         refused(keys.any(Arrays.asList(1, null), null), "its key #value is null;");
+    }
+
+    record Holding(String customer, Object part) {}
+
+    /** Says itself what it is. */
+    record WithText(String customer, Object part) {
+        @Override
+        public String toString() {
+            return customer;
+        }
+    }
+
+    @Test
+    void anOptionalIsItsValueAndAnEmptyOneIsNone() {
+        assertThat(keys.any(Optional.of(42), null).block()).isEqualTo("order:42");
+        assertThat(keys.any(OptionalLong.of(42), null).block()).isEqualTo("order:42");
+        assertThat(keys.any(Optional.of(List.of(42)), null).block()).isEqualTo("order:42");
+        assertThat(keys.concatenated(Optional.of(42), null).block()).isEqualTo("order:eu-42");
+        refused(keys.any(Optional.empty(), null), "its key #value is Optional.empty;");
+        refused(keys.any(OptionalLong.empty(), null), "its key #value is OptionalLong.empty;");
+        refused(keys.any(List.of(Optional.empty()), null), "its key #value is Optional.empty;");
+        refused(keys.concatenated(Optional.empty(), null), "its key 'eu-' + #value is Optional.empty;");
+        refused(keys.any(new Holding("Ann", Optional.empty()), null), "has a part that is Optional.empty;");
+    }
+
+    @Test
+    void aValueIsRefusedForAPartThatHasNoTextOfItsOwn() {
+        String array = "holds [I@";
+        refused(keys.any(new Holding("Ann", new int[] {1}), null), array);
+        refused(keys.any(List.of(new Holding("Ann", new int[] {1})), null), array);
+        refused(keys.any(new Holding("Ann", new Holding("Bob", new int[] {1})), null), array);
+        refused(keys.any(new AtomicReference<>(new int[] {1}), null), array);
+        refused(keys.any(new Holding("Ann", new String[] {"a"}), null), "holds [Ljava.lang.String;@");
+        refused(keys.any(List.of(List.of(new int[] {1})), null), "is of class [I");
+        String address = "is of class " + Address.class.getName();
+        refused(keys.any(new Holding("Ann", new Address()), null), address);
+        refused(keys.any(List.of(List.of(new Address())), null), address);
+        refused(keys.any(new TreeMap<>(Map.of("a", new Address())), null), address);
+        refused(keys.any(new AtomicReference<>(new Address()), null), "holds " + Address.class.getName() + "@");
+        refused(keys.concatenated(new Address(), null), address);
+        refused(keys.concatenated(new Holding("Ann", new Address()), null), address);
+        refused(keys.projected(List.of(new Address()), null), address);
+    }
+
+    @Test
+    void aValueThatComesLaterIsNoKey() {
+        refused(keys.any(Flux.just(1), null), "whose text says nothing of its value");
+        refused(keys.any(CompletableFuture.completedFuture(1), null), "is of class " + CompletableFuture.class.getName());
+        refused(keys.any(List.of(CompletableFuture.completedFuture(1)), null), "is of class");
+        refused(keys.any(Optional.of(Mono.just(1)), null), "is of class reactor.core.publisher.MonoJust");
+        refused(keys.any(new Holding("Ann", Mono.just(1)), null), "is of class reactor.core.publisher.MonoJust");
+        refused(keys.concatenated(Mono.just(1), null), "is of class reactor.core.publisher.MonoJust");
+    }
+
+    @Test
+    void aPartThatIsNullIsRefused() {
+        refused(keys.concatenated(null, null), "its key 'eu-' + #value has a part that is null;");
+        refused(keys.any(new Holding("Ann", null), null), "its key #value has a part that is null;");
+        refused(keys.any(List.of(Arrays.asList(1, null)), null), "has a part that is null;");
+        refused(keys.concatenated(Arrays.asList(1, null), null), "has a part that is null;");
+    }
+
+    @Test
+    void partsWithoutAnOrderOfTheirOwnAreRefused() {
+        refused(keys.any(new Holding("Ann", Set.of(1, 2)), null), "whose order may be another one in each process");
+        refused(keys.any(Map.of("a", 1), null), "whose order may be another one in each process");
+        assertThat(keys.any(new Holding("Ann", new TreeSet<>(Set.of(2, 1))), null)
+                        .block())
+                .isEqualTo("order:Holding[customer=Ann, part=[1, 2]]");
+    }
+
+    @Test
+    void aValueThatHoldsItselfIsRefused() {
+        List<Object> itself = new ArrayList<>();
+        itself.add(itself);
+
+        refused(keys.any(List.of(itself), null), "holds values 16 deep, or itself;");
+    }
+
+    @Test
+    void whatSaysItselfWhatItIsMayHoldAnything() {
+        assertThat(keys.any(new WithText("Ann", new int[] {1}), null).block()).isEqualTo("order:Ann");
+        assertThat(keys.any(new WithText("Ann", null), null).block()).isEqualTo("order:Ann");
+        assertThat(keys.any(new Holding("ann.smith@cafe.example", 1), null).block())
+                .isEqualTo("order:Holding[customer=ann.smith@cafe.example, part=1]");
+        assertThat(keys.any("[I@1b2c3d", null).block()).isEqualTo("order:[I@1b2c3d");
+        assertThat(keys.concatenated(new int[] {1, 2}, null).block()).isEqualTo("order:eu-1,2");
+        assertThat(keys.sum(1, 2, null).block()).isEqualTo("order:3");
     }
 
     private static void refused(Mono<?> call, String message) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.spring.boot.OfAnotherPackage;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -87,6 +88,26 @@ class ProxyTest {
         }
         try (var context = Contexts.of(Inheriting.class)) {
             assertThat(((Handler<?>) context.getBean(Handler.class)).toString()).contains("Inheriting");
+            close(context);
+        }
+    }
+
+    static class BelowOpened extends OfAnotherPackage.Opened {}
+
+    @Test
+    void aMethodWithoutModifierIsLockedWhereItsPackageOpenedIt() {
+        try (var context = Contexts.of(BelowOpened.class)) {
+            assertThat(OfAnotherPackage.call(context.getBean(BelowOpened.class)).block())
+                    .isEqualTo("order[set by the constructor]");
+            close(context);
+        }
+    }
+
+    @Test
+    void aPublicMethodOfAClassThatIsNotPublicIsLocked() {
+        try (var context = Contexts.of(OfAnotherPackage.Shown.class)) {
+            assertThat(context.getBean(OfAnotherPackage.Shown.class).work(null).block())
+                    .isEqualTo("order");
             close(context);
         }
     }

@@ -6,6 +6,7 @@ import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spring.boot.OfAnotherPackage;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
@@ -110,6 +111,23 @@ class RefusalTest {
                 "@WithLock needs a proxy of bean 'refusalTest.FinalClass', and its class " + FinalClass.class.getName()
                         + " cannot have a subclass; make the class neither final nor private");
         refused(NotOfItsInterface.class, "its bean is proxied by its interfaces, and none of them has it");
+    }
+
+    static class OfElsewhere extends OfAnotherPackage {}
+
+    static class Namesake extends OfAnotherPackage {
+        public Mono<String> work(LockHandle held) {
+            return Mono.empty();
+        }
+    }
+
+    @Test
+    void aMethodWithoutModifierOfASuperclassElsewhere() {
+        String why = "@WithLock on OfAnotherPackage.work(LockHandle) of bean 'refusalTest.%s': it has no modifier and is"
+                + " of another package or class loader than its bean's %s, so a proxy of that cannot override it;"
+                + " make it public or protected";
+        refused(OfElsewhere.class, why.formatted("OfElsewhere", OfElsewhere.class.getName()));
+        refused(Namesake.class, why.formatted("Namesake", Namesake.class.getName()));
     }
 
     static class Nameless {
