@@ -78,6 +78,7 @@ class SnippetsTest {
             import java.util.concurrent.atomic.AtomicLong;
             import java.util.function.LongSupplier;
             import org.apache.curator.framework.api.transaction.*;
+            import org.springframework.beans.factory.annotation.Qualifier;
             import org.springframework.beans.factory.annotation.Value;
             import org.springframework.context.annotation.Bean;
             import org.springframework.context.annotation.Configuration;

@@ -195,8 +195,8 @@ final class LockedMethodReader {
                         .collect(Collectors.joining(", ", "(", ")"));
     }
 
-    private static IllegalStateException refused(Method method, String beanName, IllegalArgumentException why) {
-        return new IllegalStateException(
-                "@WithLock on " + nameOf(method) + " of bean '" + beanName + "': " + why.getMessage(), why);
+    private static RefusedMethodException refused(Method method, String beanName, IllegalArgumentException why) {
+        return new RefusedMethodException(
+                "@WithLock on " + nameOf(method) + " of bean '" + beanName + "': ", "" + why.getMessage(), why);
     }
 }

@@ -78,9 +78,9 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
         try {
             return super.postProcessAfterInitialization(bean, beanName);
         } catch (AopConfigException e) {
-            throw new IllegalStateException(
-                    "@WithLock needs a proxy of bean '" + beanName + "', and its " + bean.getClass()
-                            + " cannot have a subclass; make the class neither final nor private",
+            throw new RefusedMethodException(
+                    "@WithLock needs a proxy of bean '" + beanName + "', ",
+                    "and its " + bean.getClass() + " cannot have a subclass; make the class neither final nor private",
                     e);
         }
     }

@@ -1,7 +1,10 @@
 package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
-import java.util.List;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -29,7 +32,8 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     /** Web servers stop in phases near the highest, executors in half of that, connection factories in 0. */
     static final int PHASE = DEFAULT_PHASE / 4;
 
-    private static final Logger log = LoggerFactory.getLogger(LockLifecycle.class);
+    /** By the name that is looked for. */
+    private static final Logger log = LoggerFactory.getLogger(LockClient.class);
 
     /** Whose connections the clients use. */
     enum Connections {
@@ -37,13 +41,15 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
         OF_APPLICATION
     }
 
-    private final List<LockClient> clients;
+    private final Map<LockClient, String> clients;
     private final Connections connections;
     private final ConfigurableListableBeanFactory beans;
     private volatile boolean running;
 
-    LockLifecycle(List<LockClient> clients, Connections connections, ConfigurableListableBeanFactory beans) {
-        this.clients = List.copyOf(clients);
+    /** For clients with what people know each by. */
+    LockLifecycle(
+            Map<LockClient, String> clients, Connections connections, ConfigurableListableBeanFactory beans) {
+        this.clients = Collections.unmodifiableMap(new LinkedHashMap<>(clients));
         this.connections = connections;
         this.beans = beans;
     }
@@ -59,6 +65,12 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     @Override
     public void start() {
         running = true;
+        clients.forEach((client, store) ->
+                log.info("locks in {}, lease {}", store, inWords(client.options().lease())));
+    }
+
+    private static String inWords(Duration lease) {
+        return lease.toMillis() % 1000 == 0 ? lease.toSeconds() + " s" : lease.toMillis() + " ms";
     }
 
     @Override
@@ -80,9 +92,9 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     }
 
     private Mono<Void> close() {
-        return Flux.fromIterable(clients)
-                .flatMap(client -> client.close().onErrorResume(failed -> {
-                    log.warn("a lock client did not close cleanly", failed);
+        return Flux.fromIterable(clients.entrySet())
+                .flatMap(client -> client.getKey().close().onErrorResume(failed -> {
+                    log.warn("the lock client of {} did not close cleanly", client.getValue(), failed);
                     return Mono.empty();
                 }))
                 .then();

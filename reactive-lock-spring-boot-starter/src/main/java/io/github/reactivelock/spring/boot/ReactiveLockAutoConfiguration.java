@@ -7,8 +7,12 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spring.boot.LockLifecycle.Connections;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -18,6 +22,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.util.ClassUtils;
 
 /**
  * Makes a {@link LockClient} on the store that the application has, and closes it when the application stops. Each bean gives
@@ -32,6 +37,11 @@ import org.springframework.context.annotation.Import;
 @EnableConfigurationProperties(ReactiveLockProperties.class)
 @Import(StoreConfiguration.class)
 public final class ReactiveLockAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(LockClient.class);
+
+    /** The name of the client's bean, if it is made here. */
+    private static final String OWN_CLIENT = "lockClient";
 
     /** Made by Spring. */
     public ReactiveLockAutoConfiguration() {}
@@ -67,6 +77,17 @@ public final class ReactiveLockAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnMissingBean(LockClient.class)
+    StoreOfLocks storeOfLocks(
+            ReactiveLockProperties properties, LockBackend backend, ObjectProvider<StoreChoice> choice) {
+        StoreChoice chosen = choice.getIfAvailable();
+        return new StoreOfLocks(
+                chosen == null
+                        ? "the application's " + ClassUtils.getShortName(backend.getClass())
+                        : chosen.where(backend, properties));
+    }
+
+    @Bean(OWN_CLIENT)
     @ConditionalOnMissingBean
     LockClient lockClient(
             ReactiveLockProperties properties,
@@ -87,11 +108,27 @@ public final class ReactiveLockAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LockLifecycle lockLifecycle(
-            ObjectProvider<LockClient> clients,
             ReactiveLockProperties properties,
             ObjectProvider<StoreChoice> choice,
+            ObjectProvider<StoreOfLocks> store,
             ConfigurableListableBeanFactory beans) {
         boolean own = choice.getIfAvailable() != null && properties.client() != Sharing.SHARED;
-        return new LockLifecycle(clients.stream().toList(), own ? Connections.OWN : Connections.OF_APPLICATION, beans);
+        StoreOfLocks known = store.getIfAvailable();
+        Map<LockClient, String> clients = new LinkedHashMap<>();
+        // Those too that are injected only where they are named.
+        beans.getBeansOfType(LockClient.class).forEach((name, client) -> {
+            String text = known == null || !name.equals(OWN_CLIENT)
+                    ? "the store of the application's LockClient bean '" + name + "'"
+                    : known.text();
+            clients.put(client, text);
+        });
+        if (known == null && properties.areSet()) {
+            log.warn(
+                    "reactive-lock.* is set, and changes nothing: the application has a LockClient of its own, '{}', so the"
+                            + " starter makes none; remove one of the two, or declare that bean with"
+                            + " @Bean(defaultCandidate = false) to have both",
+                    String.join("', '", beans.getBeanNamesForType(LockClient.class)));
+        }
+        return new LockLifecycle(clients, own ? Connections.OWN : Connections.OF_APPLICATION, beans);
     }
 }

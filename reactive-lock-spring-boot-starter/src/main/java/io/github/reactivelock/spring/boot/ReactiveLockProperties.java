@@ -3,9 +3,11 @@ package io.github.reactivelock.spring.boot;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockOptions;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -68,6 +70,11 @@ record ReactiveLockProperties(
             options = with("max-hold", options, value -> value.withMaxHold(maxHold));
         }
         return options;
+    }
+
+    /** Whether anything is set that has no default. */
+    boolean areSet() {
+        return Stream.of(store, url, client, waitTimeout, maxHold, name, keyPrefix).anyMatch(Objects::nonNull);
     }
 
     /** {@return the options of a store with the prefix that was set, if one was} */

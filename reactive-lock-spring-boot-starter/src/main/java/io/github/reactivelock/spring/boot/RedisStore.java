@@ -46,6 +46,12 @@ final class RedisStore implements StoreSource {
         return properties.client() == Sharing.SHARED ? address.shared(options) : address.own(options);
     }
 
+    /** The backend knows it. */
+    @Override
+    public String where(LockBackend backend) {
+        return backend.toString();
+    }
+
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
         RedisBackendOptions options = options(properties);

@@ -116,4 +116,13 @@ record StoreChoice(Store store, @Nullable StoreSource source) {
                 ? source.ofApplication(properties)
                 : ReactiveLockProperties.checked("url", () -> source.ofUrl(url, properties));
     }
+
+    /** Where a backend made here keeps its locks, for people and without secrets. */
+    String where(LockBackend backend, ReactiveLockProperties properties) {
+        if (source == null) {
+            return "the memory of this process";
+        }
+        String url = properties.url();
+        return url == null ? source.where(backend) : StoreOfLocks.at(store.word(), StoreOfLocks.hosts(url));
+    }
 }

@@ -26,6 +26,16 @@ interface StoreSource {
     LockBackend ofApplication(ReactiveLockProperties properties);
 
     /**
+     * Where a backend made by {@link #ofApplication} keeps its locks.
+     *
+     * @param backend the one
+     * @return for people, and without secrets
+     */
+    default String where(LockBackend backend) {
+        return store().word() + ", over " + found();
+    }
+
+    /**
      * A backend with a connection of its own.
      *
      * @param url where to
