@@ -205,6 +205,7 @@ final class Database {
 
     private Mono<Void> giveBackWhole(Connection connection) {
         answers.note(connection);
+        deadlines.answered();
         return giveBack(connection);
     }
 

@@ -28,7 +28,7 @@ import reactor.core.Disposable;
  */
 final class Deadlines {
 
-    /** How long the first connection may take at least. Lock clients wait for ten seconds; the reason is told before that. */
+    /** How long the first connection and its first answer may take at least. Lock clients wait for ten seconds; the reason is told before that. */
     static final Duration OPENING = Duration.ofSeconds(8);
 
     private final long timeout;
@@ -38,6 +38,7 @@ final class Deadlines {
     private final AtomicBoolean isSet = new AtomicBoolean();
     private volatile long lentAt;
     private volatile boolean opened;
+    private volatile boolean answered;
 
     Deadlines(Duration timeout) {
         this(timeout, Pauses.ofThisProcess(), end -> {
@@ -62,6 +63,13 @@ final class Deadlines {
     void lent() {
         lentAt = pauses.now();
         opened = true;
+    }
+
+    /** The database answered a command. */
+    void answered() {
+        if (!answered) {
+            answered = true;
+        }
     }
 
     /** How long a connection is waited for: the first one longer than others. */
@@ -110,7 +118,8 @@ final class Deadlines {
      */
     final class Turn implements Publisher<Boolean>, Subscription {
 
-        private volatile long since = pauses.now();
+        private final long came = pauses.now();
+        private volatile long since = came;
         private volatile boolean begun;
         private volatile boolean over;
         private volatile boolean lent;
@@ -148,7 +157,10 @@ final class Deadlines {
 
         private long left() {
             long from = begun || lentAt - since < 0 ? since : lentAt;
-            return from + (begun ? timeout : forConnection().toNanos()) - pauses.now();
+            long now = pauses.now();
+            long left = from + (begun ? timeout : forConnection().toNanos()) - now;
+            // Classes of the driver are loaded for the first answer too, and a busy machine is slow at that.
+            return answered ? left : Math.max(left, came + OPENING.toNanos() - now);
         }
 
         @Override

@@ -225,8 +225,8 @@ final class R2dbcFailure extends RuntimeException {
     private static String advice(Throwable error, Sql sql, Duration timeout) {
         String text = text(error);
         if (isMissingTable(error)) {
-            return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), or with the file"
-                    + " schema-" + sql.dialect.id() + "/V1__reactive_lock.sql of this library's jar, prefix "
+            return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), in Spring"
+                    + " Boot with reactive-lock.initialize-schema=always, or with the file schema-" + sql.dialect.id() + "/V1__reactive_lock.sql of this library's jar, prefix "
                     + sql.prefix + " (" + text
                     + ")";
         }

@@ -22,9 +22,10 @@ class DeadlinesTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** One that had a connection, so that the time of the first one is over. */
+    /** One that had a connection and an answer, so that the time of the first ones is over. */
     private static Deadlines opened(Deadlines deadlines) {
         deadlines.lent();
+        deadlines.answered();
         return deadlines;
     }
 
@@ -111,6 +112,30 @@ class DeadlinesTest {
         timer.advanceTimeBy(Duration.ofMillis(300));
 
         assertThat(silent).isCompletedExceptionally();
+    }
+
+    @Test
+    void theFirstAnswerHasTheTimeOfTheFirstConnection() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS), timer);
+        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run);
+        Deadlines.Turn first = deadlines.turn();
+        CompletableFuture<Object> cold = Mono.never().timeout(first).toFuture();
+        timer.advanceTimeBy(Duration.ofSeconds(1));
+        deadlines.lent();
+        first.begin();
+
+        timer.advanceTimeBy(Duration.ofSeconds(6));
+        assertThat(cold).isNotDone();
+        timer.advanceTimeBy(Duration.ofSeconds(2));
+        assertThat(cold).isCompletedExceptionally();
+
+        deadlines.answered();
+        Deadlines.Turn second = deadlines.turn();
+        CompletableFuture<Object> warm = Mono.never().timeout(second).toFuture();
+        second.begin();
+        timer.advanceTimeBy(Duration.ofSeconds(3));
+        assertThat(warm).isCompletedExceptionally();
     }
 
     /** Two pauses in the time of one command: the timer is late for neither of its own deadlines. */

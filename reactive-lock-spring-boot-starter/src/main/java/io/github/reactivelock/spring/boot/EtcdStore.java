@@ -1,12 +1,16 @@
 package io.github.reactivelock.spring.boot;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 
@@ -39,12 +43,34 @@ final class EtcdStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
+        StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("http", null, url, ""));
         // One scheme for all, as the command line has it, or one for each.
-        String scheme = url.startsWith("https:") ? "https://" : "http://";
-        List<String> members = Stream.of(url.replaceFirst("^etcd:", "http:").split(",", -1))
-                .map(member -> member.contains("://") ? member : scheme + member)
-                .toList();
-        return EtcdLockBackend.connect(members, options(properties));
+        String scheme = parts.name().equals("https") ? "https://" : "http://";
+        if (parts.login() == null) {
+            List<String> members = Stream.of(url.replaceFirst("^etcd:", "http:").split(",", -1))
+                    .map(member -> member.contains("://") ? member : scheme + member)
+                    .map(EtcdStore::withPort)
+                    .toList();
+            return EtcdLockBackend.connect(members, options(properties));
+        }
+        ClientBuilder builder = Client.builder()
+                .endpoints(parts.eachHost().stream()
+                        .map(host -> withPort(scheme + host))
+                        .toArray(String[]::new))
+                .user(ByteSequence.from(parts.login().user(), StandardCharsets.UTF_8))
+                .password(ByteSequence.from(parts.login().password(), StandardCharsets.UTF_8));
+        if (parts.name().equals("https")) {
+            try {
+                builder.sslContext(trusting -> {});
+            } catch (SSLException e) {
+                throw new IllegalStateException("this JVM cannot do TLS: " + e.getMessage(), e);
+            }
+        }
+        return EtcdLockBackend.connect(builder, options(properties));
+    }
+
+    private static String withPort(String member) {
+        return member.matches(".*:[0-9]+/?") ? member : member + ":2379";
     }
 
     private static EtcdBackendOptions options(ReactiveLockProperties properties) {

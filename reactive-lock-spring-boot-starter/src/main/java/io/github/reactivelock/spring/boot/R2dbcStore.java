@@ -52,9 +52,21 @@ final class R2dbcStore implements StoreSource {
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
         return withTables(
-                R2dbcLockBackend.connect(url, options(properties)),
+                R2dbcLockBackend.connect(asR2dbc(url), options(properties)),
                 properties.initializeSchema(),
                 url.startsWith("r2dbc:h2:"));
+    }
+
+    /** The command line takes the address of a database without "r2dbc:" too, and a password with an at sign. */
+    static String asR2dbc(String url) {
+        return StoreUrl.of(url)
+                .filter(one -> one.login() != null || !one.name().startsWith("r2dbc"))
+                .map(one -> one.text(
+                        one.name().startsWith("r2dbc")
+                                ? one.name()
+                                : "r2dbc:" + one.name().replaceFirst("^postgres$", "postgresql"),
+                        one.hosts()))
+                .orElse(url);
     }
 
     private static R2dbcBackendOptions options(ReactiveLockProperties properties) {

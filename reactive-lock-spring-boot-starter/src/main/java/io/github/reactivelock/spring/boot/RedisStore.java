@@ -7,17 +7,15 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import java.util.List;
-import java.util.regex.Matcher;
+import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Redis, at the address that the application connects to. */
 final class RedisStore implements StoreSource {
 
     /** As the command line has them. */
-    private static final Pattern SEVERAL =
-            Pattern.compile("(?<scheme>rediss?)-(?<kind>cluster|primary)://(?<login>.*@)?(?<hosts>[^/?#]*)(?<rest>.*)");
+    private static final Pattern SEVERAL = Pattern.compile("rediss?-(cluster|primary)");
 
     private final @Nullable RedisAddresses application;
 
@@ -55,24 +53,32 @@ final class RedisStore implements StoreSource {
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
         RedisBackendOptions options = options(properties);
-        List<String> nodes = List.of(url.split(",(?=rediss?://)", -1));
+        List<String> nodes = List.of(url.strip().split("[,\\s]+(?=rediss?://)", -1));
         if (nodes.size() > 1) {
             return QuorumLockBackend.of(nodes.stream()
-                    .map(node -> LettuceLockBackend.connect(node, options))
+                    .map(node -> LettuceLockBackend.connect(escaped(node), options))
                     .toArray(QuorumNode[]::new));
         }
-        Matcher several = SEVERAL.matcher(url);
-        if (!several.matches()) {
-            return LettuceLockBackend.connect(url, options);
+        Optional<StoreUrl> several =
+                StoreUrl.of(url).filter(one -> SEVERAL.matcher(one.name()).matches());
+        if (several.isEmpty()) {
+            return LettuceLockBackend.connect(escaped(url), options);
         }
-        String beginning =
-                several.group("scheme") + "://" + (several.group("login") == null ? "" : several.group("login"));
-        List<String> servers = Stream.of(several.group("hosts").split(",", -1))
-                .map(host -> beginning + host + several.group("rest"))
+        StoreUrl cluster = several.get();
+        String[] schemeAndKind = cluster.name().split("-");
+        List<String> servers = cluster.eachHost().stream()
+                .map(host -> cluster.text(schemeAndKind[0], host))
                 .toList();
-        return several.group("kind").equals("cluster")
+        return schemeAndKind[1].equals("cluster")
                 ? LettuceLockBackend.connectCluster(servers, options)
                 : LettuceLockBackend.connectPrimary(servers, options);
+    }
+
+    private static String escaped(String url) {
+        return StoreUrl.of(url)
+                .filter(one -> one.login() != null && !one.login().password().isEmpty())
+                .map(one -> one.text(one.name(), one.hosts()))
+                .orElse(url);
     }
 
     private static RedisBackendOptions options(ReactiveLockProperties properties) {

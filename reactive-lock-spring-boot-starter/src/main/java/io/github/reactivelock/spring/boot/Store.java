@@ -9,7 +9,7 @@ enum Store {
     /** Redis, through Lettuce. */
     REDIS("io.lettuce:lettuce-core, which spring-boot-starter-data-redis-reactive brings", "rediss?"),
     /** PostgreSQL, MariaDB, MySQL or H2, through R2DBC. */
-    R2DBC("spring-boot-starter-r2dbc and the R2DBC driver of your database", "r2dbc"),
+    R2DBC("spring-boot-starter-r2dbc and the R2DBC driver of your database", "r2dbcs?|postgres(ql)?|mariadb|mysql"),
     /** The etcd store, through jetcd. */
     ETCD("io.github.reactivelock:reactive-lock-etcd, which brings jetcd", "https?|etcd"),
     /** ZooKeeper, through Curator. */

@@ -52,8 +52,8 @@ record StoreChoice(Store store, @Nullable StoreSource source) {
                 : Store.of(url)
                         .orElseThrow(() -> new LockConfigurationException(
                                 "reactive-lock.url does not show which store it belongs to; it begins with none of"
-                                        + " redis:, rediss:, redis-sentinel:, redis-cluster:, redis-primary:, r2dbc:, http:,"
-                                        + " https:, etcd: and zookeeper:",
+                                        + " redis:, rediss:, redis-sentinel:, redis-cluster:, redis-primary:, r2dbc:,"
+                                        + " postgresql:, mariadb:, mysql:, http:, https:, etcd: and zookeeper:",
                                 "Set reactive-lock.store as well, or mend the URL."));
         if (store == Store.MEMORY) {
             throw new LockConfigurationException(

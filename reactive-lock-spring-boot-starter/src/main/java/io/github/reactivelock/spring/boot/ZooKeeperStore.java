@@ -37,7 +37,14 @@ final class ZooKeeperStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        return ZooKeeperLockBackend.connect(url.replaceFirst("^zookeeper://", ""), options(properties));
+        StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("zookeeper", null, url, ""));
+        String path = parts.rest().equals("/") ? "" : parts.rest();
+        ZooKeeperBackendOptions options = options(properties);
+        return ZooKeeperLockBackend.connect(
+                parts.hosts() + path,
+                parts.login() == null
+                        ? options
+                        : options.withDigest(parts.login().user(), parts.login().password()));
     }
 
     private static ZooKeeperBackendOptions options(ReactiveLockProperties properties) {

@@ -51,10 +51,13 @@ class OtherStoresTest {
                 .run(Contexts::aLockIsHeldWhileItsWorkRuns);
     }
 
-    @Test
-    void aDatabaseByItsUrl() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "r2dbc:"})
+    void aDatabaseByItsUrlWithAndWithoutItsFirstWord(String left) {
         Contexts.plain()
-                .withPropertyValues("reactive-lock.url=" + database.url(), "reactive-lock.initialize-schema=always")
+                .withPropertyValues(
+                        "reactive-lock.url=" + database.url().substring(left.length()),
+                        "reactive-lock.initialize-schema=always")
                 .run(Contexts::aLockIsHeldWhileItsWorkRuns);
     }
 
@@ -64,7 +67,8 @@ class OtherStoresTest {
                 .run(context -> assertThatThrownBy(
                                 () -> Contexts.get(Contexts.locks(context).inspect("order:42")))
                         .isInstanceOf(LockUnavailableException.class)
-                        .hasMessageContaining("nobody_made"));
+                        .hasMessageContaining("nobody_made")
+                        .hasMessageContaining("in Spring Boot with reactive-lock.initialize-schema=always"));
     }
 
     @Test

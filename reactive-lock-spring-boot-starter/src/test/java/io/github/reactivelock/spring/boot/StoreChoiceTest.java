@@ -111,7 +111,16 @@ class StoreChoiceTest {
         "rediss-cluster://localhost:7000, REDIS",
         "redis-primary://localhost:6379;localhost:6380/0, REDIS",
         "redis://localhost:1;redis://localhost:2;redis://localhost:3, REDIS",
+        "redis-cluster://:p@ss@localhost:7000;localhost:7001, REDIS",
+        "redis://:p@ss@localhost, REDIS",
+        "redis://localhost:1 redis://localhost:2 redis://localhost:3, REDIS",
+        "postgresql://user:p@ss@localhost:5432/locks, R2DBC",
+        "postgres://user@localhost/locks, R2DBC",
+        "r2dbc:postgresql://user:p@ss@localhost/locks, R2DBC",
         "http://localhost:2379, ETCD",
+        "http://locks:p@ss@localhost:2379;localhost:2380, ETCD",
+        "etcd://localhost, ETCD",
+        "zookeeper://locks:p@ss@localhost:2181/, ZOOKEEPER",
         "etcd://localhost:2379;localhost:2380, ETCD",
         "zookeeper://localhost:2181;localhost:2182/locks, ZOOKEEPER"
     })
