@@ -34,6 +34,9 @@ import reactor.core.publisher.Sinks;
  */
 final class Campaign<T> {
 
+    /** Marks in the Reactor Context that a candidate asks, and not a flow that wants to go on. */
+    static final Object CANDIDATE = new Object();
+
     private final LockClient locks;
     private final String key;
     private final Function<? super Leadership, ? extends Publisher<T>> work;
@@ -86,6 +89,7 @@ final class Campaign<T> {
         Turn next = new Turn();
         turn = next;
         return locks.withLockMany(key, held -> lead(next, held))
+                .contextWrite(context -> context.put(CANDIDATE, true))
                 .takeUntilOther(watch(next))
                 .doOnComplete(() -> over(next, null))
                 .doOnError(e -> over(next, e))
@@ -100,7 +104,8 @@ final class Campaign<T> {
         state.move(now -> isOver.get() ? now : new Leading(term, clock.get()));
         return Flux.defer(() -> work.apply(term))
                 .doOnError(e -> turn.failure = e)
-                .takeUntilOther(term.stepsDown());
+                .takeUntilOther(term.stepsDown())
+                .contextWrite(context -> context.delete(CANDIDATE)); // other locks of the work are no candidates
     }
 
     /** Never ends the turn. */

@@ -2,6 +2,7 @@ package io.github.reactivelock.election;
 
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.election.ElectionState.Idle;
 import java.time.Duration;
 import java.util.Objects;
@@ -145,6 +146,17 @@ public final class LeaderElection {
      */
     public Flux<ElectionState> observe() {
         return observer.states().onErrorStop();
+    }
+
+    /**
+     * Tells the requests of candidates apart from those of flows that want to go on: a candidate may well wait for ever, and a
+     * leader hold for ever. For listeners; locks that the work of a leader takes are not meant.
+     *
+     * @param request what a {@link io.github.reactivelock.LockListener} hears of
+     * @return whether a candidate asked for it
+     */
+    public static boolean isCandidate(LockRequest request) {
+        return request.context().hasKey(Campaign.CANDIDATE);
     }
 
     /** {@return the key of the election, as the user wrote it} */

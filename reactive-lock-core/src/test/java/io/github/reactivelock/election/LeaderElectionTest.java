@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.election.ElectionState.Following;
 import io.github.reactivelock.election.ElectionState.Idle;
 import io.github.reactivelock.election.ElectionState.Leading;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
@@ -31,6 +34,28 @@ class LeaderElectionTest {
     private final Race race = new Race();
     private final Runner a = race.runner("a");
     private final Runner b = race.runner("b");
+
+    @Test
+    void aListenerTellsCandidatesFromFlowsAndFromLocksOfTheirWork() {
+        List<String> heard = new ArrayList<>();
+        LockClient client = LockClient.builder(InMemoryLockBackend.create())
+                .workScheduler(Schedulers.immediate())
+                .listener(new LockListener() {
+                    @Override
+                    public void waiting(LockRequest request) {
+                        heard.add(request.key() + (LeaderElection.isCandidate(request) ? " candidate" : " flow"));
+                    }
+                })
+                .build();
+        StepVerifier.create(LeaderElection.of(client, "leader")
+                        .leadOnce(term -> client.withLock("work", Mono.just("done")))
+                        .then(client.withLock("after", Mono.just("done"))))
+                .expectNext("done")
+                .expectComplete()
+                .verify(Duration.ofMinutes(1));
+
+        assertThat(heard).containsExactly("leader candidate", "work flow", "after flow");
+    }
 
     @Test
     void theFirstLeadsAndTheOtherFollows() {

@@ -45,6 +45,7 @@ final class LockConvention implements ObservationConvention<LockObservationConte
         KeyValues tags = KeyValues.of(
                 KeyValue.of(Keys.LOCK, context.lock()),
                 KeyValue.of(Keys.STORE, context.store()),
+                KeyValue.of(Keys.KIND, context.kind()),
                 KeyValue.of(Keys.OUTCOME, context.outcome()));
         return observation == LockObservation.HOLD ? tags.and(KeyValue.of(Keys.REASON, context.reason())) : tags;
     }

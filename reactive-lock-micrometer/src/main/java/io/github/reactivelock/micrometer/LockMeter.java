@@ -1,5 +1,6 @@
 package io.github.reactivelock.micrometer;
 
+import io.github.reactivelock.micrometer.LockObservation.Keys;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
@@ -57,8 +58,8 @@ public enum LockMeter implements MeterDocumentation {
     @Override
     public KeyName[] getKeyNames() {
         return this == LOST
-                ? new KeyName[] {LockObservation.Keys.LOCK, LockObservation.Keys.STORE, LockObservation.Keys.REASON}
-                : new KeyName[] {LockObservation.Keys.LOCK, LockObservation.Keys.STORE};
+                ? new KeyName[] {Keys.LOCK, Keys.STORE, Keys.KIND, Keys.REASON}
+                : new KeyName[] {Keys.LOCK, Keys.STORE, Keys.KIND};
     }
 
     String description() {

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class LockMeters {
 
     final String lock;
+    final String kind;
     final AtomicInteger waiting = new AtomicInteger();
     final AtomicInteger held = new AtomicInteger();
     final Counter timeout;
@@ -24,9 +25,10 @@ final class LockMeters {
     final Counter passed;
     private final Map<LossReason, Counter> lost = new EnumMap<>(LossReason.class);
 
-    LockMeters(MeterRegistry registry, String lock, String store) {
+    LockMeters(MeterRegistry registry, String lock, String store, String kind) {
         this.lock = lock;
-        Tags tags = Tags.of(Keys.LOCK.asString(), lock, Keys.STORE.asString(), store);
+        this.kind = kind;
+        Tags tags = Tags.of(Keys.LOCK.asString(), lock, Keys.STORE.asString(), store, Keys.KIND.asString(), kind);
         gauge(registry, LockMeter.WAITING, waiting, tags);
         gauge(registry, LockMeter.HELD, held, tags);
         this.timeout = counter(registry, LockMeter.TIMEOUT, tags);

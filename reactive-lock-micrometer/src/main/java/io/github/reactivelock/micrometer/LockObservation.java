@@ -32,7 +32,7 @@ public enum LockObservation implements ObservationDocumentation {
 
     @Override
     public KeyName[] getLowCardinalityKeyNames() {
-        return this == HOLD ? Keys.values() : new KeyName[] {Keys.LOCK, Keys.STORE, Keys.OUTCOME};
+        return this == HOLD ? Keys.values() : new KeyName[] {Keys.LOCK, Keys.STORE, Keys.KIND, Keys.OUTCOME};
     }
 
     @Override
@@ -81,6 +81,9 @@ public enum LockObservation implements ObservationDocumentation {
 
         /** What the store is called; see {@link LockObservations#withStore}. */
         STORE("store"),
+
+        /** Who asks: {@code election} for candidates, which may wait and hold for ever; otherwise {@code lock}. */
+        KIND("kind"),
 
         /**
          * How it ended. A wait: {@code acquired}, {@code busy}, {@code timed_out}, {@code cancelled}, {@code unavailable},

@@ -14,15 +14,17 @@ public final class LockObservationContext extends Observation.Context {
     private final LockRequest request;
     private final String lock;
     private final String store;
+    private final String kind;
     private volatile String outcome = KeyValue.NONE_VALUE;
     private volatile String reason = KeyValue.NONE_VALUE;
     private volatile long fencingToken;
 
-    LockObservationContext(LockObservation observation, LockRequest request, String lock, String store) {
+    LockObservationContext(LockObservation observation, LockRequest request, String lock, String store, String kind) {
         this.observation = observation;
         this.request = request;
         this.lock = lock;
         this.store = store;
+        this.kind = kind;
     }
 
     /** {@return which of the two is observed} */
@@ -43,6 +45,11 @@ public final class LockObservationContext extends Observation.Context {
     /** {@return what the store is called, see {@link LockObservations#withStore}} */
     public String store() {
         return store;
+    }
+
+    /** {@return who asked, see {@link LockObservation.Keys#KIND}} */
+    public String kind() {
+        return kind;
     }
 
     /** {@return how it ended, see {@link LockObservation.Keys#OUTCOME}} */

@@ -8,6 +8,7 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.election.LeaderElection;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.observation.Observation;
@@ -43,7 +44,8 @@ public final class LockObservations implements LockListener {
     private final ObservationRegistry observations;
     private final String store;
     private final UnaryOperator<String> name;
-    private final NamedMeters named;
+    private final NamedMeters locks;
+    private final NamedMeters elections;
     private final Map<LockRequest, Watched> watched = new ConcurrentHashMap<>();
 
     private LockObservations(
@@ -52,7 +54,8 @@ public final class LockObservations implements LockListener {
         this.observations = observations;
         this.store = store;
         this.name = name;
-        this.named = new NamedMeters(meters, store, name);
+        this.locks = new NamedMeters(meters, store, "lock", name);
+        this.elections = new NamedMeters(meters, store, "election", name);
     }
 
     /** A request between its first event and its last: what it counts for, and what is observed of it now. */
@@ -123,7 +126,7 @@ public final class LockObservations implements LockListener {
 
     @Override
     public void waiting(LockRequest request) {
-        LockMeters of = named.of(request.key());
+        LockMeters of = (LeaderElection.isCandidate(request) ? elections : locks).of(request.key());
         Observation acquire = observe(LockObservation.ACQUIRE, request, of);
         Observation parent = request.context().getOrDefault(PARENT, null);
         if (parent != null) {
@@ -239,7 +242,7 @@ public final class LockObservations implements LockListener {
         if (observations.isNoop()) {
             return Observation.NOOP;
         }
-        var context = new LockObservationContext(kind, request, of.lock, store);
+        var context = new LockObservationContext(kind, request, of.lock, store, of.kind);
         return kind.observation(null, LockConvention.of(kind), () -> context, observations);
     }
 

@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The meters of each name of locks, of which there are few. */
+/** The meters of each name of locks of one kind; there are few names. */
 final class NamedMeters {
 
     private static final Logger log = LoggerFactory.getLogger(LockObservations.class);
@@ -20,13 +20,15 @@ final class NamedMeters {
 
     private final MeterRegistry meters;
     private final String store;
+    private final String kind;
     private final UnaryOperator<String> name;
     private final Map<String, LockMeters> byName = new ConcurrentHashMap<>();
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
-    NamedMeters(MeterRegistry meters, String store, UnaryOperator<String> name) {
+    NamedMeters(MeterRegistry meters, String store, String kind, UnaryOperator<String> name) {
         this.meters = meters;
         this.store = store;
+        this.kind = kind;
         this.name = name;
     }
 
@@ -52,6 +54,6 @@ final class NamedMeters {
             }
             lock = OTHER;
         }
-        return byName.computeIfAbsent(lock, made -> new LockMeters(meters, made, store));
+        return byName.computeIfAbsent(lock, made -> new LockMeters(meters, made, store, kind));
     }
 }

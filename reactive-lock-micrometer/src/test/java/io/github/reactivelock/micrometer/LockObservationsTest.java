@@ -38,7 +38,7 @@ class LockObservationsTest {
                     .hasObservationWithNameEqualTo("reactive.lock.acquire")
                     .that()
                     .hasContextualNameEqualTo("acquire order")
-                    .hasOnlyKeys("lock", "store", "outcome", "reactive.lock.key", "reactive.lock.fencing.token")
+                    .hasOnlyKeys("lock", "store", "kind", "outcome", "reactive.lock.key", "reactive.lock.fencing.token")
                     .hasLowCardinalityKeyValue("lock", "order")
                     .hasLowCardinalityKeyValue("store", "redis")
                     .hasLowCardinalityKeyValue("outcome", "acquired")

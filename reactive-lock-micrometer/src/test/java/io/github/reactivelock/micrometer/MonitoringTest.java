@@ -3,6 +3,9 @@ package io.github.reactivelock.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.File;
@@ -15,12 +18,18 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** The dashboard and the alert rules name nothing that the module does not record, and Prometheus reads them. */
 class MonitoringTest {
@@ -74,6 +83,7 @@ class MonitoringTest {
                             .as("%s: %s", file, series.group())
                             .containsAll(all(LABEL, series.group(2))
                                     .map(label -> label.group(1))
+                                    .filter(label -> !label.equals("instance")) // Prometheus says where it read it
                                     .toList()));
             all(BY, text)
                     .forEach(sum -> assertThat(RECORDED.get(sum.group(2)))
@@ -96,6 +106,100 @@ class MonitoringTest {
         assertThat(promtool("test", "rules", FOLDER.resolve("prometheus-rules-test.yml")))
                 .contains("SUCCESS")
                 .doesNotContain("FAILED");
+    }
+
+    /** One leads and one follows, for hours. Beside that, flows of both wait for a lock that neither gets, in one of two names. */
+    @Test
+    void aHealthyElectionOfTwoInstancesRaisesNoAlarmAndOneWithoutALeaderDoes() throws Exception {
+        InMemoryLockBackend store = InMemoryLockBackend.create();
+        PrometheusMeterRegistry first = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        PrometheusMeterRegistry second = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        LockClient a = instance(store, first);
+        LockClient b = instance(store, second);
+        LockClient foreign = LockClient.create(store);
+        Disposable.Composite all = Disposables.composite();
+        Locks.get(foreign.acquire("stuck:1"));
+        Locks.get(foreign.acquire("orphan:1"));
+        // A term that is over counts as a long hold, and each flow has been served once before.
+        Locks.get(LeaderElection.of(a, "leader:1").leadOnce(term -> Mono.just("done")));
+        CountDownLatch leads = new CountDownLatch(1);
+        for (LockClient instance : List.of(a, b)) {
+            all.add(LeaderElection.of(instance, "leader:1")
+                    .lead(term -> {
+                        leads.countDown();
+                        return instance.withLock("work:1", Mono.never());
+                    })
+                    .subscribe());
+            assertThat(leads.await(60, TimeUnit.SECONDS)).isTrue();
+            all.add(LeaderElection.of(instance, "orphan:1").lead(term -> Mono.never()).subscribe());
+            all.add(instance.withLock("stuck:1", Mono.never()).subscribe());
+        }
+
+        String series = scraped("a", first) + scraped("b", second);
+        all.dispose();
+        Locks.get(Mono.when(a.close(), b.close(), foreign.close()));
+
+        assertThat(series)
+                .contains("kind=\"election\",lock=\"leader\",store=\"redis\",instance=\"b\"}'\n        values: '1x60'")
+                .contains("reactive_lock_held{kind=\"lock\",lock=\"work\"");
+        Files.copy(FOLDER.resolve("prometheus-rules.yml"), directory.resolve("prometheus-rules.yml"));
+        Path file = Files.writeString(
+                directory.resolve("two-instances.yml"),
+                """
+                rule_files:
+                  - prometheus-rules.yml
+                evaluation_interval: 1m
+                tests:
+                  - interval: 1m
+                    input_series:
+                """
+                        + series
+                        + "    alert_rule_test:\n"
+                        + firing("ReactiveLockHeldLong")
+                        + firing("ReactiveLockNotPassedOn", "stuck")
+                        + firing("ReactiveLockNoLeader", "orphan"));
+
+        assertThat(promtool("test", "rules", file)).contains("SUCCESS").doesNotContain("FAILED");
+    }
+
+    private static LockClient instance(InMemoryLockBackend store, PrometheusMeterRegistry registry) {
+        return LockClient.builder(store)
+                .listener(LockObservations.of(registry).withStore("redis"))
+                .workScheduler(Schedulers.immediate())
+                .build();
+    }
+
+    /** As they are now, for an hour; the longest hold as if it had lasted for three hours. */
+    private static String scraped(String instance, PrometheusMeterRegistry registry) {
+        StringBuilder series = new StringBuilder();
+        registry.scrape().lines().filter(line -> line.startsWith("reactive_lock_")).forEach(line -> {
+            int end = line.lastIndexOf(' ');
+            boolean isLongest = line.startsWith("reactive_lock_hold_seconds_max");
+            series.append("      - series: '")
+                    .append(line, 0, end - 1)
+                    .append(",instance=\"")
+                    .append(instance)
+                    .append("\"}'\n        values: '")
+                    .append(isLongest ? "10800" : Math.round(Double.parseDouble(line.substring(end + 1))))
+                    .append("x60'\n");
+        });
+        return series.toString();
+    }
+
+    /** After three quarters of an hour, for these names and no others. */
+    private static String firing(String alert, String... locks) throws IOException {
+        String rule = text("prometheus-rules.yml").split("alert: " + alert + "\n")[1];
+        StringBuilder expected = new StringBuilder();
+        expected.append("      - eval_time: 45m\n        alertname: ").append(alert).append("\n        exp_alerts:");
+        for (String lock : locks) {
+            expected.append("\n          - exp_labels: {severity: critical, lock: ")
+                    .append(lock)
+                    .append(", store: redis}\n            exp_annotations:");
+            all(Pattern.compile("(summary|description): (\"[^\"]*\")"), rule).limit(2).forEach(said -> expected
+                    .append("\n              ")
+                    .append(said.group().replace("{{ $labels.lock }}", lock)));
+        }
+        return expected.append(locks.length == 0 ? " []\n" : "\n").toString();
     }
 
     @Test
