@@ -130,8 +130,8 @@ public final class RowLocks {
 
     /**
      * Takes a lock in a transaction that is open on the connection; the lock is free when that transaction ends. Cold.
-     * Waits as long as {@code waitTimeout}, which ends the wait in the database too (a MySQL server has its own
-     * {@code innodb_lock_wait_timeout} for that). Cancelling leaves the transaction to the caller; a statement may still wait
+     * Waits as long as {@code waitTimeout}, which ends the wait in the database too (in MySQL it is the session's
+     * {@code innodb_lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may still wait
      * on its connection.
      *
      * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}. At
@@ -156,8 +156,8 @@ public final class RowLocks {
                     sweep.begin(context);
                     Session session = new Session(connection, sql);
                     Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
-                    Mono<Void> taken = fresh(session, key, name)
-                            .then(taken(session, name))
+                    Mono<Void> taken = bounded(session, fresh(session, key, name)
+                                    .then(taken(session, name)))
                             .retryWhen(backoff().filter(RowLocks::leavesTransaction))
                             .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
                             .onErrorMap(
@@ -202,7 +202,7 @@ public final class RowLocks {
     private Mono<Void> locked(String key, byte[] name, Connection connection) {
         Session session = new Session(connection, sql);
         return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                .then(taken(session, name))
+                .then(bounded(session, taken(session, name)))
                 .onErrorResume(error -> Mono.from(connection.rollbackTransaction())
                         .onErrorComplete()
                         .then(Mono.error(error)))
@@ -212,6 +212,20 @@ public final class RowLocks {
                 .onErrorMap(
                         error -> !(error instanceof R2dbcTimeoutException),
                         error -> R2dbcFailure.of(error, sql, waitTimeout));
+    }
+
+    /** A wait ends at the server, so that it takes no row for a client that has given up: in MySQL the session says when. */
+    private Mono<Void> bounded(Session session, Mono<Void> waiting) {
+        return Mono.defer(() -> {
+            sql.learn(session.connection());
+            Mono<Long> unbound = session.change("row_unbound");
+            return !sql.isMySql()
+                    ? waiting
+                    : session.changed(patient("row_bound"))
+                            .then(waiting)
+                            .onErrorResume(error -> unbound.onErrorComplete().then(Mono.error(error)))
+                            .then(Mono.defer(() -> unbound.then()));
+        });
     }
 
     /** Writes the row, which locks it for the transaction; the database itself gives up waiting in time. */

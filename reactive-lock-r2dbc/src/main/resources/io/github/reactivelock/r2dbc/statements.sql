@@ -698,6 +698,13 @@ SELECT set_config('lock_timeout', current_setting('reactive_lock.before'), true)
 INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now})
 ON DUPLICATE KEY UPDATE locked_at = greatest(locked_at + 1, VALUES(locked_at))
 
+-- name: row_bound mariadb
+-- In MySQL no statement says how long it waits for a row.
+SET @reactive_lock_row = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}
+
+-- name: row_unbound mariadb
+SET SESSION innodb_lock_wait_timeout = @reactive_lock_row
+
 -- name: row_hold mariadb
 -- The same lock without a change, so that a snapshot of the transaction can be compared with what was committed last.
 /*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */

@@ -4,17 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.testservers.MariaDbServer;
+import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.R2dbcTimeoutException;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Statements of MariaDB without a transaction around them, which meet a row that another transaction has locked. */
+/** Statements of MariaDB or MySQL that meet a row which another transaction has locked, and are given up. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GivenUpTest {
 
@@ -26,8 +33,7 @@ class GivenUpTest {
 
     @BeforeAll
     void start() {
-        MariaDbServer server = MariaDbServer.start("--innodb-lock-wait-timeout=600"); // longer than any test
-        database = new Databases(server.url("mariadb"), server::close);
+        database = Databases.mariaDb("mariadb", "--innodb-lock-wait-timeout=600"); // longer than any test
         database.createTables();
         backend = R2dbcLockBackend.connect(database.factory(), IMPATIENT);
     }
@@ -40,6 +46,10 @@ class GivenUpTest {
 
     private static Claim claim(String key) {
         return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), Claim.Mode.QUEUE);
+    }
+
+    Stream<Databases> drivers() {
+        return Stream.of(database, database.byMySqlDriver());
     }
 
     private Connection holding(String rows) {
@@ -90,5 +100,90 @@ class GivenUpTest {
 
         end(stuck);
         assertThat(work.blockOptional(Databases.LIMIT)).isEmpty();
+    }
+
+    private boolean noneWaits() {
+        return database.select(Databases.MARIADB_WAITERS) == 0;
+    }
+
+    /** The statement of who gave up, or was cancelled, must not have the row when its holder commits. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aRowLockThatWasGivenUpGoesToTheNext(Databases driver) {
+        ConnectionPool pool = driver.pool(4);
+        for (ConnectionFactory connections : List.of(driver.factory(), pool)) {
+            String key = UUID.randomUUID().toString();
+            RowLocks patient = RowLocks.using(connections, Databases.LIMIT, IMPATIENT);
+            RowLocks brief = RowLocks.using(connections, Duration.ofMillis(500), IMPATIENT);
+            assertThat(patient.withRowLock(key, Mono.just("first")).block(Databases.LIMIT))
+                    .isEqualTo("first");
+            Connection holder = holding("SELECT locked_at FROM reactive_lock_row WHERE row_key = '" + key + "'");
+
+            Throwable late = brief.withRowLock(key, Mono.just(new Throwable("had it")))
+                    .onErrorResume(Mono::just)
+                    .block(Databases.LIMIT);
+            assertThat(late).isInstanceOf(R2dbcTimeoutException.class);
+            Databases.until("what was late does not wait at the server, though the row is locked", this::noneWaits);
+            Disposable cancelled = patient.withRowLock(key, Mono.just("never")).subscribe();
+            Databases.until("another one waits", () -> !noneWaits());
+            cancelled.dispose();
+            end(holder);
+
+            assertThat(patient.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
+                    .isEqualTo("next");
+        }
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** The same in a transaction of the application, which goes on as long as the application wants. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aRowLockThatWasGivenUpInATransactionOfTheApplicationGoesToTheNext(Databases driver) {
+        String key = UUID.randomUUID().toString();
+        RowLocks patient = RowLocks.using(driver.factory(), Databases.LIMIT, IMPATIENT);
+        RowLocks brief = RowLocks.using(driver.factory(), Duration.ofMillis(500), IMPATIENT);
+        assertThat(patient.withRowLock(key, Mono.just("first")).block(Databases.LIMIT))
+                .isEqualTo("first");
+        Connection holder = holding("SELECT locked_at FROM reactive_lock_row WHERE row_key = '" + key + "'");
+        Connection transaction = Mono.from(driver.factory().create()).block(Databases.LIMIT);
+        Mono.from(transaction.beginTransaction()).block(Databases.LIMIT);
+        long before = Databases.number(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout")
+                .block(Databases.LIMIT);
+
+        Throwable late = brief.lock(transaction, key)
+                .<Throwable>then(Mono.just(new Throwable("had it")))
+                .onErrorResume(Mono::just)
+                .block(Databases.LIMIT);
+
+        assertThat(late).isInstanceOf(R2dbcTimeoutException.class);
+        Databases.until("it does not wait at the server, though the row is locked", this::noneWaits);
+        assertThat(Databases.number(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout")
+                        .block(Databases.LIMIT))
+                .isEqualTo(before);
+        end(holder);
+        assertThat(patient.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
+                .isEqualTo("next");
+        end(transaction);
+    }
+
+    /** Each try once left a session behind beside its pool, and one of them took the lock for its client that had gone. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aLockWhoseRowSomebodyHeldIsHadWhenTheyLetGo(Databases driver) {
+        String key = UUID.randomUUID().toString();
+        R2dbcLockBackend client = R2dbcLockBackend.connect(
+                driver.factory(), IMPATIENT.withCommandTimeout(Duration.ofMillis(1_300)).withConnections(2));
+        Claim first = claim(key);
+        assertThat(client.claim(first).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(client.release(first).block(Databases.LIMIT)).isTrue();
+        Connection holder = holding("SELECT token FROM reactive_lock WHERE lock_key = '" + key + "'");
+
+        for (int i = 0; i < 3; i++) {
+            endsAtTheServer(client.claim(claim(key)));
+        }
+        end(holder);
+
+        assertThat(client.claim(claim(key)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        client.close().block(Databases.LIMIT);
     }
 }

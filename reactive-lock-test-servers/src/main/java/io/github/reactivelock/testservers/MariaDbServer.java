@@ -146,23 +146,23 @@ public final class MariaDbServer implements AutoCloseable {
             options.addAll(config);
             started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));
         }
-        awaitReady(started);
+        awaitReady(started, port, directory + "/mariadbd.log");
         return started;
     }
 
-    private void awaitReady(Running started) {
+    /** MySQL says the same when it is ready. */
+    static void awaitReady(Running started, int port, String log) {
         long until = System.nanoTime() + READY_LIMIT.toNanos();
-        while (!greets()) {
+        while (!greets(port)) {
             if (!started.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException(
-                        "MariaDB did not answer within " + READY_LIMIT + ", see " + directory + "/mariadbd.log");
+                throw new IllegalStateException("it did not answer within " + READY_LIMIT + ", see " + log);
             }
             Pause.of(Duration.ofMillis(10));
         }
     }
 
     /** The first packet is a greeting of protocol 10, or an error. */
-    private boolean greets() {
+    private static boolean greets(int port) {
         try (Socket socket = new Socket(Loopback.address(), port)) {
             socket.setSoTimeout(5_000);
             InputStream in = socket.getInputStream();

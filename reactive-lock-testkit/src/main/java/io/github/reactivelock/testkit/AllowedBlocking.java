@@ -43,6 +43,8 @@ public final class AllowedBlocking implements BlockHoundIntegration {
         builder.allowBlockingCallsInside("com.ongres.scram.client.ScramClient$Builder", "build");
         // MariaDB's driver reads its own version from its jar.
         builder.allowBlockingCallsInside("org.mariadb.r2dbc.util.VersionFactory", "getInstance");
+        // MariaDB's driver looks for a way to log in that the server asks for.
+        builder.allowBlockingCallsInside("org.mariadb.r2dbc.authentication.AuthenticationFlowPluginLoader", "get");
         // MariaDB's driver guards the state of a connection with a lock held for a few instructions, and MySQL's driver
         // its codecs.
         String client = "org.mariadb.r2dbc.client.SimpleClient";
