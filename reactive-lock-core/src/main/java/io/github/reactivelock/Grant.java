@@ -25,7 +25,7 @@ final class Grant implements Renewals.Due {
     final Claim claim;
     final long fencingToken;
     /** Changes when the lock goes on to flows that have a claim of their own. */
-    private volatile ClaimOwner owner;
+    volatile ClaimOwner owner;
 
     final Services services;
     final long lease; // as far as it is relied upon

@@ -174,7 +174,7 @@ final class PermitLine implements Waiter.Line {
     }
 
     /** One claim and the flow that has its permits. */
-    private final class Lane extends Cohort {
+    final class Lane extends Cohort {
 
         private boolean failed;
 

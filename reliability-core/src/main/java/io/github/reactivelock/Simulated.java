@@ -36,6 +36,16 @@ public final class Simulated {
     }
 
     /**
+     * Whether a lock is held by a claim that the flows of a line of permits have together with others.
+     *
+     * @param handle of a client made by {@link #builder}
+     * @return false if its flow has a claim of its own, because it wanted something else than the others
+     */
+    public static boolean isOfALine(LockHandle handle) {
+        return ((Handle) handle).hold.grant.owner instanceof PermitLine.Lane;
+    }
+
+    /**
      * Whether the store said only at the release of a lock that its hold was over.
      *
      * @param handle of a client made by {@link #builder}

@@ -1,5 +1,6 @@
 package io.github.reactivelock.reliability.simulation;
 
+import io.github.reactivelock.reliability.simulation.Fault.Kind;
 import io.github.reactivelock.reliability.simulation.Fault.Moment;
 import io.github.reactivelock.state.LockInfo;
 import java.util.ArrayDeque;
@@ -7,12 +8,13 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import reactor.core.publisher.Mono;
 
 /** What breaks, when its time comes or, if it is aimed, when what it waits for leaves a store after that. */
 final class Faults {
 
     private static final long SECOND = 1_000_000_000;
+    /** For how long a driver waits for an answer before it leaves a connection. */
+    private static final long UNNOTICED = 5 * SECOND / 2;
 
     private final World world;
     private final Plan plan;
@@ -73,7 +75,7 @@ final class Faults {
         if (world.isLogged()) {
             world.log("FAULT", fault.kind() + " of " + member.machine.name + ", site " + number + ": " + fault);
         }
-        long length = fault.length().toNanos();
+        long length = fault.kind() == Kind.FORGET ? UNNOTICED : fault.length().toNanos();
         Site site = sites.get(number);
         Wire wire = member.wire(number);
         oracle.broke(world.now() + length, fault.kind());
@@ -95,10 +97,11 @@ final class Faults {
                 wire.cutPushes(length);
             }
             case SILENCE -> wire.beSilent(length);
+            case FORGET -> wire.forget(length);
             case LATE_PUSHES -> wire.pushLate(length);
             case LATE_GRANT -> wire.nextIsLate(length);
             case CLOSE -> later(() -> member.restart(oracle));
-            case FORCE -> later(() -> force("lock-" + fault.machine() % plan.keys()));
+            case FORCE -> later(() -> force("lock-" + fault.machine() % plan.keys(), length));
             case RESTART -> later(() -> restart(number, length));
             case LOSE -> later(() -> lose(fault, number));
             case REFUSE -> wire.refuseNext();
@@ -129,16 +132,25 @@ final class Faults {
         }
     }
 
-    private void force(String key) {
+    /** Of any holder; one in three acts upon what was to be seen a while ago. */
+    private void force(String key, long length) {
+        long late = world.chance(0.3) ? length : 0;
         var unused = operator.client()
                 .inspect(key)
-                .flatMap(seen -> {
-                    if (!(seen instanceof LockInfo.Held held)) {
-                        return Mono.just(false);
-                    }
-                    oracle.forced(held.fencingToken());
-                    return operator.client().forceRelease(key, held.fencingToken());
-                })
+                .subscribe(
+                        seen -> operator.machine.later(late, null, () -> end(key, seen)),
+                        failure -> world.log("operator", "failed: " + failure));
+    }
+
+    private void end(String key, LockInfo seen) {
+        List<LockInfo.Holder> holders = Truth.holders(seen).toList();
+        if (holders.isEmpty()) {
+            return;
+        }
+        long token = holders.get((int) world.anyTime(holders.size())).fencingToken();
+        oracle.forced(token);
+        var unused = operator.client()
+                .forceRelease(key, token)
                 .subscribe(done -> {}, failure -> world.log("operator", "failed: " + failure));
     }
 }

@@ -31,6 +31,7 @@ final class Fleets {
     private static final int SCRIPT = 29;
 
     private static final int SCRIPT_SHARES = 23;
+    private static final int SCRIPT_HOLDS = 26;
 
     private final Plan usual;
     private final SplittableRandom random;
@@ -53,12 +54,19 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == SHARES || Math.floorMod(seed, KINDS) == SCRIPT_SHARES;
     }
 
+    /** Flows want leases of different lengths, of one script. */
+    static boolean mixesLeasesWith(long seed) {
+        return Math.floorMod(seed, KINDS) == SCRIPT_HOLDS;
+    }
+
     static boolean forcesVotesWith(long seed) {
         return Math.floorMod(seed, KINDS) == FORCES_VOTES;
     }
 
     static boolean permitsWith(long seed) {
-        return Math.floorMod(seed, KINDS) == PERMITS || Math.floorMod(seed, KINDS) == SCRIPT;
+        return Math.floorMod(seed, KINDS) == PERMITS
+                || Math.floorMod(seed, KINDS) == SCRIPT
+                || Math.floorMod(seed, 2 * KINDS) == SCRIPT_HOLDS + KINDS;
     }
 
     static boolean keepsPermitsWith(long seed) {
@@ -79,6 +87,7 @@ final class Fleets {
             case 0, 3, 8, 35, ASKS -> usual;
             case 15, 21 -> fleets.withHoldsThatLast();
             case SCRIPT -> onTheScript(withPermits(usual));
+            case SCRIPT_HOLDS -> fleets.withRenewalsOfAnotherTime();
             case SCRIPT_SHARES -> onTheScript(withPermits(Swarm.of(usual)));
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
@@ -261,6 +270,54 @@ final class Fleets {
                 usual.busy(),
                 Plan.patience(lease),
                 List.copyOf(faults));
+    }
+
+    /**
+     * The script is asked for renewals whose answers are lost, and again when the lease is over and others, with longer ones,
+     * may have the lock; an operator ends grants that are not there any more. In half of the fleets flows want permits, and the
+     * operator ends one grant after the other, so that claims that were asked again wait while their renewals arrive.
+     */
+    private Plan withRenewalsOfAnotherTime() {
+        boolean forces = permitsWith(usual.seed());
+        Duration lease = Duration.ofSeconds(2);
+        Duration busy = Duration.ofSeconds(15);
+        List<Fault> faults = new ArrayList<>(forces ? rechecksMeetForces(busy) : List.of());
+        for (int i = 0; i < 24; i++) {
+            Kind kind = List.of(Kind.CUT, Kind.CUT, Kind.CUT_BOTH, Kind.FORCE).get(forces ? 3 : random.nextInt(4));
+            Duration length = share(lease, 0.3, kind == Kind.FORCE ? 0.6 : 1.2);
+            Moment aim = kind == Kind.FORCE ? Moment.ANY : Moment.RENEWAL;
+            faults.add(on(Duration.ofNanos(random.nextLong(busy.toNanos())), kind, length, aim, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                usual.seed(),
+                Plan.Store.REDIS,
+                1,
+                3,
+                forces ? 4 : 2,
+                1,
+                lease,
+                Manner.steady(forces ? 30 * MILLI : latency(), true, Order.KEPT),
+                lease.toNanos() * (forces ? 1 : 3),
+                busy,
+                Plan.patience(lease),
+                List.copyOf(faults));
+    }
+
+    /** Claims ask again because pushes begin anew; one of them is granted before that arrives, and ended by force. */
+    private List<Fault> rechecksMeetForces(Duration busy) {
+        List<Fault> faults = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
+            for (int machine = 0; machine < 3; machine++) {
+                faults.add(new Fault(at, Kind.CUT_PUSHES, machine, 0, Duration.ZERO, Moment.ANY, null));
+            }
+            for (int force = 0; force < 3; force++) {
+                Duration later = at.plusNanos(random.nextLong(80 * MILLI));
+                faults.add(on(later, Kind.FORCE, Duration.ZERO, Moment.ANY, null));
+            }
+        }
+        return faults;
     }
 
     /**

@@ -67,6 +67,11 @@ final class Holding {
         return owner.equals(client) || owner.startsWith(client + OWNER);
     }
 
+    /** Whether its permits may go to flows of that client that wait for more of the same. */
+    boolean isOfTheLineOf(String refused) {
+        return Simulated.isOfALine(handle) && claim().startsWith(refused.substring(0, refused.lastIndexOf('.') + 1));
+    }
+
     /** The store's token, without the passes. */
     long granted() {
         return handle.fencingToken() & MASK;

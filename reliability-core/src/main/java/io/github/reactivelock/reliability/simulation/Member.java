@@ -7,8 +7,10 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
 import io.github.reactivelock.quorum.SimulatedQuorum;
 import io.github.reactivelock.reliability.simulation.Fault.Moment;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockInfo;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
@@ -67,6 +69,12 @@ final class Member {
                 if (!plan.store().isQuorum()) { // whose nodes are asked together
                     oracle.leak(machine.name + " asks without a connection: " + question);
                 }
+            }
+
+            @Override
+            public void confirmsWrongly(Claim claim, LockInfo shown) {
+                oracle.overlaps("site " + site + " renewed claim " + claim.id() + " of '" + claim.key() + "', and says "
+                        + Truth.brief(shown));
             }
         };
         return new Wire(world, machine, sites.get(site), manner, proposes, witness);

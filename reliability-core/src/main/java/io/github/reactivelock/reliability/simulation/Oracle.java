@@ -35,6 +35,8 @@ final class Oracle {
     private final Set<Long> forced = new HashSet<>();
     /** By claim: grants of it with this token, or a lower one, are known to its client to be over. */
     private final Map<String, Long> told = new HashMap<>();
+    /** By claim: when its client heard so last. */
+    private final Map<String, Long> toldAt = new HashMap<>();
 
     private final List<String> overlaps = new ArrayList<>();
     private final List<String> regressions = new ArrayList<>();
@@ -73,8 +75,14 @@ final class Oracle {
         return locks.computeIfAbsent(key, unused -> new KnownLock(world.now()));
     }
 
+    /** Where threads stand still, one that has heard of an end needs a while to act on it; {@link #judgeEnd} sees that it does. */
     private boolean isExcused(Holding hold) {
-        return wasCut(hold) && !knowsItsEnd(hold);
+        boolean mayStandStill = standstill > 0
+                && world.now()
+                        < Math.max(toldAt.getOrDefault(hold.claim(), 0L), hold.machine.resumedAt())
+                                + standstill
+                                + PROMPT;
+        return wasCut(hold) && (!knowsItsEnd(hold) || mayStandStill);
     }
 
     private boolean counts(Holding hold) {
@@ -102,6 +110,7 @@ final class Oracle {
     void told(Claim claim, long newestToken) {
         if (newestToken > 0) {
             told.merge(claim.id(), newestToken, Math::max);
+            toldAt.put(claim.id(), world.now());
             lock(claim.key()).inside.forEach(this::judgeEnd);
         }
     }
@@ -284,8 +293,9 @@ final class Oracle {
         } else if (!options.share().isWhole()
                 && !options.share().equals(Share.ONE)
                 && lock(key).inside.stream()
-                        .anyMatch(hold ->
-                                hold.machine == machine && hold.share.equals(options.share()) && hold.isHeld())) {
+                        .anyMatch(hold -> hold.isOfTheLineOf(refusal.claim)
+                                && hold.share.equals(options.share())
+                                && hold.isHeld())) {
             availability.refused(refusal);
         }
     }
@@ -295,6 +305,10 @@ final class Oracle {
         if (!wasCut(hold) && !knowsItsEnd(hold)) {
             availability.lost(hold, options, loss);
         }
+    }
+
+    void overlaps(String what) {
+        wrong(overlaps, what);
     }
 
     void leak(String what) {

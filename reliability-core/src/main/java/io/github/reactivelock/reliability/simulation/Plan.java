@@ -153,7 +153,8 @@ record Plan(
 
     /** Of flows: the lease, and in one seed of three shorter ones beside it. */
     List<Duration> leases() {
-        boolean several = Math.floorMod(seed, 3) == 1 && !store.isQuorum() && !elects();
+        boolean several =
+                Fleets.mixesLeasesWith(seed) || (Math.floorMod(seed, 3) == 1 && !store.isQuorum() && !elects());
         return several
                 ? List.of(lease, lease.dividedBy(2), lease.multipliedBy(3).dividedBy(4))
                 : List.of(lease);

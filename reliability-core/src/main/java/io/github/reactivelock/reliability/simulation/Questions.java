@@ -36,6 +36,7 @@ final class Questions {
 
     private final Channel answers = new Channel();
     private boolean connected = true;
+    private boolean forgotten;
     private boolean closed;
     private int cuts;
 
@@ -50,6 +51,7 @@ final class Questions {
 
     void cut(long nanos) {
         cuts++;
+        forgotten = false;
         arriving = manner.overtakes() ? new Channel() : arriving;
         connected = false;
         if (!manner.asksAgain()) {
@@ -61,6 +63,17 @@ final class Questions {
         machine.later(nanos, null, () -> {
             if (cuts == cut) {
                 connect();
+            }
+        });
+    }
+
+    /** Nothing goes over it any more, and no end of it is seen for so long. */
+    void forget(long nanos) {
+        forgotten = true;
+        int cut = cuts;
+        machine.later(nanos, null, () -> {
+            if (cuts == cut) {
+                cut(0);
             }
         });
     }
@@ -157,7 +170,8 @@ final class Questions {
         }
 
         private void arrive(int connection) {
-            if (connection != cuts && !world.chance(DELIVERED_ALL_THE_SAME)) {
+            boolean isLost = forgotten || (connection != cuts && !world.chance(DELIVERED_ALL_THE_SAME));
+            if (isLost) {
                 if (world.isLogged()) {
                     world.log(machine.name, name.get() + " is lost");
                 }
@@ -176,7 +190,7 @@ final class Questions {
                 world.log(machine.name, name.get() + " -> " + answer);
             }
             machine.later(way.back(answer), manner.order() == Order.KEPT ? answers : null, () -> {
-                if (connection == cuts && unanswered.remove(this)) {
+                if (connection == cuts && !forgotten && unanswered.remove(this)) {
                     asker.success(answer);
                 }
             });
@@ -187,7 +201,7 @@ final class Questions {
                 world.log(machine.name, name.get() + " -> " + failure);
             }
             machine.later(way.back(failure), manner.order() == Order.KEPT ? answers : null, () -> {
-                if (connection == cuts && unanswered.remove(this)) {
+                if (connection == cuts && !forgotten && unanswered.remove(this)) {
                     asker.error(failure);
                 }
             });

@@ -71,7 +71,7 @@ final class Truth {
                 : hold + " is held until " + seconds(hold.until()) + " and " + keep + " nodes keep it" + says;
     }
 
-    private static Stream<LockInfo.Holder> holders(LockInfo shown) {
+    static Stream<LockInfo.Holder> holders(LockInfo shown) {
         if (!(shown instanceof LockInfo.Held held)) {
             return Stream.empty();
         }
@@ -92,7 +92,7 @@ final class Truth {
                         + seconds(until));
     }
 
-    private static String brief(LockInfo shown) {
+    static String brief(LockInfo shown) {
         String all = holders(shown)
                 .map(held -> held.fencingToken() + " of " + held.owner() + " for " + held.remaining())
                 .collect(Collectors.joining(", "));

@@ -37,12 +37,16 @@ final class Wire implements QuorumNode {
 
         /** A client asks although it could know that there is no connection. */
         void asksUnconnected(String question);
+
+        /** A store has confirmed that claim, and shows another's lock. */
+        void confirmsWrongly(Claim claim, LockInfo shown);
     }
 
     private final World world;
     private final Machine machine;
     private final Site site;
     private final Way way;
+    private final Witness witness;
     private final Questions questions;
     private final boolean proposes;
     private final Channel pushes = new Channel();
@@ -52,6 +56,9 @@ final class Wire implements QuorumNode {
     private int generation;
     private @Nullable QuorumNode store;
     private @Nullable FluxSink<Signal> signals;
+    /** The server takes it for one that listens. */
+    private boolean pushesForgotten;
+
     private boolean closed;
     private int refusals;
     private long refusesUntil;
@@ -62,6 +69,7 @@ final class Wire implements QuorumNode {
         this.world = world;
         this.machine = machine;
         this.site = site;
+        this.witness = witness;
         this.way = new Way(world, manner, witness);
         this.questions = new Questions(world, machine, manner, witness, way, this::store);
     }
@@ -84,6 +92,7 @@ final class Wire implements QuorumNode {
 
     void cutPushes(long nanos) {
         pushCuts++;
+        pushesForgotten = false;
         listening = false;
         int cut = pushCuts;
         watched.forEach(Watching::end);
@@ -92,6 +101,18 @@ final class Wire implements QuorumNode {
                 listening = true;
                 questions.atSite(() -> push(new Signal.Reconnected()));
                 List.copyOf(watched).forEach(Watching::begin);
+            }
+        });
+    }
+
+    /** Both connections are dead, and neither the client nor the server knows it for so long. */
+    void forget(long nanos) {
+        questions.forget(nanos);
+        pushesForgotten = true;
+        int cut = pushCuts;
+        machine.later(nanos, null, () -> {
+            if (pushCuts == cut) {
+                cutPushes(0);
             }
         });
     }
@@ -167,7 +188,7 @@ final class Wire implements QuorumNode {
         }
         machine.later(way.backPushed(signal), pushes, () -> {
             FluxSink<Signal> heard = signals;
-            if (connection == pushCuts && listening && heard != null) {
+            if (connection == pushCuts && listening && !pushesForgotten && heard != null) {
                 var unusedSink = heard.next(signal);
             }
         });
@@ -200,7 +221,19 @@ final class Wire implements QuorumNode {
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return questions.ask(() -> "renew " + held.size(), node -> node.renew(held));
+        return questions.ask(
+                () -> "renew " + held.size(),
+                node -> node.renew(held)
+                        .doOnNext(answer -> held.stream()
+                                .filter(claim -> answer.renewed().contains(claim.id()))
+                                .forEach(this::compare)));
+    }
+
+    private void compare(Claim renewed) {
+        LockInfo shown = site.inspect(renewed.key());
+        if (Truth.holders(shown).noneMatch(held -> held.owner().equals(renewed.owner()))) {
+            witness.confirmsWrongly(renewed, shown);
+        }
     }
 
     @Override
@@ -292,7 +325,7 @@ final class Wire implements QuorumNode {
             }
             boolean isSnapshot = event instanceof LockEvent.Snapshot;
             machine.later(way.backPushed(event), isSnapshot ? null : pushes, () -> {
-                if (isOn(connection)) {
+                if (isOn(connection) && !pushesForgotten) {
                     hear(event);
                 }
             });
