@@ -95,12 +95,27 @@ final class Fleets {
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
-            case PERMITS -> withPermits(Math.floorMod(usual.seed(), 4 * KINDS) < 2 * KINDS ? usual : Swarm.of(usual));
+            case PERMITS -> withPermits(fleets.thatWantsPermits());
             case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
             case 13 -> Math.floorMod(usual.seed(), 80) == 13 ? fleets.withManyKeys() : Swarm.of(usual);
             default -> Swarm.of(usual);
         };
+    }
+
+    private static boolean hasLinesWith(long seed) {
+        return Math.floorMod(seed, 8 * KINDS) == PERMITS;
+    }
+
+    /** In an eighth of the seeds many flows in few processes, so that they stand in lines while claims are refused. */
+    private Plan thatWantsPermits() {
+        if (Math.floorMod(usual.seed(), 4 * KINDS) >= 2 * KINDS) {
+            return Swarm.of(usual);
+        }
+        return hasLinesWith(usual.seed())
+                ? small(Manner.steady(latency(), true, Order.KEPT), Plan.patience(LEASE), List.of())
+                        .with(8, 300 * MILLI)
+                : usual;
     }
 
     /** One lock, at one store, because a quorum has no permits. */
@@ -153,7 +168,7 @@ final class Fleets {
     private static List<Fault> refusals(Plan plan) {
         SplittableRandom random = new SplittableRandom(plan.seed());
         List<Fault> refusals = new ArrayList<>();
-        for (int i = 0; i < 40; i++) {
+        for (int i = hasLinesWith(plan.seed()) ? 200 : 40; i > 0; i--) {
             Duration at = Duration.ofNanos(random.nextLong(plan.busy().toNanos()));
             int machine = random.nextInt(plan.machines());
             refusals.add(new Fault(at, Kind.REFUSE, machine, 0, Duration.ZERO, Moment.ANY, null));

@@ -242,6 +242,12 @@ record Plan(
                 seed, store, sites, machines, flows, keys, lease, manner, work, busy, patience, List.copyOf(fewer));
     }
 
+    /** With more flows, and work of that many nanoseconds at most. */
+    Plan with(int moreFlows, long longerWork) {
+        return new Plan(
+                seed, store, sites, machines, moreFlows, keys, lease, manner, longerWork, busy, patience, faults);
+    }
+
     @Override
     public String toString() {
         return String.format(
