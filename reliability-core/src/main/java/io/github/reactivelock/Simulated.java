@@ -14,12 +14,13 @@ public final class Simulated {
      * A client whose claims are named in a way that a second run repeats.
      *
      * @param backend the store
-     * @param name begins the ids of its claims
+     * @param id begins the ids of its claims
+     * @param name of the client, which others may have too
      * @return settings of a client
      */
-    public static LockClientBuilder builder(LockBackend backend, String name) {
+    public static LockClientBuilder builder(LockBackend backend, String id, String name) {
         LockClientBuilder builder = LockClient.builder(backend).name(name);
-        builder.idPrefix = name + ".";
+        builder.idPrefix = id + ".";
         builder.jitter = 0;
         builder.others = Runnable::run;
         return builder;

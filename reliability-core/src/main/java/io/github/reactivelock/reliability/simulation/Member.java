@@ -19,6 +19,9 @@ import reactor.core.scheduler.Scheduler;
 /** A client of the library on a machine, with its way to each site. When it is closed another one takes its place. */
 final class Member {
 
+    /** What all clients call themselves, where they do so alike. */
+    private static final String ALIKE = "fleet";
+
     private static final long SOON = 100_000_000;
 
     final Machine machine;
@@ -49,7 +52,8 @@ final class Member {
     private LockClient begin() {
         wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
-        LockClientBuilder settings = Simulated.builder(new Witnessed(backend(), oracle), name())
+        LockClientBuilder settings = Simulated.builder(
+                        new Witnessed(backend(), oracle), name(), plan.namesAlike() ? ALIKE : name())
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .workScheduler(threads);

@@ -114,6 +114,11 @@ record Plan(
         return Fleets.electsWith(seed);
     }
 
+    /** All clients have one name, as those of one service do; only the ids of their claims tell them apart. */
+    boolean namesAlike() {
+        return Math.floorMod(seed, 7) == 3 && !store.isQuorum() && !elects();
+    }
+
     /** Flows ask whether they are still the holders. */
     boolean asksWhoIsCurrent() {
         return Fleets.asksWith(seed);
