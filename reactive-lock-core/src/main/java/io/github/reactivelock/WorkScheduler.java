@@ -1,17 +1,23 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.spi.support.Carried;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
  * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of would
  * be kept, and where a refusal is noticed, on the timer or a driver's thread, no code of a user may run.
+ *
+ * <p>Where hooks take along what threads carry, agents do so with a given scheduler, too: its task would carry what the flow
+ * did that released the lock, and a flow that carries nothing has nothing to replace it by. So the task is given to that
+ * scheduler by a thread of {@link WorkThreads}, which carries nothing.
  */
 final class WorkScheduler implements Scheduler {
 
@@ -25,8 +31,11 @@ final class WorkScheduler implements Scheduler {
     }
 
     static Scheduler of(Scheduler given) {
-        boolean refusesNothing = given == WorkThreads.SCHEDULER || given == Schedulers.immediate();
-        return refusesNothing ? given : new WorkScheduler(given);
+        return given == WorkThreads.SCHEDULER ? given : new WorkScheduler(given);
+    }
+
+    private boolean isImmediate() {
+        return given == Schedulers.immediate();
     }
 
     @Override
@@ -35,6 +44,26 @@ final class WorkScheduler implements Scheduler {
     }
 
     private Disposable schedule(Runnable task, @Nullable Worker way) {
+        return Carried.isTakenAlong() ? handedOver(task, way) : offer(task, way);
+    }
+
+    private Disposable handedOver(Runnable task, @Nullable Worker way) {
+        if (isImmediate()) {
+            return WorkThreads.SCHEDULER.schedule(task);
+        }
+        Disposable.Swap later = Disposables.swap();
+        Disposable unused = WorkThreads.SCHEDULER.schedule(() -> {
+            if (!later.isDisposed() && (way == null || !way.isDisposed())) {
+                boolean unusedUpdate = later.update(offer(task, way));
+            }
+        });
+        return later;
+    }
+
+    private Disposable offer(Runnable task, @Nullable Worker way) {
+        if (isImmediate()) {
+            return given.schedule(task);
+        }
         Task offered = new Task(task);
         try {
             return way == null ? given.schedule(offered) : way.schedule(offered);
@@ -66,6 +95,9 @@ final class WorkScheduler implements Scheduler {
 
     @Override
     public Worker createWorker() {
+        if (isImmediate()) {
+            return Carried.isTakenAlong() ? WorkThreads.SCHEDULER.createWorker() : given.createWorker();
+        }
         Worker worker;
         try {
             worker = given.createWorker();

@@ -4,8 +4,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
@@ -19,15 +21,67 @@ final class Carrying<T> implements CoreSubscriber<T> {
     private final CoreSubscriber<? super T> actual;
     private final ThreadLocal<String> place;
     private final @Nullable String kept;
+    private final boolean isSet;
 
-    private Carrying(CoreSubscriber<? super T> actual, ThreadLocal<String> place) {
+    private Carrying(CoreSubscriber<? super T> actual, ThreadLocal<String> place, Kept what) {
         this.actual = actual;
         this.place = place;
         this.kept = place.get();
+        this.isSet = what == Kept.ALWAYS || kept != null;
+    }
+
+    private enum Kept {
+        ALWAYS,
+        VALUES
     }
 
     static void hook(ThreadLocal<String> place) {
-        Hooks.onEachOperator(HOOK, Operators.lift((source, actual) -> new Carrying<>(actual, place)));
+        hook(place, Kept.ALWAYS);
+    }
+
+    /** As that of OpenTelemetry: where a flow carries nothing, the thread keeps what it has. */
+    static void hookOfValues(ThreadLocal<String> place) {
+        hook(place, Kept.VALUES);
+    }
+
+    private static void hook(ThreadLocal<String> place, Kept what) {
+        Hooks.onEachOperator(HOOK, Operators.lift((source, actual) -> new Carrying<>(actual, place, what)));
+    }
+
+    /** A scheduler as an agent makes it: each task carries what the thread did that scheduled it. */
+    static Scheduler takingAlong(Scheduler actual, ThreadLocal<String> place) {
+        return new Scheduler() {
+            @Override
+            public Disposable schedule(Runnable task) {
+                return actual.schedule(withWhatIsHere(task, place));
+            }
+
+            @Override
+            public Worker createWorker() {
+                Worker worker = actual.createWorker();
+                return new Worker() {
+                    @Override
+                    public Disposable schedule(Runnable task) {
+                        return worker.schedule(withWhatIsHere(task, place));
+                    }
+
+                    @Override
+                    public void dispose() {
+                        worker.dispose();
+                    }
+                };
+            }
+        };
+    }
+
+    private static Runnable withWhatIsHere(Runnable task, ThreadLocal<String> place) {
+        String here = place.get();
+        return () -> {
+            boolean unused = with(place, here, () -> {
+                task.run();
+                return true;
+            });
+        };
     }
 
     static void unhook() {
@@ -54,6 +108,10 @@ final class Carrying<T> implements CoreSubscriber<T> {
     }
 
     private void signal(Runnable signal) {
+        if (!isSet) {
+            signal.run();
+            return;
+        }
         boolean unused = with(place, kept, () -> {
             signal.run();
             return true;

@@ -30,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
@@ -453,6 +454,39 @@ abstract class SurroundingsCases extends Cases {
             case 4 -> client.tryWithLock(key, work, work);
             default -> client.withLock(key, client.withLock(key, work).doOnNext(value -> look.run()));
         };
+    }
+
+    /** As agents make executors, and as their hooks are: what is kept is set, and nothing is not. */
+    @Test
+    void aFlowOfNobodySeesNobodyOnASchedulerThatTakesAlongWhatItsCallerCarries() {
+        Queue<String> wrong = new ConcurrentLinkedQueue<>();
+        Scheduler elastic = disposedAtTheEnd(Schedulers.newBoundedElastic(4, 1000, "taking-along"));
+        List<LockClient> clients = Stream.of(elastic, disposedAtTheEnd(Schedulers.newSingle("taking-along-one")))
+                .map(place -> client(
+                        contract.newBackend(), settings -> settings.workScheduler(Carrying.takingAlong(place, USER))))
+                .toList();
+        Carrying.hookOfValues(USER);
+        try {
+            List<CompletableFuture<Object>> flows = IntStream.range(0, 36)
+                    .mapToObj(i -> {
+                        String own = i % 2 == 0 ? null : "user " + i;
+                        Runnable look = () -> note(wrong, i, own);
+                        LockClient client = clients.get(i % 3 % 2);
+                        return Carrying.with(
+                                USER,
+                                own,
+                                () -> inOneOfManyForms(i / 2, client, key("second"), look)
+                                        .doOnNext(value -> look.run())
+                                        .doFinally(signal -> look.run())
+                                        .toFuture());
+                    })
+                    .toList();
+            flows.forEach(Await::done);
+        } finally {
+            Carrying.unhook();
+        }
+
+        assertThat(wrong).isEmpty();
     }
 
     @Test

@@ -26,8 +26,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.github.reactivelock.vertx.VertxLockClient;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.election.LeaderElection;
 import reactor.core.scheduler.Schedulers;
 
 /** A program for a JVM with the agent of OpenTelemetry. It says what flows under locks saw of their traces. */
@@ -51,9 +60,10 @@ final class Traced {
         System.out.println("first " + traceOf(first));
         run(first, client.withLock("first", Mono.just("done")));
 
-        List<Form> forms = forms(client, args[0]);
-        List<Mono<Object>> flows = IntStream.range(0, 150)
-                .mapToObj(i -> flow(i, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
+        Vertx vertx = Vertx.vertx();
+        List<Form> forms = forms(client, vertx, args[0]);
+        List<Mono<Object>> flows = IntStream.range(0, 400)
+                .mapToObj(i -> flow(i, i / forms.size() % 4 != 1, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
                 .toList();
         Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
         seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
@@ -62,6 +72,7 @@ final class Traced {
         Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
         run(second, renewing.withLock("held", Mono.delay(Duration.ofSeconds(8))));
         client.close().block(LIMIT);
+        Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
         System.out.println("done");
     }
 
@@ -91,8 +102,11 @@ final class Traced {
         }
     }
 
-    private static List<Form> forms(LockClient client, String address) {
+    private static List<Form> forms(LockClient client, Vertx vertx, String address) {
         List<Form> forms = new ArrayList<>(ofLocks(client));
+        forms.addAll(ofQuestions(client));
+        forms.addAll(ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address))));
+        forms.addAll(onSchedulersOfTheUser(address));
         if (address.startsWith("r2dbc:")) {
             RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
             Once once = Once.using(ConnectionFactories.get(address), PATIENT);
@@ -119,6 +133,66 @@ final class Traced {
                 look -> client.acquire("b").flatMap(held -> release(held, seenBy(look, work(look)))));
     }
 
+    private static LockClient client(String address, Scheduler work) {
+        return LockClient.builder(backend(address))
+                .workScheduler(work)
+                .commandTimeout(Lab.LIMIT)
+                .build();
+    }
+
+    private static List<Form> onSchedulersOfTheUser(String address) {
+        return List.of(
+                        Schedulers.newBoundedElastic(4, 100_000, "elastic"),
+                        Schedulers.newParallel("parallel", 2),
+                        Schedulers.fromExecutorService(Executors.newFixedThreadPool(4)))
+                .stream()
+                .map(work -> client(address, work))
+                .<Form>map(client -> look -> client.withLock("f", work(look)))
+                .toList();
+    }
+
+    private static List<Form> ofQuestions(LockClient client) {
+        return List.of(
+                look -> client.events("a")
+                        .takeUntil(event -> event instanceof LockEvent.Acquired)
+                        .doOnNext(event -> look.run())
+                        .flatMap(event -> event instanceof LockEvent.Snapshot
+                                ? client.withLock("a", work(look))
+                                : Mono.just(event))
+                        .last(),
+                look -> client.acquire("g").flatMap(held -> Mono.firstWithSignal(
+                                held.lost().doOnSuccess(end -> look.run()),
+                                held.release().then(Mono.never()))
+                        .thenReturn("done")),
+                look -> client.awaitRelease("a").thenReturn("done"),
+                look -> client.inspect("a").thenReturn("done"),
+                look -> LeaderElection.of(client, "elected")
+                        .leadOnce(term -> seenBy(look, work(look))),
+                look -> client.isCurrent("a", 1024).thenReturn("done"));
+    }
+
+    private static List<Form> ofVertx(VertxLockClient... clients) {
+        List<Form> forms = new ArrayList<>();
+        for (VertxLockClient client : clients) {
+            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later(look)))));
+            forms.add(look -> mono(() -> client.acquire("w").compose(held -> seenBy(look, held.release()))));
+            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later(look)))
+                    .onComplete(end -> look.run())));
+        }
+        return forms;
+    }
+
+    private static Future<Object> later(Runnable look) {
+        Promise<Object> promise = Promise.promise();
+        var unused = Vertx.currentContext().owner().setTimer(1, now -> promise.complete("done"));
+        return promise.future();
+    }
+
+    private static <T> Mono<Object> mono(Supplier<Future<T>> future) {
+        return Mono.defer(() -> Mono.fromCompletionStage(future.get().toCompletionStage()))
+                .thenReturn("done");
+    }
+
     private static Mono<Object> release(LockHandle held, Mono<Object> work) {
         return work.flatMap(value -> held.release().thenReturn(value));
     }
@@ -134,10 +208,9 @@ final class Traced {
                 .doOnNext(value -> look.run());
     }
 
-    /** Every fourth flow has no trace, and may see none. */
-    private static Mono<Object> flow(int number, Form form, String name, Map<String, Integer> seen) {
+    /** A flow without a trace may see none. */
+    private static Mono<Object> flow(int number, boolean isTraced, Form form, String name, Map<String, Integer> seen) {
         return Mono.<Object>create(sink -> {
-                    boolean isTraced = number % 4 != 0;
                     Span span =
                             isTraced ? TRACER.spanBuilder("flow").setNoParent().startSpan() : Span.getInvalid();
                     String user = isTraced ? "user " + number : "none";
