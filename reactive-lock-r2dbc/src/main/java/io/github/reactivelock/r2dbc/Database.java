@@ -40,6 +40,7 @@ final class Database {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
     private static final Duration CLOSING = Duration.ofMillis(500);
+    private static final Duration CANCELLING = Duration.ofMillis(250);
 
     final Sql sql;
     final ConnectionFactory factory;
@@ -376,27 +377,36 @@ final class Database {
     private static Mono<Void> closed(Connection connection) {
         Connection real = Answers.real(connection);
         return real == connection
-                ? goingOn(giveBack(connection))
+                ? goingOn("closing a connection", giveBack(connection))
                 : Pauses.ofThisProcess()
-                        .timeout(goingOn(Mono.from(real.close())), CLOSING, Mono.empty())
+                        .timeout(goingOn("closing a connection", Mono.from(real.close())), CLOSING, Mono.empty())
                         .onErrorComplete()
                         .then(giveBack(connection));
     }
 
     /** A driver may never close a connection whose end was cancelled, so that goes on when it is not waited for any more. */
-    private static Mono<Void> goingOn(Mono<Void> closing) {
+    private static Mono<Void> goingOn(String what, Mono<Void> closing) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
-            var unused = FireAndForget.run("closing a connection", closing.doOnTerminate(() -> {
+            var unused = FireAndForget.run(what, closing.doOnTerminate(() -> {
                 Sinks.EmitResult unusedResult = end.tryEmitEmpty();
             }));
             return end.asMono();
         });
     }
 
-    /** What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. */
+    /**
+     * What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. The request
+     * goes on when it is not waited for any more; without it the statement would take a lock later, for a client that has gone.
+     */
     private Mono<Void> cancelled(Connection real) {
-        return sql.dialect == Dialect.POSTGRESQL ? PgNotifications.cancel(real) : Mono.empty();
+        return sql.dialect == Dialect.POSTGRESQL
+                ? Pauses.ofThisProcess()
+                        .timeout(
+                                goingOn("cancelling a statement", PgNotifications.cancel(real)),
+                                CANCELLING,
+                                Mono.empty())
+                : Mono.empty();
     }
 
     boolean isClosed() {

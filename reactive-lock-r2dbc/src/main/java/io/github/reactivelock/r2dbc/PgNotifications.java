@@ -36,7 +36,7 @@ final class PgNotifications {
     /** Between two connections over which nothing arrives, or that are refused for good. */
     private static final Duration HOPELESS = Duration.ofSeconds(30);
 
-    private static final Duration CANCELLING = Duration.ofMillis(250);
+    private static final Duration LONGEST_CANCELLING = Duration.ofSeconds(30);
     private static final Duration SILENCE = Duration.ofSeconds(2);
     private static final String PROBE = "here ";
     private static final Logger log = LoggerFactory.getLogger(PgNotifications.class);
@@ -199,10 +199,13 @@ final class PgNotifications {
         return Mono.error(() -> new IllegalStateException("the connection for notifications broke"));
     }
 
-    /** Asks the server to end what a connection is doing; here, because the driver may be absent where it is not used. */
+    /**
+     * Asks the server to end what a connection is doing, over a connection of its own, which takes its time where many do so at once.
+     * Here, because the driver may be absent where it is not used.
+     */
     static Mono<Void> cancel(Connection connection) {
         return Mono.defer(() -> unwrapped(connection).cancelRequest())
-                .as(cancelled -> Pauses.ofThisProcess().timeout(cancelled, CANCELLING, Mono.empty()))
+                .as(cancelled -> Pauses.ofThisProcess().timeout(cancelled, LONGEST_CANCELLING, Mono.empty()))
                 .onErrorComplete();
     }
 

@@ -218,13 +218,15 @@ public final class RowLocks {
     private Mono<Void> bounded(Session session, Mono<Void> waiting) {
         return Mono.defer(() -> {
             sql.learn(session.connection());
+            if (!sql.isMySql()) {
+                return waiting;
+            }
             Mono<Long> unbound = session.change("row_unbound");
-            return !sql.isMySql()
-                    ? waiting
-                    : session.changed(patient("row_bound"))
-                            .then(waiting)
-                            .onErrorResume(error -> unbound.onErrorComplete().then(Mono.error(error)))
-                            .then(Mono.defer(() -> unbound.then()));
+            return session.changed(patient("row_bound"))
+                    .then(waiting)
+                    .onErrorResume(error -> unbound.onErrorComplete().then(Mono.error(error)))
+                    .then(unbound)
+                    .then();
         });
     }
 

@@ -3,16 +3,22 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -86,6 +92,51 @@ class LockedTableTest {
                         .map(ClaimResult.Granted.class::isInstance)
                         .onErrorReturn(false)
                         .block(Databases.LIMIT));
+        get(backend.close());
+    }
+
+    /** Connections whose request to cancel takes longer than anything waits for it, as where many give up at once. */
+    private static ConnectionFactory slowToCancel(ConnectionFactory real) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.from(real.create()).map(connection -> (Connection) Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {PostgresqlConnection.class},
+                        (proxy, method, arguments) -> method.getName().equals("cancelRequest")
+                                ? Mono.delay(Duration.ofSeconds(2))
+                                        .then(((PostgresqlConnection) connection).cancelRequest())
+                                : method.invoke(connection, arguments)));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    /** One that waited on took the lock when the table was free again, and kept it from all others until its lease ended. */
+    @Test
+    void whatIsGivenUpIsCancelledAtPostgresHoweverLongThatTakes() {
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                slowToCancel(postgres.factory()),
+                R2dbcBackendOptions.defaults()
+                        .withCommandTimeout(Duration.ofMillis(1_200))
+                        .withoutNotifications());
+        String key = UUID.randomUUID().toString();
+        Connection locking = get(Mono.from(postgres.factory().create()));
+        get(Mono.from(locking.beginTransaction()));
+        long unused = get(Databases.number(locking, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE"));
+
+        Throwable failure = get(backend.claim(Databases.claim(key))
+                .<Throwable>map(answer -> new AssertionError("answered " + answer))
+                .onErrorResume(Mono::just));
+
+        assertThat(failure).hasMessageContaining("did not answer");
+        Databases.until("it does not wait any more, though the lock is held", () -> postgres.select(POSTGRES_WAITING) == 0);
+        get(Mono.from(locking.close()));
+        assertThat(get(backend.claim(Databases.claim(key)))).isInstanceOf(ClaimResult.Granted.class);
         get(backend.close());
     }
 }
