@@ -43,6 +43,7 @@ public final class MariaDbServer implements AutoCloseable {
                     "--no-defaults",
                     "--auth-root-authentication-method=normal",
                     "--skip-test-db",
+                    "--skip-name-resolve",
                     "--datadir=" + data(),
                     ownTemporaryFiles());
             Found.PROGRAM.run("mariadb-install-db", directory, options);
