@@ -55,10 +55,11 @@ final class Database {
 
     /** Over a pool of the application, which is not closed with this. */
     Database(ConnectionFactory factory, R2dbcBackendOptions options) {
-        this(factory, Borrowing.Line.FOREIGN, Mono.empty(), options);
+        this(factory, Borrowing.Line.FOREIGN, Mono.empty(), options, sql(factory, options));
     }
 
-    private Database(ConnectionFactory factory, Borrowing.Line line, Mono<Void> end, R2dbcBackendOptions options) {
+    private Database(
+            ConnectionFactory factory, Borrowing.Line line, Mono<Void> end, R2dbcBackendOptions options, Sql sql) {
         this.line = line;
         this.factory = Surroundings.outside(factory);
         this.end = end;
@@ -67,12 +68,21 @@ final class Database {
         this.answers = new Answers(timeout);
         this.lent = deadlines::lent;
         this.listens = options.listens();
-        this.sql = new Sql(Dialect.of(factory), options.prefix(), timeout);
+        this.sql = sql;
+    }
+
+    private static Sql sql(ConnectionFactory factory, R2dbcBackendOptions options) {
+        return new Sql(Dialect.of(factory), options.prefix(), options.commandTimeout());
     }
 
     /** Over a pool that is closed with this. */
     static Database owning(ConnectionPool pool, R2dbcBackendOptions options) {
-        return new Database(pool, Borrowing.Line.OURS, DriverThreads.subscribing(ended(pool)), options);
+        return owning(pool, options, sql(pool, options));
+    }
+
+    /** The same where the connections are opened by what these statements say. */
+    static Database owning(ConnectionPool pool, R2dbcBackendOptions options, Sql sql) {
+        return new Database(pool, Borrowing.Line.OURS, DriverThreads.subscribing(ended(pool)), options, sql);
     }
 
     /**
@@ -265,7 +275,8 @@ final class Database {
                 borrowed,
                 connection -> {
                     course.lend();
-                    return opening.apply(connection)
+                    return asTheUserWants(connection)
+                            .then(Mono.defer(() -> opening.apply(connection)))
                             .filter(wanted -> wanted)
                             .flatMap(wanted -> {
                                 course.begin();
@@ -276,10 +287,24 @@ final class Database {
                                     ? Mono.<T>error(Objects.requireNonNull(outcome.getThrowable()))
                                     : committed(course, connection).then(Mono.justOrEmpty(outcome.get())));
                 },
-                Database::giveBack,
+                this::givenBackAsOurs,
                 (connection, error) ->
                         course.isFitFor(connection, error) ? rolledBack(connection) : discard(connection),
                 this::discard));
+    }
+
+    /** What a connection of ours was told when it was opened is for our own statements. */
+    private Mono<?> asTheUserWants(Connection connection) {
+        return sql.isBoundWhenOpened() ? new Session(connection, sql).change("unbound") : Mono.empty();
+    }
+
+    private Mono<Void> givenBackAsOurs(Connection connection) {
+        return sql.isBoundWhenOpened()
+                ? new Session(connection, sql)
+                        .change("bound")
+                        .then(giveBack(connection))
+                        .onErrorResume(error -> discard(connection))
+                : giveBack(connection);
     }
 
     private static Mono<Void> committed(Course course, Connection connection) {
@@ -296,7 +321,7 @@ final class Database {
                         Mono.from(connection.rollbackTransaction()).thenReturn(true),
                         CLOSING,
                         Mono.error(TimeoutException::new))
-                .then(giveBack(connection))
+                .then(givenBackAsOurs(connection))
                 .onErrorResume(error -> discard(connection));
     }
 

@@ -115,8 +115,7 @@ final class QuickClaims {
                 ? Mono.empty()
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
                         .then(session.alone(session.one("look", Seen::read, key)))
-                        .filter(seen -> claim.id().equals(seen.claimId()))
-                        .flatMap(seen -> seen.answer(claim));
+                        .flatMap(seen -> seen.taken(claim));
     }
 
     /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */

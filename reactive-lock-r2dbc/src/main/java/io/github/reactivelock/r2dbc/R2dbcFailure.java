@@ -58,7 +58,7 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Whether a refusal to connect passes by itself, so that it is waited for like a server that is away. */
     static boolean passes(Throwable error) {
-        return isBroken(error) && !isTls(error) && !isNotThere(error);
+        return isBroken(error) && !isTls(error) && !isNotThere(error) && !wantsTls(error) && !lasts(error);
     }
 
     /** The address is wrong, or nothing listens there: that is told at once. */
@@ -82,7 +82,7 @@ final class R2dbcFailure extends RuntimeException {
 
     /** Whether the server refuses this for good, so that it is not worth asking again soon. */
     static boolean lasts(Throwable error) {
-        return Refusal.of(error) == Refusal.LASTS || Refusal.of(error) == Refusal.READ_ONLY;
+        return Refusal.of(error) == Refusal.LASTS || Refusal.of(error) == Refusal.READ_ONLY || wantsTls(error);
     }
 
     private static boolean isResource(R2dbcException error) {
@@ -268,14 +268,19 @@ final class R2dbcFailure extends RuntimeException {
             return "cannot be asked over TLS: does it speak TLS on this port, is its certificate trusted here, and was"
                     + " it made for this host name? (" + text + ")";
         }
-        if (error instanceof R2dbcException known && state(known).startsWith("28")) {
+        if (wantsTls(error)) {
+            return "takes this user's password only over TLS, as MySQL's caching_sha2_password does: turn TLS on in the"
+                    + " address, with sslMode=VERIFY_IDENTITY for r2dbc-mysql or sslMode=verify-full for r2dbc-mariadb ("
+                    + text + ")";
+        }
+        if (said(error) instanceof R2dbcException known && isDenied(known)) {
             return "does not let this user in: do user and password fit, and does it want TLS? (" + text + ")";
         }
         if (error instanceof R2dbcPermissionDeniedException) {
             return "denies this user something: it needs SELECT, INSERT, UPDATE and DELETE on the tables " + sql.prefix
                     + " and those that begin with " + sql.prefix + "_ (" + text + ")";
         }
-        return error instanceof R2dbcException known && !isBroken(error)
+        return said(error) instanceof R2dbcException known && (!isBroken(error) || Reason.of(known) != Reason.OTHER)
                 ? Reason.of(known).words.replace("PREFIX", sql.prefix) + " (" + text + ")"
                 : "cannot be asked: is it up, and do address, user and password fit? (" + text + ")";
     }
@@ -342,6 +347,18 @@ final class R2dbcFailure extends RuntimeException {
     private static boolean wasInterrupted(R2dbcException error) {
         int code = error.getErrorCode();
         return state(error).equals("57014") || code == 1317 || code == 1969 || code == 3024;
+    }
+
+    /** A wrong user or password, by SQLSTATE, or by code where a driver keeps the state to itself. */
+    private static boolean isDenied(R2dbcException error) {
+        int code = error.getErrorCode();
+        return state(error).startsWith("28") || code == 1045 || code == 1698;
+    }
+
+    /** The drivers of MariaDB and MySQL send no password to MySQL in plain text, each with words of its own. */
+    private static boolean wantsTls(Throwable error) {
+        String text = text(error);
+        return text.contains("caching_sha2_password") || text.contains("sha256_password") || text.contains("RSA public key");
     }
 
     private static String state(R2dbcException error) {

@@ -139,15 +139,16 @@ public final class R2dbcLockBackend implements LockBackend {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
-        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled))
+        Sql sql = new Sql(Dialect.of(unpooled), options.prefix(), options.commandTimeout());
+        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled, sql))
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
                 .maxCreateConnectionTime(longer(options.commandTimeout(), Deadlines.OPENING))
                 .allocatorSubscribeOn(
-                        Dialect.of(unpooled) == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
+                        sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
-        return new R2dbcLockBackend(Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options));
+        return new R2dbcLockBackend(Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options, sql));
     }
 
     /**
@@ -282,11 +283,26 @@ public final class R2dbcLockBackend implements LockBackend {
         return one.compareTo(other) < 0 ? other : one;
     }
 
-    /** Opens connections so that no Error of the driver is lost inside the pool. */
-    private record Guarded(ConnectionFactory driver) implements ConnectionFactory {
+    /**
+     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement says how long it
+     * waits, are told so once: nobody else has them.
+     */
+    private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
         @Override
         public Mono<Connection> create() {
-            return DriverThreads.subscribing(Mono.defer(() -> Mono.from(driver.create())));
+            return DriverThreads.subscribing(Mono.defer(() -> Mono.from(driver.create())).flatMap(this::told));
+        }
+
+        private Mono<Connection> told(Connection opened) {
+            sql.learn(opened);
+            if (!sql.isMySql()) {
+                return Mono.just(opened);
+            }
+            return new Session(opened, sql)
+                    .change("bound")
+                    .doOnNext(done -> sql.boundWhenOpened())
+                    .thenReturn(opened)
+                    .onErrorResume(error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
         }
 
         @Override

@@ -149,7 +149,7 @@ record Session(Connection connection, Sql sql) {
      * for a command. PostgreSQL is told so by the first of these statements.
      */
     <T> Mono<T> bounded(Mono<T> transaction) {
-        if (sql.dialect != Dialect.MARIADB) {
+        if (sql.dialect != Dialect.MARIADB || sql.isBoundWhenOpened()) {
             return transaction;
         }
         return change("bound")

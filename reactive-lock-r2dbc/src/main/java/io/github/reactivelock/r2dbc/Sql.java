@@ -59,6 +59,7 @@ final class Sql {
     private volatile boolean compounds = true;
     private volatile boolean learned;
     private volatile boolean compoundsWork;
+    private volatile boolean boundWhenOpened;
 
     Sql(Dialect dialect, String prefix) {
         this(dialect, prefix, R2dbcBackendOptions.defaults().commandTimeout());
@@ -121,6 +122,15 @@ final class Sql {
     /** Whether no statement says by itself how long it waits and takes. */
     boolean isMySql() {
         return dialect == Dialect.MARIADB && !compounds;
+    }
+
+    /** Connections are told when they are opened how long statements wait. */
+    void boundWhenOpened() {
+        boundWhenOpened = true;
+    }
+
+    boolean isBoundWhenOpened() {
+        return boundWhenOpened;
     }
 
     String text(String name) {

@@ -219,4 +219,40 @@ class ModesTest {
             }
         }
     }
+
+    private static String said(String url) {
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(url, Databases.PATIENT);
+        Throwable refusal = backend.claim(Databases.claim("k"))
+                .map(answer -> new Throwable("answered " + answer))
+                .onErrorResume(Mono::just)
+                .block(Databases.LIMIT);
+        backend.close().block(Databases.LIMIT);
+        return String.valueOf(refusal.getMessage());
+    }
+
+    @Test
+    void anUnknownDatabaseAndALoginThatWantsTlsAreToldAsWhatTheyAre() {
+        try (Databases mariaDb = Databases.mariaDb("mariadb")) {
+            String login = Databases.IS_MYSQL ? "IDENTIFIED WITH caching_sha2_password BY" : "IDENTIFIED BY";
+            mariaDb.execute("CREATE USER me@'%' " + login + " 'a secret'");
+            mariaDb.execute("GRANT ALL ON *.* TO me@'%'");
+            for (Databases driver : List.of(mariaDb, mariaDb.byMySqlDriver())) {
+                assertThat(said(driver.url().replace("/mysql", "/nowhere")))
+                        .as(driver.url())
+                        .contains("has no database or schema of this name", "nowhere")
+                        .doesNotContain("is it up");
+                if (driver.isMySqlDriver() || !Databases.IS_MYSQL) { // else it does not get as far without TLS
+                    assertThat(said(driver.url().replace("root@", "me:another%20secret@")))
+                            .as(driver.url())
+                            .contains("does not let this user in")
+                            .doesNotContain("another secret");
+                }
+                String plain = driver.url().replace("root@", "me:a%20secret@")
+                        + (driver.isMySqlDriver() ? "?sslMode=disabled" : "?sslMode=disable");
+                if (Databases.IS_MYSQL) {
+                    assertThat(said(plain)).as(plain).contains("TLS").doesNotContain("is it up", "a secret");
+                }
+            }
+        }
+    }
 }

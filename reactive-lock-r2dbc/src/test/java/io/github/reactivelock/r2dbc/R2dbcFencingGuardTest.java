@@ -322,4 +322,27 @@ class R2dbcFencingGuardTest {
         on(Mono.from(real.commitTransaction()));
         on(Mono.from(real.close()));
     }
+
+    /** In MySQL a backend tells its connections how long statements wait. That is for its own ones. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aWriteOverTheConnectionsOfABackendWaitsAsLongAsTheServerSays(Databases database) {
+        assumeThat(database.url()).contains("/mysql");
+        String patience = "SELECT @@SESSION.innodb_lock_wait_timeout";
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                database.factory(), Databases.PATIENT.withConnections(1));
+        R2dbcFencingGuard guard = backend.fencingGuard();
+        String resource = UUID.randomUUID().toString();
+        long asTheServerSays = database.select(patience);
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(on(backend.isCurrent(resource, 1))).isFalse();
+            long inAWrite = on(guard.write(resource, 20, (Connection own) -> Databases.number(own, patience)));
+            assertThat(inAWrite).isEqualTo(asTheServerSays);
+            assertThatThrownBy(() -> on(guard.write(resource, 20, connection -> Mono.<Long>error(new ArithmeticException()))))
+                    .isInstanceOf(ArithmeticException.class);
+        }
+
+        on(backend.close());
+    }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.spi.ConnectionFactoryOptions;
@@ -37,6 +36,18 @@ class RoundTripsTest {
             "join the queue where there was one", 1L,
             "release to another client again", 1L,
             "renew 100 holds", 1L);
+
+    private static final Map<String, Long> MYSQL = Map.of(
+            "acquire, free", 2L,
+            "release, none waits", 1L,
+            "try, held by another client", 2L,
+            "join the queue", 10L,
+            "ask again in the queue", 2L,
+            "leave the queue", 1L,
+            "release to a waiter of another client", 10L,
+            "join the queue where there was one", 10L,
+            "release to another client again", 10L,
+            "renew 100 holds", 5L);
 
     private static Claim claim(String key, Claim.Mode mode) {
         return new Claim(key, UUID.randomUUID().toString(), "me", Duration.ofSeconds(60), mode);
@@ -132,8 +143,8 @@ class RoundTripsTest {
     }
 
     private static Map<String, Long> mariaDb() {
-        try (MariaDbServer server = MariaDbServer.start()) {
-            return counted(server.port(), server.url("mariadb"));
+        try (Databases server = Databases.mariaDb("mariadb")) {
+            return counted(server.port(), server.url());
         }
     }
 
@@ -150,8 +161,13 @@ class RoundTripsTest {
         assertThat(printed("PostgreSQL", postgres())).containsExactlyInAnyOrderEntriesOf(EXPECTED);
     }
 
+    /** MySQL, which takes no compound statements, says in a second one what it did, and a hand-over is a transaction. */
     @Test
-    void everyCommandIsOneRoundTripOnMariaDb() {
+    void everyCommandIsOneRoundTripOnMariaDbAndAFewOnMySql() {
+        if (Databases.IS_MYSQL) {
+            assertThat(printed("MySQL", mariaDb())).isEqualTo(MYSQL);
+            return;
+        }
         Map<String, Long> expected = new LinkedHashMap<>(EXPECTED);
         expected.put("ask again in the queue", 2L);
         assertThat(printed("MariaDB", mariaDb())).containsExactlyInAnyOrderEntriesOf(expected);

@@ -43,6 +43,30 @@ public final class PostgresServer implements AutoCloseable {
         this.running = run();
     }
 
+    /** A copy of another one, which follows it. */
+    private PostgresServer(PostgresServer primary) {
+        this.config = List.of();
+        if (Found.PROGRAM.isInDocker) {
+            throw new IllegalStateException("a standby needs the programs of PostgreSQL on this machine, not in Docker");
+        }
+        Found.PROGRAM.own(directory);
+        List<String> from = List.of("-h", "127.0.0.1", "-p", Integer.toString(primary.port), "-U", "postgres");
+        List<String> options = new ArrayList<>(from);
+        options.addAll(List.of("-D", data(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"));
+        Found.PROGRAM.run("pg_basebackup", directory, options);
+        this.running = run();
+    }
+
+    /**
+     * Starts a standby of this server, which streams from it until {@code pg_promote()} is asked of it. Not where PostgreSQL runs
+     * in Docker.
+     *
+     * @return a server that answers questions and takes no writes
+     */
+    public PostgresServer standby() {
+        return new PostgresServer(this);
+    }
+
     /**
      * Starts a server with an empty database {@code postgres}.
      *
