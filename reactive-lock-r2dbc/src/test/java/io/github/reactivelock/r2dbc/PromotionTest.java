@@ -53,11 +53,11 @@ class PromotionTest {
     void anAsynchronousStandbyMayForgetAGrantButItsTokensRise() {
         replicate();
         R2dbcLockBackend before = R2dbcLockBackend.connect(first.factory(), Databases.PATIENT);
-        standby.pause();
+        standby.kill();
         ClaimResult forgotten = get(before.claim(claim("k", Claim.Mode.TRY)));
         assertThat(forgotten).isInstanceOf(ClaimResult.Granted.class);
         primary.kill();
-        standby.resume();
+        standby.restart();
         promote();
 
         R2dbcLockBackend after = R2dbcLockBackend.connect(second.factory(), Databases.PATIENT);
