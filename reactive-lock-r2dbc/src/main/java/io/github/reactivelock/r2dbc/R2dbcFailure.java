@@ -226,7 +226,8 @@ final class R2dbcFailure extends RuntimeException {
         String text = text(error);
         if (isMissingTable(error)) {
             return "has no tables for locks: create them once with R2dbcLockBackend.createTables(), in Spring"
-                    + " Boot with reactive-lock.initialize-schema=always, or with the file schema-" + sql.dialect.id() + "/V1__reactive_lock.sql of this library's jar, prefix "
+                    + " Boot with reactive-lock.initialize-schema=always, or with the file schema-" + sql.dialect.id()
+                    + "/V1__reactive_lock.sql of this library's jar, prefix "
                     + sql.prefix + " (" + text
                     + ")";
         }

@@ -145,8 +145,8 @@ final class KeyText {
         }
         Matcher address = ADDRESS.matcher(value.toString());
         if (address.find()) {
-            throw new Unusable("holds " + address.group()
-                    + ", which is the address of an object and says nothing of its value");
+            throw new Unusable(
+                    "holds " + address.group() + ", which is the address of an object and says nothing of its value");
         }
     }
 
@@ -163,8 +163,10 @@ final class KeyText {
             return;
         }
         RecordComponent[] components = record.getClass().getRecordComponents();
-        @Nullable Object[] values =
-                Arrays.stream(components).map(component -> value(component, record)).toArray();
+        @Nullable
+        Object[] values = Arrays.stream(components)
+                .map(component -> value(component, record))
+                .toArray();
         String written = IntStream.range(0, components.length)
                 .mapToObj(i -> components[i].getName() + "=" + values[i])
                 .collect(Collectors.joining(", ", record.getClass().getSimpleName() + "[", "]"));

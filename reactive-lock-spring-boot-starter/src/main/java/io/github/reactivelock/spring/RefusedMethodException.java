@@ -20,9 +20,8 @@ final class RefusedMethodException extends IllegalStateException {
         super(where + why, cause);
         int end = why.indexOf("; ");
         this.problem = where + (end < 0 ? why : why.substring(0, end));
-        this.action = end < 0
-                ? "Change the method or its annotation."
-                : StringUtils.capitalize(why.substring(end + 2)) + ".";
+        this.action =
+                end < 0 ? "Change the method or its annotation." : StringUtils.capitalize(why.substring(end + 2)) + ".";
     }
 
     String problem() {

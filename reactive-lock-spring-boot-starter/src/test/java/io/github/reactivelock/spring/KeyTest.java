@@ -251,7 +251,9 @@ class KeyTest {
     @Test
     void aValueThatComesLaterIsNoKey() {
         refused(keys.any(Flux.just(1), null), "whose text says nothing of its value");
-        refused(keys.any(CompletableFuture.completedFuture(1), null), "is of class " + CompletableFuture.class.getName());
+        refused(
+                keys.any(CompletableFuture.completedFuture(1), null),
+                "is of class " + CompletableFuture.class.getName());
         refused(keys.any(List.of(CompletableFuture.completedFuture(1)), null), "is of class");
         refused(keys.any(Optional.of(Mono.just(1)), null), "is of class reactor.core.publisher.MonoJust");
         refused(keys.any(new Holding("Ann", Mono.just(1)), null), "is of class reactor.core.publisher.MonoJust");

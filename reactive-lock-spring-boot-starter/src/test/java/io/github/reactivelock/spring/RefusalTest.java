@@ -123,9 +123,10 @@ class RefusalTest {
 
     @Test
     void aMethodWithoutModifierOfASuperclassElsewhere() {
-        String why = "@WithLock on OfAnotherPackage.work(LockHandle) of bean 'refusalTest.%s': it has no modifier and is"
-                + " of another package or class loader than its bean's %s, so a proxy of that cannot override it;"
-                + " make it public or protected";
+        String why =
+                "@WithLock on OfAnotherPackage.work(LockHandle) of bean 'refusalTest.%s': it has no modifier and is"
+                        + " of another package or class loader than its bean's %s, so a proxy of that cannot override it;"
+                        + " make it public or protected";
         refused(OfElsewhere.class, why.formatted("OfElsewhere", OfElsewhere.class.getName()));
         refused(Namesake.class, why.formatted("Namesake", Namesake.class.getName()));
     }

@@ -47,8 +47,7 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     private volatile boolean running;
 
     /** For clients with what people know each by. */
-    LockLifecycle(
-            Map<LockClient, String> clients, Connections connections, ConfigurableListableBeanFactory beans) {
+    LockLifecycle(Map<LockClient, String> clients, Connections connections, ConfigurableListableBeanFactory beans) {
         this.clients = Collections.unmodifiableMap(new LinkedHashMap<>(clients));
         this.connections = connections;
         this.beans = beans;
@@ -65,8 +64,8 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     @Override
     public void start() {
         running = true;
-        clients.forEach((client, store) ->
-                log.info("locks in {}, lease {}", store, inWords(client.options().lease())));
+        clients.forEach((client, store) -> log.info(
+                "locks in {}, lease {}", store, inWords(client.options().lease())));
     }
 
     private static String inWords(Duration lease) {

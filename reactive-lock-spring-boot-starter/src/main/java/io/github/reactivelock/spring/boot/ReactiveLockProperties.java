@@ -74,7 +74,8 @@ record ReactiveLockProperties(
 
     /** Whether anything is set that has no default. */
     boolean areSet() {
-        return Stream.of(store, url, client, waitTimeout, maxHold, name, keyPrefix).anyMatch(Objects::nonNull);
+        return Stream.of(store, url, client, waitTimeout, maxHold, name, keyPrefix)
+                .anyMatch(Objects::nonNull);
     }
 
     /** {@return the options of a store with the prefix that was set, if one was} */

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.http.codec.autoconfigure.CodecsAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -72,10 +72,7 @@ class LockProblemsTest {
 
         private <T> Mono<T> busy() {
             LockClient impatient = locks.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(10)));
-            return impatient
-                    .acquire("secret")
-                    .onErrorComplete()
-                    .then(impatient.withLock("secret", Mono.empty()));
+            return impatient.acquire("secret").onErrorComplete().then(impatient.withLock("secret", Mono.empty()));
         }
 
         @GetMapping("/busy")
@@ -157,8 +154,8 @@ class LockProblemsTest {
 
     private static void mvc(String property, Consumer<WebApplicationContext> test) {
         new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        ReactiveLockAutoConfiguration.class, LockProblemsAutoConfiguration.class))
+                .withConfiguration(
+                        AutoConfigurations.of(ReactiveLockAutoConfiguration.class, LockProblemsAutoConfiguration.class))
                 .withPropertyValues("reactive-lock.store=memory", property)
                 .withUserConfiguration(Mvc.class)
                 .withBean(Orders.class)
@@ -175,17 +172,18 @@ class LockProblemsTest {
     @ParameterizedTest
     @ValueSource(strings = {"/busy", "/function"})
     void aLockThatOthersHaveIsAConflictThatTellsWhenToTryAgain(String path) {
-        webFlux().run(context -> got(context, path)
-                .expectStatus()
-                .isEqualTo(HttpStatus.CONFLICT)
-                .expectHeader()
-                .valueEquals("Retry-After", "1")
-                .expectHeader()
-                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-                .expectBody(String.class)
-                .consumeWith(told -> assertThat(told.getResponseBody())
-                        .contains("\"status\":409", "Another request has what this one needs")
-                        .doesNotContain("secret")));
+        webFlux()
+                .run(context -> got(context, path)
+                        .expectStatus()
+                        .isEqualTo(HttpStatus.CONFLICT)
+                        .expectHeader()
+                        .valueEquals("Retry-After", "1")
+                        .expectHeader()
+                        .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                        .expectBody(String.class)
+                        .consumeWith(told -> assertThat(told.getResponseBody())
+                                .contains("\"status\":409", "Another request has what this one needs")
+                                .doesNotContain("secret")));
     }
 
     @Test
@@ -198,24 +196,26 @@ class LockProblemsTest {
                         .contentType(MediaType.APPLICATION_PROBLEM_JSON)
                         .expectBody(String.class)
                         .consumeWith(told -> assertThat(told.getResponseBody()).doesNotContain("127.0.0.1", "secret")));
-        webFlux().run(context ->
-                got(context, "/closed").expectStatus().isEqualTo(HttpStatus.SERVICE_UNAVAILABLE));
+        webFlux().run(context -> got(context, "/closed").expectStatus().isEqualTo(HttpStatus.SERVICE_UNAVAILABLE));
 
         assertThat(output).contains("503: lock 'secret' could not be").doesNotContain("\tat io.github.reactivelock");
     }
 
     @Test
     void aLockThatWasLostIs500WithAProblemThatSaysWhatToLookAt() {
-        webFlux().run(context -> got(context, "/lost")
-                .expectStatus()
-                .isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR)
-                .expectBody(String.class)
-                .consumeWith(told -> assertThat(told.getResponseBody()).contains("Look whether its last step took effect")));
+        webFlux()
+                .run(context -> got(context, "/lost")
+                        .expectStatus()
+                        .isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR)
+                        .expectBody(String.class)
+                        .consumeWith(told ->
+                                assertThat(told.getResponseBody()).contains("Look whether its last step took effect")));
     }
 
     @Test
     void whatTheApplicationSaysItselfComesFirst() {
-        webFlux().withBean(Own.class)
+        webFlux()
+                .withBean(Own.class)
                 .run(context -> got(context, "/busy").expectStatus().isEqualTo(HttpStatus.I_AM_A_TEAPOT));
         webFlux().run(context -> got(context, "/wrapped").expectStatus().isEqualTo(HttpStatus.LOCKED));
     }
@@ -223,8 +223,7 @@ class LockProblemsTest {
     @Test
     void thePropertySwitchesItOff() {
         webFlux("reactive-lock.problemdetails.enabled=false")
-                .run(context ->
-                        got(context, "/busy").expectStatus().isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
+                .run(context -> got(context, "/busy").expectStatus().isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
     }
 
     @Test
@@ -243,7 +242,9 @@ class LockProblemsTest {
                 throw new AssertionError(e);
             }
         });
-        mvc("reactive-lock.problemdetails.enabled=false", context -> assertThat(context.getBeansOfType(LockProblems.class))
-                .isEmpty());
+        mvc(
+                "reactive-lock.problemdetails.enabled=false",
+                context ->
+                        assertThat(context.getBeansOfType(LockProblems.class)).isEmpty());
     }
 }

@@ -114,7 +114,9 @@ class StartTest {
         Contexts.redis("spring.data.redis.host=redis.example", "spring.data.redis.password=secret")
                 .run(context -> {});
         Contexts.r2dbc("spring.r2dbc.url=r2dbc:h2:mem:///locks").run(context -> {});
-        Contexts.plain().withBean(LockBackend.class, InMemoryLockBackend::create).run(context -> {});
+        Contexts.plain()
+                .withBean(LockBackend.class, InMemoryLockBackend::create)
+                .run(context -> {});
 
         assertThat(output)
                 .contains("locks in the memory of this process, lease 1500 ms")
