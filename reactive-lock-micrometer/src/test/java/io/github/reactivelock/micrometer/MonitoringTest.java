@@ -131,7 +131,9 @@ class MonitoringTest {
                     })
                     .subscribe());
             assertThat(leads.await(60, TimeUnit.SECONDS)).isTrue();
-            all.add(LeaderElection.of(instance, "orphan:1").lead(term -> Mono.never()).subscribe());
+            all.add(LeaderElection.of(instance, "orphan:1")
+                    .lead(term -> Mono.never())
+                    .subscribe());
             all.add(instance.withLock("stuck:1", Mono.never()).subscribe());
         }
 
@@ -172,17 +174,20 @@ class MonitoringTest {
     /** As they are now, for an hour; the longest hold as if it had lasted for three hours. */
     private static String scraped(String instance, PrometheusMeterRegistry registry) {
         StringBuilder series = new StringBuilder();
-        registry.scrape().lines().filter(line -> line.startsWith("reactive_lock_")).forEach(line -> {
-            int end = line.lastIndexOf(' ');
-            boolean isLongest = line.startsWith("reactive_lock_hold_seconds_max");
-            series.append("      - series: '")
-                    .append(line, 0, end - 1)
-                    .append(",instance=\"")
-                    .append(instance)
-                    .append("\"}'\n        values: '")
-                    .append(isLongest ? "10800" : Math.round(Double.parseDouble(line.substring(end + 1))))
-                    .append("x60'\n");
-        });
+        registry.scrape()
+                .lines()
+                .filter(line -> line.startsWith("reactive_lock_"))
+                .forEach(line -> {
+                    int end = line.lastIndexOf(' ');
+                    boolean isLongest = line.startsWith("reactive_lock_hold_seconds_max");
+                    series.append("      - series: '")
+                            .append(line, 0, end - 1)
+                            .append(",instance=\"")
+                            .append(instance)
+                            .append("\"}'\n        values: '")
+                            .append(isLongest ? "10800" : Math.round(Double.parseDouble(line.substring(end + 1))))
+                            .append("x60'\n");
+                });
         return series.toString();
     }
 
@@ -190,14 +195,17 @@ class MonitoringTest {
     private static String firing(String alert, String... locks) throws IOException {
         String rule = text("prometheus-rules.yml").split("alert: " + alert + "\n")[1];
         StringBuilder expected = new StringBuilder();
-        expected.append("      - eval_time: 45m\n        alertname: ").append(alert).append("\n        exp_alerts:");
+        expected.append("      - eval_time: 45m\n        alertname: ")
+                .append(alert)
+                .append("\n        exp_alerts:");
         for (String lock : locks) {
             expected.append("\n          - exp_labels: {severity: critical, lock: ")
                     .append(lock)
                     .append(", store: redis}\n            exp_annotations:");
-            all(Pattern.compile("(summary|description): (\"[^\"]*\")"), rule).limit(2).forEach(said -> expected
-                    .append("\n              ")
-                    .append(said.group().replace("{{ $labels.lock }}", lock)));
+            all(Pattern.compile("(summary|description): (\"[^\"]*\")"), rule)
+                    .limit(2)
+                    .forEach(said -> expected.append("\n              ")
+                            .append(said.group().replace("{{ $labels.lock }}", lock)));
         }
         return expected.append(locks.length == 0 ? " []\n" : "\n").toString();
     }
