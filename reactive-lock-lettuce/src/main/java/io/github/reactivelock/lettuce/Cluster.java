@@ -2,6 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
@@ -9,10 +10,13 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -73,6 +77,25 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
                         node.getUri().getHost(), node.getUri().getPort()));
             }
         }
+        return servers;
+    }
+
+    /** The connection itself is one to any node, and sharded channels are heard on others, which are named as above. */
+    @Override
+    public List<CompletionStage<? extends StatefulRedisConnection<String, String>>> heardOn(
+            StatefulRedisPubSubConnection<String, String> connection, Collection<String> channels) {
+        if (!sharded || !(connection instanceof StatefulRedisClusterPubSubConnection<String, String> cluster)) {
+            return ConnectionSource.super.heardOn(connection, channels);
+        }
+        Set<RedisURI> nodes = new HashSet<>();
+        for (String channel : channels) {
+            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(slot(channel));
+            if (node != null) {
+                nodes.add(node.getUri());
+            }
+        }
+        List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers = new ArrayList<>();
+        nodes.forEach(node -> servers.add(cluster.getConnectionAsync(node.getHost(), node.getPort())));
         return servers;
     }
 

@@ -4,7 +4,9 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
@@ -30,6 +32,12 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
 
     /** The connections to single servers that scripts go over. */
     List<CompletionStage<? extends StatefulRedisConnection<String, String>>> servers(C connection);
+
+    /** The connections to single servers that messages of these channels come on. */
+    default List<CompletionStage<? extends StatefulRedisConnection<String, String>>> heardOn(
+            StatefulRedisPubSubConnection<String, String> connection, Collection<String> channels) {
+        return List.of(CompletableFuture.completedStage(connection));
+    }
 
     /** Subscribes to a channel. */
     default CompletionStage<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {

@@ -13,6 +13,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     private final Consumer<Throwable> waitedOut;
     private final Queue<Use<C>> waiting = new ArrayDeque<>();
     private boolean opening;
+    private boolean replacing;
     private boolean closed;
     private volatile @Nullable C open;
 
@@ -69,7 +71,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 }
             }
             if (first) {
-                new Attempts().open();
+                new Attempts(this::opened).open();
                 return;
             }
         }
@@ -91,6 +93,36 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
+    /**
+     * Opens another connection in the place of this one, which uses have until that is open, and which stays if that cannot
+     * be opened. Does nothing if it is being replaced already, or was.
+     */
+    void replace(StatefulConnection<?, ?> gone, Runnable replaced) {
+        synchronized (waiting) {
+            if (open != gone || replacing || closed) {
+                return;
+            }
+            replacing = true;
+        }
+        new Attempts((connection, error) -> {
+                    boolean isReplaced;
+                    synchronized (waiting) {
+                        replacing = false;
+                        isReplaced = connection != null && !closed;
+                        if (isReplaced) {
+                            open = connection;
+                        }
+                    }
+                    if (isReplaced) {
+                        var unused = gone.closeAsync();
+                        replaced.run();
+                    } else if (connection != null) {
+                        var unused = connection.closeAsync();
+                    }
+                })
+                .open();
+    }
+
     /** Closes the connection if there is one, or as soon as there is. Later uses are refused. */
     CompletionStage<Void> close() {
         C connection;
@@ -105,11 +137,16 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     /** One opening: more than one attempt where the server refuses for now, or where a pause of this process looked like silence. */
     private final class Attempts {
 
+        private final BiConsumer<@Nullable C, @Nullable Throwable> end;
         private final Pauses pauses = Pauses.ofThisProcess();
         private final Disposable counting = pauses.after(PASSING, () -> {});
         private final long begun = pauses.now();
         private long attemptBegun;
         private long attemptCounted;
+
+        Attempts(BiConsumer<@Nullable C, @Nullable Throwable> end) {
+            this.end = end;
+        }
 
         void open() {
             attemptBegun = System.nanoTime();
@@ -133,7 +170,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 return;
             }
             counting.dispose();
-            opened(connection, error);
+            end.accept(connection, error);
         }
 
         /** Drivers measure their limits by the plain clock. */

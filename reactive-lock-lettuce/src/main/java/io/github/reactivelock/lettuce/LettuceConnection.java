@@ -12,11 +12,9 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -41,7 +39,8 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     private final AtomicInteger unanswered = new AtomicInteger();
     private final Set<String> wanted = ConcurrentHashMap.newKeySet();
     private final ReplicaWait<C> replicas;
-    private final Disposable.Composite watches = Disposables.composite();
+    private final Disposable.Swap channelWatch = Disposables.swap();
+    private final Disposable.Composite watches = Disposables.composite(channelWatch);
     private final Patience patience = new Patience();
     private RedisListener listener = new Silent();
 
@@ -142,6 +141,21 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     @Override
+    public void reopen(String channel) {
+        channels.useIfWanted(connection -> source.heardOn(connection, List.of(channel))
+                .forEach(opening -> {
+                    var unused = opening.thenAccept(this::reopen);
+                }));
+    }
+
+    /** One that hides its end is replaced. */
+    private void reopen(StatefulRedisConnection<String, String> heardOn) {
+        if (!PingWatchdog.isDropped(heardOn)) {
+            channels.replace(heardOn, () -> wanted.forEach(this::ask));
+        }
+    }
+
+    @Override
     public void unsubscribe(String channel) {
         wanted.remove(channel);
         channels.useIfWanted(connection -> {
@@ -163,7 +177,10 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
-        watch(() -> source.servers(connection)); // the server may be gone before it takes the script
+        if (!source.isWatched()) { // before the script: the server may be gone before it takes that
+            watches.add(PingWatchdog.of(
+                    () -> source.servers(connection), server -> PingWatchdog.drop(server, server.async())));
+        }
         return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
             outbox.open(connection, source.scripts(connection));
             // Holds come over this connection, so from now on no move may be missed. When a channel is confirmed again,
@@ -215,7 +232,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
                 }
             }
         });
-        watch(() -> List.of(CompletableFuture.completedStage(connection)));
+        if (!source.isWatched()) {
+            channelWatch.update(PingWatchdog.of(() -> source.heardOn(connection, wanted), this::reopen));
+        }
         return connection;
     }
 
@@ -233,13 +252,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             return;
         }
         commands.useIfWanted(connection -> PingWatchdog.drop(connection, source.scripts(connection)));
-        channels.useIfWanted(connection -> PingWatchdog.drop(connection, connection.async()));
-    }
-
-    private void watch(Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
-        if (!source.isWatched()) {
-            watches.add(PingWatchdog.of(connections));
-        }
+        channels.useIfWanted(this::reopen);
     }
 
     private static final class Silent implements RedisListener {

@@ -11,6 +11,7 @@ import io.lettuce.core.protocol.DefaultEndpoint;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -31,15 +32,19 @@ final class PingWatchdog {
 
     private PingWatchdog() {}
 
+    /** @param drop called with one that does not answer */
     static Disposable of(
-            Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections) {
+            Supplier<List<CompletionStage<? extends StatefulRedisConnection<String, String>>>> connections,
+            Consumer<StatefulRedisConnection<String, String>> drop) {
         return Flux.interval(BEAT, DriverThreads.timer())
                 .onBackpressureDrop()
-                .concatMap(beat -> Flux.fromIterable(connections.get()).flatMap(PingWatchdog::ask), 0)
+                .concatMap(beat -> Flux.fromIterable(connections.get()).flatMap(open -> ask(open, drop)), 0)
                 .subscribe(answer -> {}, error -> log.warn("connections to Redis are no longer watched", error));
     }
 
-    private static Mono<Void> ask(CompletionStage<? extends StatefulRedisConnection<String, String>> opening) {
+    private static Mono<Void> ask(
+            CompletionStage<? extends StatefulRedisConnection<String, String>> opening,
+            Consumer<StatefulRedisConnection<String, String>> drop) {
         return Mono.fromCompletionStage(
                         opening.thenApply(Function.identity())) // a copy, so that no cancel ends the opening
                 .flatMap(connection -> Pauses.ofThisProcess()
@@ -49,20 +54,26 @@ final class PingWatchdog {
                                         .then()
                                         .onErrorComplete(),
                                 LONGEST_SILENCE,
-                                Mono.fromRunnable(() -> drop(connection, connection.async()))))
+                                Mono.fromRunnable(() -> drop.accept(connection))))
                 .onErrorComplete(); // it cannot be opened, which whoever uses it learns
     }
 
     /** Ends a connection so that it is opened anew. */
     static void drop(
             StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
+        if (!isDropped(connection)) { // the server can close it
+            var unused = commands.quit();
+        }
+    }
+
+    /** Ends a connection so that Lettuce opens it anew, if its end is not hidden, as that of a whole cluster is. */
+    static boolean isDropped(StatefulConnection<String, String> connection) {
         if (connection instanceof RedisChannelHandler<?, ?> handler
                 && innermost(handler.getChannelWriter()) instanceof DefaultEndpoint endpoint) {
             endpoint.disconnect();
-        } else {
-            // A client with command listeners hides its channel; the server can close it.
-            var unused = commands.quit();
+            return true;
         }
+        return false;
     }
 
     private static Object innermost(Object writer) {

@@ -10,11 +10,13 @@ import static io.github.reactivelock.lettuce.RedisFixture.release;
 import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.redis.RedisScript;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -163,6 +165,26 @@ class DeafWaiterTest {
 
         assertThat(ask(backend, claim("a", LEASE, Claim.Mode.TRY))).isInstanceOf(ClaimResult.Busy.class);
         assertThat(release(polling, first)).isTrue();
+    }
+
+    @Test
+    void aWaiterThatSaysThatItIsHeardAndIsNotIsToldSo() {
+        String me = claim("a").id() + " reactivelock:0:grants:nobody me";
+
+        assertThat(asked("await", me)).as("behind the owner").hasSize(5).endsWith(1L);
+        assertThat(asked("await", me)).endsWith("", 1L);
+        assertThat(asked("claim", me)).hasSize(3); // it does not say so
+        assertThat(asked(
+                        "await",
+                        claim("a").id() + " " + fixture.redis.pubsubChannels().get(0) + " me"))
+                .as("one that is heard, and stands behind the owner")
+                .hasSizeLessThan(5);
+    }
+
+    private static List<Object> asked(String verb, String me) {
+        String[] keys = {"{reactivelock:a}", "{reactivelock:a}:token", QUEUE, "{reactivelock:a}:waiters"};
+        return fixture.redis.evalsha(
+                RedisScript.lock().sha1(), ScriptOutputType.MULTI, keys, verb, me, Long.toString(LEASE.toMillis()));
     }
 
     /** As a process that is killed: its connections end, and nothing is given back. */

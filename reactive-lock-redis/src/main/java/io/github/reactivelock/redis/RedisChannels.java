@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
@@ -17,6 +19,7 @@ final class RedisChannels implements RedisListener {
     /** What a listener hears: a message, or that messages arrive from now on. */
     record Push(boolean isMessage, String text) {}
 
+    private static final Logger log = LoggerFactory.getLogger(RedisChannels.class);
     // A listener this far behind is broken, and hears so instead of growing without bound.
     private static final int BACKLOG = 4096;
     private static final String NO_CHANNEL = "";
@@ -28,6 +31,7 @@ final class RedisChannels implements RedisListener {
     private static final Listeners NONE = new Listeners(List.of(), 0);
 
     private final ConcurrentHashMap<String, Listeners> listeners = new ConcurrentHashMap<>();
+    private final Patience patience = new Patience();
     private volatile boolean replaced;
     private volatile String refusal = "";
     private final RedisConnection connection;
@@ -77,6 +81,21 @@ final class RedisChannels implements RedisListener {
     @Override
     public void refused(Throwable error) {
         refusal = String.valueOf(explain.apply(NO_CHANNEL, error).getMessage());
+    }
+
+    /** How often a channel was confirmed. */
+    int confirmations(String channel) {
+        return listeners.getOrDefault(channel, NONE).confirmations();
+    }
+
+    /** The server has no subscriber of a channel, said in answer to what was asked after so many confirmations. */
+    void deaf(String channel, int confirmations) {
+        if (confirmations > 0
+                && confirmations == confirmations(channel)
+                && patience.isOver(System.nanoTime())) { // a server that counts otherwise says so always
+            log.info("{} has no subscriber of {} any more; it is opened anew", connection.server(), channel);
+            connection.reopen(channel);
+        }
     }
 
     /** Why there is no connection now, as it was said last. */

@@ -138,6 +138,14 @@ public interface RedisConnection {
     void subscribe(String channel);
 
     /**
+     * Opens anew what a channel is heard on, and asks for the channels again that came on it: the server has no subscriber
+     * there, though nothing says here that the connection has ended. Does nothing while it is being opened.
+     *
+     * @param channel the channel's full name
+     */
+    default void reopen(String channel) {}
+
+    /**
      * Asks for no more messages of a channel. Never fails; calls take effect in their order with {@link #subscribe}.
      *
      * @param channel the channel's full name

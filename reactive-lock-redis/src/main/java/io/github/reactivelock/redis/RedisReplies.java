@@ -60,7 +60,10 @@ final class RedisReplies {
         return answer instanceof List<?> ? (List<Object>) answer : List.of(answer);
     }
 
-    /** The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before it. */
+    /**
+     * The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before it, if
+     * anybody, and what {@link #isDeaf} tells.
+     */
     static ClaimResult claim(Claim claim, List<Object> reply) {
         long token = number(reply, 0);
         if (token != 0) {
@@ -70,9 +73,16 @@ final class RedisReplies {
             return new ClaimResult.Busy();
         }
         long newest = number(reply, 2);
-        String behind = reply.size() == 4 ? String.valueOf(reply.get(3)) : null;
+        String before = reply.size() > 3 ? String.valueOf(reply.get(3)) : "";
         return new ClaimResult.Queued(
-                Duration.ofMillis(number(reply, 1)), behind, newest == 0 ? 0 : fencingToken(newest));
+                Duration.ofMillis(number(reply, 1)),
+                before.isEmpty() ? null : before,
+                newest == 0 ? 0 : fencingToken(newest));
+    }
+
+    /** Whether a claim was queued whose client believes that it is heard, and the server knows of no subscriber. */
+    static boolean isDeaf(List<Object> reply) {
+        return reply.size() == 5;
     }
 
     static Vote vote(Claim claim, List<Object> reply) {

@@ -103,8 +103,13 @@ final class ShardGrants {
         return listening != null && listening.heard.get();
     }
 
+    /** Where grants of a lock are heard of. */
+    String channel(String key) {
+        return names.grants(key, client.get());
+    }
+
     private Disposable listen(String key, AtomicBoolean heard) {
-        return channels.listen(names.grants(key, client.get()))
+        return channels.listen(channel(key))
                 .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed(key, heard))
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
                         .scheduler(DriverThreads.timer())

@@ -513,7 +513,7 @@ local function answer(verb, k, at)
   end
 
   -- Answers the token if it is granted; otherwise how long the owner still has, or the first of those that share the lock,
-  -- and if it was queued, the claim before it.
+  -- and if it was queued, the claim before it, and whether its client believes in vain that it is heard.
   local function claim(waits, ticket)
     local lease = ARGV[at + 2]
     local my_id, who = string.match(me, '^(%S+) (.*)$')
@@ -608,7 +608,8 @@ local function answer(verb, k, at)
     call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who .. share)
     outlast(QUEUE, WAITERS, lease)
     local behind = last and (last[2] and tonumber(last[2]) > 0 and last[1] or id)
-    return nil, left, added == 1 and units == WHOLE and behind or nil
+    local deaf = is_deaf(string.match(who, '^%S+'), deadline)
+    return nil, left, added == 1 and units == WHOLE and behind or nil, deaf
   end
 
   if verb == 'try' then
@@ -619,11 +620,12 @@ local function answer(verb, k, at)
     return granted
   end
   if verb == 'claim' or verb == 'await' then
-    local granted, left, before = claim(true)
+    local granted, left, before, deaf = claim(true)
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
-    return granted or { 0, left, known > 0 and known or now - 1, before } -- whatever is granted from now on is above that
+    known = known > 0 and known or now - 1 -- whatever is granted from now on is above that
+    return granted or { 0, left, known, before or deaf and '' or nil, deaf and 1 or nil }
   end
 
   -- For a quorum, with a place in the queue that is given, so that all servers agree on the order.

@@ -57,6 +57,11 @@ class FakeConnection implements RedisConnection {
     }
 
     @Override
+    public void reopen(String channel) {
+        asked.add("!" + channel);
+    }
+
+    @Override
     public void unsubscribe(String channel) {
         Runnable once = beforeLeaving;
         beforeLeaving = () -> {};

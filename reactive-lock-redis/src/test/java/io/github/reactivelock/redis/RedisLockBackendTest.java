@@ -94,6 +94,39 @@ class RedisLockBackendTest {
     }
 
     @Test
+    void aWaiterThatTheServerCannotTellOpensItsChannelAnewOnce() {
+        connection.knowsListeners = true;
+        Claim claim = new Claim("k", "id", "me", Duration.ofMinutes(1), Claim.Mode.QUEUE);
+        Disposable listening = backend.signals().subscribe();
+        connection.listener.subscribed(channel());
+        connection.reply = Mono.just(List.of(0L, 5L, 7L, "", 1L));
+
+        ClaimResult answer = backend.claim(claim).block();
+        backend.claim(claim).block();
+
+        assertThat(answer).isEqualTo(new ClaimResult.Queued(Duration.ofMillis(5), null, 7L << 12));
+        assertThat(connection.asked).containsOnlyOnce("!" + channel());
+        listening.dispose();
+    }
+
+    @Test
+    void anAnswerFromBeforeTheLastConfirmationOpensNothing() {
+        connection.knowsListeners = true;
+        Disposable listening = backend.signals().subscribe();
+        connection.listener.subscribed(channel());
+        connection.reply = Mono.fromSupplier(() -> {
+            connection.listener.subscribed(channel());
+            return List.of(0L, 5L, 7L, "", 1L);
+        });
+
+        backend.claim(new Claim("k", "id", "me", Duration.ofMinutes(1), Claim.Mode.QUEUE))
+                .block();
+
+        assertThat(connection.asked).doesNotContain("!" + channel());
+        listening.dispose();
+    }
+
+    @Test
     void aWatchRenewsItsMarkAndLooksAgainOnlyIfTheMarkWasMissing() {
         connection.reply = Mono.just(List.of(1L));
         StepVerifier.withVirtualTime(() -> inVirtualTime().events("a"))

@@ -3,6 +3,7 @@ package io.github.reactivelock.vertx;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.RedisConnection;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,15 +28,34 @@ final class Channels implements Link.User {
 
     private record Question(Command command, String channel) {}
 
+    /** Where clients of other versions hear it too, none heeds it. */
+    private static final String ECHO = "echo";
+
+    private record Echo(String channel, Promise<Void> heard) {
+        boolean isHeard(Response message) {
+            return message.get(1).toString().equals(channel)
+                    && message.get(2).toString().equals(ECHO);
+        }
+    }
+
     private final ContextInternal context;
     private final Link link;
     private final RedisListener listener;
+    private final BiFunction<String, String, @Nullable Future<?>> publish;
     private final Set<String> wanted = new LinkedHashSet<>();
     private final Queue<Question> asked = new ArrayDeque<>();
+    private Echo awaited = new Echo("", Promise.promise());
+    private int echoes;
     private @Nullable RedisConnection connection;
     private boolean closed;
 
-    Channels(ContextInternal context, Opener opener, RedisListener listener) {
+    /** @param publish sends a message by another connection; returns null while there is none */
+    Channels(
+            ContextInternal context,
+            Opener opener,
+            RedisListener listener,
+            BiFunction<String, String, @Nullable Future<?>> publish) {
+        this.publish = publish;
         this.context = context;
         this.link = new Link(context, opener, Link.PATIENT, this);
         this.listener = listener;
@@ -73,6 +94,15 @@ final class Channels implements Link.User {
         }
     }
 
+    /** The server has no subscriber. */
+    void deaf() {
+        try {
+            DriverThreads.run(() -> context.runOnContext(now -> reopen()));
+        } catch (RejectedExecutionException e) {
+            // The event loop is gone, and the connection with it.
+        }
+    }
+
     Future<Void> close() {
         closed = true;
         interrupted();
@@ -98,7 +128,9 @@ final class Channels implements Link.User {
             return;
         }
         String kind = push.get(0).toString();
-        if (kind.equals("message")) {
+        if (kind.equals("message") && awaited.isHeard(push)) {
+            awaited.heard().tryComplete();
+        } else if (kind.equals("message")) {
             listener.message(push.get(1).toString(), push.get(2).toString());
         } else if (kind.equals("subscribe")) {
             asked.poll();
@@ -106,6 +138,23 @@ final class Channels implements Link.User {
         } else if (kind.equals("unsubscribe")) {
             asked.poll();
         }
+    }
+
+    @Override
+    public @Nullable Future<?> echo() {
+        if (wanted.isEmpty() || !asked.isEmpty()) { // what was asked is watched as well
+            return null;
+        }
+        List<String> channels = List.copyOf(wanted);
+        String channel = channels.get(echoes++ % channels.size());
+        Future<?> sent = publish.apply(channel, ECHO);
+        if (sent == null) {
+            return null;
+        }
+        Promise<Void> heard = Promise.promise();
+        awaited = new Echo(channel, heard);
+        var unused = sent.onFailure(heard::tryFail); // not to be missed
+        return heard.future();
     }
 
     @Override
@@ -141,6 +190,9 @@ final class Channels implements Link.User {
     }
 
     private void leave(String channel) {
+        if (awaited.channel().equals(channel)) {
+            awaited.heard().tryComplete();
+        }
         if (wanted.remove(channel) && connection != null) {
             ask(Command.UNSUBSCRIBE, channel);
         }

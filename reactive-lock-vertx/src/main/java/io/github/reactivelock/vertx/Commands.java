@@ -140,6 +140,15 @@ final class Commands implements Link.User {
         }
     }
 
+    /** Sends a message to a channel; null while there is no connection. On this event loop. */
+    @Nullable
+    Future<?> publish(String channel, String message) {
+        RedisConnection open = connection;
+        return open == null
+                ? null
+                : link.send(open, Request.cmd(Command.PUBLISH).arg(channel).arg(message));
+    }
+
     Future<Void> close() {
         closed = true;
         interrupted();

@@ -43,6 +43,11 @@ final class Link {
         /** A message arrived that is not an answer. */
         void received(Response push);
 
+        /** Has a message sent over another connection, and completes when it was received, or not sent; null if there is none. */
+        default @Nullable Future<?> echo() {
+            return null;
+        }
+
         /** The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one wants it. */
         void interrupted();
 
@@ -239,7 +244,7 @@ final class Link {
         become(State.OPEN);
         open = connection;
         pause = FIRST_PAUSE;
-        Watch watching = new Watch(connection, opener.isCluster());
+        Watch watching = new Watch(connection, opener.isCluster(), user::echo);
         watch = watching;
         connection.handler(push -> here(() -> {
             if (mine.equals(current)) {

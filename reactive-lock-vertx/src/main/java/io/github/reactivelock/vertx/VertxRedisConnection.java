@@ -88,12 +88,17 @@ final class VertxRedisConnection implements RedisConnection {
 
     @Override
     public void listen(RedisListener listener) {
-        channels = new Channels(context, channelOpener, listener);
+        channels = new Channels(context, channelOpener, listener, commands::publish);
     }
 
     @Override
     public void subscribe(String channel) {
         listening().subscribe(channel);
+    }
+
+    @Override
+    public void reopen(String channel) {
+        listening().deaf();
     }
 
     @Override

@@ -7,6 +7,8 @@ import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notices that a connection says nothing though something is unanswered: a NAT or a balancer that has forgotten a connection
@@ -15,7 +17,8 @@ import java.util.Set;
  * Used on one event loop.
  *
  * <p>What the Vert.x client calls a connection to a cluster is one to each of its servers. There an answer says nothing about
- * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not sent.
+ * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not sent. Where
+ * messages come, the user asks each second for an echo: one that it sends to itself by another connection.
  */
 final class Watch {
 
@@ -29,10 +32,14 @@ final class Watch {
 
     private final RedisConnection connection;
     private final boolean isCluster;
+    private final Supplier<@Nullable Future<?>> echo;
     private final Set<Question> unanswered = new LinkedHashSet<>();
     private boolean heard;
+    private boolean echoed;
 
-    Watch(RedisConnection connection, boolean isCluster) {
+    /** @param echo has a message sent and completes when it is heard; null if there is none to be had now */
+    Watch(RedisConnection connection, boolean isCluster, Supplier<@Nullable Future<?>> echo) {
+        this.echo = echo;
         this.connection = connection;
         this.isCluster = isCluster;
     }
@@ -49,9 +56,14 @@ final class Watch {
         } catch (RuntimeException e) {
             return Future.failedFuture(e);
         }
+        await(asked);
+        return asked;
+    }
+
+    private void await(Future<?> answer) {
         Question question = new Question();
         unanswered.add(question);
-        return asked.onComplete(answer -> {
+        var unused = answer.onComplete(known -> {
             unanswered.remove(question);
             heard();
         });
@@ -69,9 +81,7 @@ final class Watch {
         boolean wasHeard = heard;
         heard = false;
         if (unanswered.isEmpty()) {
-            if (!isCluster && !wasHeard) {
-                var unused = send(Request.cmd(Command.PING));
-            }
+            ask(wasHeard);
             return false;
         }
         unanswered.forEach(question -> question.beats++);
@@ -81,6 +91,17 @@ final class Watch {
             unanswered.forEach(question -> question.beats = 0);
         }
         return silent;
+    }
+
+    private void ask(boolean wasHeard) {
+        if (!isCluster && !wasHeard) {
+            var unused = send(Request.cmd(Command.PING));
+        }
+        echoed = isCluster && !echoed; // every other beat
+        Future<?> message = echoed ? echo.get() : null;
+        if (message != null) {
+            await(message);
+        }
     }
 
     /** Keeps a pool of the application from lending this connection again: it closes one that may have another database. */

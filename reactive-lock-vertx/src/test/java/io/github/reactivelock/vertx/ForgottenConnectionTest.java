@@ -127,6 +127,28 @@ class ForgottenConnectionTest {
         take(backend, keyOf(cluster, 2, "b"));
     }
 
+    /** Which of the servers messages come from is up to the client. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    void channelsOfAClusterAreHeardAgain(BiFunction<Fixture, RedisOptions, LockBackend> client) {
+        RedisCluster cluster = RedisCluster.start(3, 0);
+        opened.add(cluster);
+        List<TcpProxy> proxies = behindProxies(cluster);
+        RedisOptions options = new RedisOptions().setType(RedisClientType.CLUSTER);
+        proxies.forEach(proxy -> options.addConnectionString("redis://127.0.0.1:" + proxy.port()));
+        Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+        LockBackend backend = fixture.keep(client.apply(fixture, options));
+        Disposable listening = backend.signals().subscribe(signals::add);
+        take(backend, "a");
+        eventually("it listens", () -> signals.size() == 1);
+
+        assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
+                .isPositive();
+
+        eventually("it listens again", () -> signals.size() >= 2);
+        listening.dispose();
+    }
+
     private static String keyOf(RedisCluster cluster, int node, String prefix) {
         RedisServer wanted = cluster.nodes().get(node);
         return IntStream.range(0, 10_000)

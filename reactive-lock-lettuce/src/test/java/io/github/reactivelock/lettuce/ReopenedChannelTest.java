@@ -1,0 +1,182 @@
+package io.github.reactivelock.lettuce;
+
+import static io.github.reactivelock.lettuce.RedisFixture.PATIENCE;
+import static io.github.reactivelock.lettuce.RedisFixture.eventually;
+import static io.github.reactivelock.lettuce.RedisFixture.next;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.reactivelock.redis.RedisConnection;
+import io.github.reactivelock.redis.RedisListener;
+import io.github.reactivelock.testservers.RedisCluster;
+import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.event.command.CommandListener;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Mono;
+
+/** What channels come on is opened anew, when the server says that it knows no subscriber and when nothing comes any more. */
+class ReopenedChannelTest {
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final List<TcpProxy> proxies = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    static Stream<Named<Function<ReopenedChannelTest, RedisConnection>>> connections() {
+        return Stream.concat(
+                Stream.of(
+                        Named.of("a server", test -> ManagedClient.ofServer(test.server(), manner())),
+                        Named.of("a server, through a client of the application", test -> test.usingServer(false)),
+                        Named.of(
+                                "a server, through a client of the application that is listened to",
+                                test -> test.usingServer(true))),
+                clusters());
+    }
+
+    static Stream<Named<Function<ReopenedChannelTest, RedisConnection>>> clusters() {
+        return Stream.of(
+                Named.of("a cluster", test -> ManagedClient.ofCluster(test.cluster(), manner(), false)),
+                Named.of("a cluster, in shards", test -> ManagedClient.ofCluster(test.cluster(), manner(), true)),
+                Named.of("a cluster, through a client of the application", test -> test.usingCluster(false)),
+                Named.of("a cluster, in shards, through a client of the application", test -> test.usingCluster(true)));
+    }
+
+    private static ManagedClient.Manner manner() {
+        return ManagedClient.Manner.of(SslOptions.create());
+    }
+
+    private RedisURI server() {
+        RedisServer server = RedisServer.start();
+        opened.add(server);
+        return behindProxy(server);
+    }
+
+    private RedisURI behindProxy(RedisServer server) {
+        TcpProxy proxy = TcpProxy.to(server.port());
+        opened.add(proxy);
+        proxies.add(proxy);
+        return RedisURI.create("127.0.0.1", proxy.port());
+    }
+
+    private RedisConnection usingServer(boolean isListenedTo) {
+        RedisURI uri = server();
+        RedisClient client = RedisClient.create();
+        opened.add(client::shutdown);
+        if (isListenedTo) {
+            client.addListener(new CommandListener() {});
+        }
+        return new LettuceConnection<>(OneServer.of(client, uri), Mono.empty());
+    }
+
+    private RedisConnection usingCluster(boolean sharded) {
+        RedisClusterClient client = RedisClusterClient.create(cluster());
+        opened.add(client::shutdown);
+        return new LettuceConnection<>(new Cluster(client, "cluster", false, sharded), Mono.empty());
+    }
+
+    /** The servers tell clients where they are, and that is where the proxies are. */
+    private List<RedisURI> cluster() {
+        RedisCluster cluster = RedisCluster.start(3, 0);
+        opened.add(cluster);
+        assumeTrue(
+                !String.valueOf(cluster.nodes().get(0).command("INFO", "server"))
+                        .contains("redis_version:6."),
+                "sharded channels came with Redis 7");
+        List<RedisURI> uris = cluster.nodes().stream().map(this::behindProxy).toList();
+        for (int i = 0; i < uris.size(); i++) {
+            RedisServer node = cluster.nodes().get(i);
+            node.command("CONFIG", "SET", "cluster-announce-bus-port", Integer.toString(node.port() + 10_000));
+            node.command(
+                    "CONFIG",
+                    "SET",
+                    "cluster-announce-port",
+                    Integer.toString(uris.get(i).getPort()));
+        }
+        cluster.nodes()
+                .forEach(node -> eventually("all are known by their proxies", () -> {
+                    String slots = String.valueOf(node.command("CLUSTER", "SLOTS"));
+                    return proxies.stream().allMatch(proxy -> slots.contains(Integer.toString(proxy.port())));
+                }));
+        return uris;
+    }
+
+    /** Listens to two channels, and begins when both are confirmed. */
+    private BlockingQueue<String> heard(RedisConnection connection) {
+        BlockingQueue<String> confirmed = new LinkedBlockingQueue<>();
+        opened.add(() -> connection.close().block(PATIENCE));
+        connection.listen(new RedisListener() {
+            @Override
+            public void subscribed(String channel) {
+                confirmed.add(channel);
+            }
+
+            @Override
+            public void message(String channel, String text) {}
+
+            @Override
+            public void failed(String channel, Throwable error) {}
+
+            @Override
+            public void replaced() {}
+
+            @Override
+            public void refused(Throwable error) {}
+        });
+        connection.subscribe("first");
+        connection.subscribe("second");
+        untilBoth(confirmed);
+        return confirmed;
+    }
+
+    private static void untilBoth(BlockingQueue<String> confirmed) {
+        List<String> missing = new ArrayList<>(List.of("first", "second"));
+        while (!missing.isEmpty()) {
+            missing.remove(next(confirmed));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("connections")
+    void aChannelIsConfirmedAnewWhereTheServerSaysThatItHasNoSubscriber(
+            Function<ReopenedChannelTest, RedisConnection> kind) {
+        RedisConnection connection = kind.apply(this);
+        BlockingQueue<String> confirmed = heard(connection);
+
+        connection.reopen("second");
+
+        assertThat(Stream.generate(() -> next(confirmed)).anyMatch("second"::equals))
+                .isTrue();
+    }
+
+    /** Nothing closes it, and nothing comes. */
+    @ParameterizedTest
+    @MethodSource("clusters")
+    void channelsOfAClusterAreConfirmedAnewWhenTheirConnectionIsForgotten(
+            Function<ReopenedChannelTest, RedisConnection> kind) {
+        BlockingQueue<String> confirmed = heard(kind.apply(this));
+
+        assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
+                .isPositive();
+
+        untilBoth(confirmed);
+    }
+}
