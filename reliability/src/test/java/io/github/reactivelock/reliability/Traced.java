@@ -3,6 +3,7 @@ package io.github.reactivelock.reliability;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.r2dbc.Once;
@@ -10,6 +11,8 @@ import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.vertx.VertxLockClient;
 import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.trace.Span;
@@ -17,26 +20,23 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.r2dbc.spi.ConnectionFactories;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.IntStream;
-import java.util.concurrent.Executors;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import io.github.reactivelock.vertx.VertxLockClient;
-import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.election.LeaderElection;
 import reactor.core.scheduler.Schedulers;
 
 /** A program for a JVM with the agent of OpenTelemetry. It says what flows under locks saw of their traces. */
@@ -63,7 +63,8 @@ final class Traced {
         Vertx vertx = Vertx.vertx();
         List<Form> forms = forms(client, vertx, args[0]);
         List<Mono<Object>> flows = IntStream.range(0, 400)
-                .mapToObj(i -> flow(i, i / forms.size() % 4 != 1, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
+                .mapToObj(i -> flow(
+                        i, i / forms.size() % 4 != 1, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
                 .toList();
         Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
         seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
@@ -74,6 +75,7 @@ final class Traced {
         client.close().block(LIMIT);
         Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
         System.out.println("done");
+        System.exit(0); // schedulers of users have threads that stay
     }
 
     private static LockBackend backend(String address) {
@@ -160,14 +162,14 @@ final class Traced {
                                 ? client.withLock("a", work(look))
                                 : Mono.just(event))
                         .last(),
-                look -> client.acquire("g").flatMap(held -> Mono.firstWithSignal(
-                                held.lost().doOnSuccess(end -> look.run()),
-                                held.release().then(Mono.never()))
-                        .thenReturn("done")),
+                look -> client.acquire("g")
+                        .flatMap(held -> Mono.firstWithSignal(
+                                        held.lost().doOnSuccess(end -> look.run()),
+                                        held.release().then(Mono.never()))
+                                .thenReturn("done")),
                 look -> client.awaitRelease("a").thenReturn("done"),
                 look -> client.inspect("a").thenReturn("done"),
-                look -> LeaderElection.of(client, "elected")
-                        .leadOnce(term -> seenBy(look, work(look))),
+                look -> LeaderElection.of(client, "elected").leadOnce(term -> seenBy(look, work(look))),
                 look -> client.isCurrent("a", 1024).thenReturn("done"));
     }
 
@@ -176,8 +178,8 @@ final class Traced {
         for (VertxLockClient client : clients) {
             forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later(look)))));
             forms.add(look -> mono(() -> client.acquire("w").compose(held -> seenBy(look, held.release()))));
-            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later(look)))
-                    .onComplete(end -> look.run())));
+            forms.add(look -> mono(() ->
+                    client.withLock("v", () -> seenBy(look, later(look))).onComplete(end -> look.run())));
         }
         return forms;
     }
