@@ -359,7 +359,9 @@ final class R2dbcFailure extends RuntimeException {
     /** The drivers of MariaDB and MySQL send no password to MySQL in plain text, each with words of its own. */
     private static boolean wantsTls(Throwable error) {
         String text = text(error);
-        return text.contains("caching_sha2_password") || text.contains("sha256_password") || text.contains("RSA public key");
+        return text.contains("caching_sha2_password")
+                || text.contains("sha256_password")
+                || text.contains("RSA public key");
     }
 
     private static String state(R2dbcException error) {

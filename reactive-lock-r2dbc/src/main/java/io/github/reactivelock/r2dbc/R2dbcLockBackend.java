@@ -145,8 +145,7 @@ public final class R2dbcLockBackend implements LockBackend {
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
                 .maxCreateConnectionTime(longer(options.commandTimeout(), Deadlines.OPENING))
-                .allocatorSubscribeOn(
-                        sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
+                .allocatorSubscribeOn(sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
         return new R2dbcLockBackend(Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options, sql));
     }
@@ -290,7 +289,8 @@ public final class R2dbcLockBackend implements LockBackend {
     private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
         @Override
         public Mono<Connection> create() {
-            return DriverThreads.subscribing(Mono.defer(() -> Mono.from(driver.create())).flatMap(this::told));
+            return DriverThreads.subscribing(
+                    Mono.defer(() -> Mono.from(driver.create())).flatMap(this::told));
         }
 
         private Mono<Connection> told(Connection opened) {
@@ -302,7 +302,8 @@ public final class R2dbcLockBackend implements LockBackend {
                     .change("bound")
                     .doOnNext(done -> sql.boundWhenOpened())
                     .thenReturn(opened)
-                    .onErrorResume(error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
+                    .onErrorResume(
+                            error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
         }
 
         @Override

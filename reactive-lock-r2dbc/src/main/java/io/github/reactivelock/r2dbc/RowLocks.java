@@ -156,8 +156,8 @@ public final class RowLocks {
                     sweep.begin(context);
                     Session session = new Session(connection, sql);
                     Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
-                    Mono<Void> taken = bounded(session, fresh(session, key, name)
-                                    .then(taken(session, name)))
+                    Mono<Void> taken = bounded(
+                                    session, fresh(session, key, name).then(taken(session, name)))
                             .retryWhen(backoff().filter(RowLocks::leavesTransaction))
                             .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
                             .onErrorMap(

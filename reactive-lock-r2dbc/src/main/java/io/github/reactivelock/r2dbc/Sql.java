@@ -50,7 +50,8 @@ final class Sql {
             "/*M! SET STATEMENT lock_wait_timeout = ${patience}, innodb_lock_wait_timeout ="
                     + " ${patience}, max_statement_time = ${longest} FOR */ ";
     /** Statements in transactions of the application, which have a patience of their own, and what sets that. */
-    private static final Pattern IMPATIENT = Pattern.compile("fence.*|row_(take|hold|seen|bound|unbound)|bound|unbound");
+    private static final Pattern IMPATIENT =
+            Pattern.compile("fence.*|row_(take|hold|seen|bound|unbound)|bound|unbound");
 
     final Dialect dialect;
     final String prefix;

@@ -172,7 +172,8 @@ class GivenUpTest {
     void aLockWhoseRowSomebodyHeldIsHadWhenTheyLetGo(Databases driver) {
         String key = UUID.randomUUID().toString();
         R2dbcLockBackend client = R2dbcLockBackend.connect(
-                driver.factory(), IMPATIENT.withCommandTimeout(Duration.ofMillis(1_300)).withConnections(2));
+                driver.factory(),
+                IMPATIENT.withCommandTimeout(Duration.ofMillis(1_300)).withConnections(2));
         Claim first = claim(key);
         assertThat(client.claim(first).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(client.release(first).block(Databases.LIMIT)).isTrue();

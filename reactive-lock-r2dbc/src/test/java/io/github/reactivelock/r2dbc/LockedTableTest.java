@@ -134,7 +134,8 @@ class LockedTableTest {
                 .onErrorResume(Mono::just));
 
         assertThat(failure).hasMessageContaining("did not answer");
-        Databases.until("it does not wait any more, though the lock is held", () -> postgres.select(POSTGRES_WAITING) == 0);
+        Databases.until(
+                "it does not wait any more, though the lock is held", () -> postgres.select(POSTGRES_WAITING) == 0);
         get(Mono.from(locking.close()));
         assertThat(get(backend.claim(Databases.claim(key)))).isInstanceOf(ClaimResult.Granted.class);
         get(backend.close());

@@ -15,8 +15,9 @@ import reactor.core.publisher.Mono;
 /** PostgreSQL's own replication: what a standby knows of grants when it is promoted. */
 class PromotionTest {
 
-    private static final R2dbcBackendOptions IMPATIENT =
-            R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(3)).withoutNotifications();
+    private static final R2dbcBackendOptions IMPATIENT = R2dbcBackendOptions.defaults()
+            .withCommandTimeout(Duration.ofSeconds(3))
+            .withoutNotifications();
 
     private final PostgresServer primary = PostgresServer.start("-c", "synchronous_commit=on");
     private final Databases first = new Databases(primary.url(), () -> {});
@@ -46,7 +47,8 @@ class PromotionTest {
 
     private void promote() {
         long unused = second.select("SELECT CASE WHEN pg_promote() THEN 1 ELSE 0 END");
-        Databases.until("it takes writes", () -> second.select("SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END") == 0);
+        Databases.until(
+                "it takes writes", () -> second.select("SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END") == 0);
     }
 
     @Test

@@ -329,8 +329,7 @@ class R2dbcFencingGuardTest {
     void aWriteOverTheConnectionsOfABackendWaitsAsLongAsTheServerSays(Databases database) {
         assumeThat(database.url()).contains("/mysql");
         String patience = "SELECT @@SESSION.innodb_lock_wait_timeout";
-        R2dbcLockBackend backend = R2dbcLockBackend.connect(
-                database.factory(), Databases.PATIENT.withConnections(1));
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(database.factory(), Databases.PATIENT.withConnections(1));
         R2dbcFencingGuard guard = backend.fencingGuard();
         String resource = UUID.randomUUID().toString();
         long asTheServerSays = database.select(patience);
@@ -339,7 +338,8 @@ class R2dbcFencingGuardTest {
             assertThat(on(backend.isCurrent(resource, 1))).isFalse();
             long inAWrite = on(guard.write(resource, 20, (Connection own) -> Databases.number(own, patience)));
             assertThat(inAWrite).isEqualTo(asTheServerSays);
-            assertThatThrownBy(() -> on(guard.write(resource, 20, connection -> Mono.<Long>error(new ArithmeticException()))))
+            assertThatThrownBy(() ->
+                            on(guard.write(resource, 20, connection -> Mono.<Long>error(new ArithmeticException()))))
                     .isInstanceOf(ArithmeticException.class);
         }
 

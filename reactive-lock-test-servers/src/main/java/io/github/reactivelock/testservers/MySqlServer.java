@@ -18,8 +18,8 @@ public final class MySqlServer implements AutoCloseable {
     private static final String IMAGE = System.getProperty("reactivelock.mysql.image", "mysql:8.4");
 
     private static final class Found {
-        static final DatabaseProgram PROGRAM =
-                DatabaseProgram.find("reactivelock.mysql", "mysqld", "mysql", "none in stable; config/newest-servers mysql");
+        static final DatabaseProgram PROGRAM = DatabaseProgram.find(
+                "reactivelock.mysql", "mysqld", "mysql", "none in stable; config/newest-servers mysql");
     }
 
     private final Path directory = Scratch.directory("mysql");

@@ -47,7 +47,8 @@ public final class PostgresServer implements AutoCloseable {
     private PostgresServer(PostgresServer primary) {
         this.config = List.of();
         if (Found.PROGRAM.isInDocker) {
-            throw new IllegalStateException("a standby needs the programs of PostgreSQL on this machine, not in Docker");
+            throw new IllegalStateException(
+                    "a standby needs the programs of PostgreSQL on this machine, not in Docker");
         }
         Found.PROGRAM.own(directory);
         List<String> from = List.of("-h", "127.0.0.1", "-p", Integer.toString(primary.port), "-U", "postgres");
