@@ -176,15 +176,15 @@ final class Traced {
     private static List<Form> ofVertx(VertxLockClient... clients) {
         List<Form> forms = new ArrayList<>();
         for (VertxLockClient client : clients) {
-            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later(look)))));
+            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later()))));
             forms.add(look -> mono(() -> client.acquire("w").compose(held -> seenBy(look, held.release()))));
             forms.add(look -> mono(() ->
-                    client.withLock("v", () -> seenBy(look, later(look))).onComplete(end -> look.run())));
+                    client.withLock("v", () -> seenBy(look, later())).onComplete(end -> look.run())));
         }
         return forms;
     }
 
-    private static Future<Object> later(Runnable look) {
+    private static Future<Object> later() {
         Promise<Object> promise = Promise.promise();
         var unused = Vertx.currentContext().owner().setTimer(1, now -> promise.complete("done"));
         return promise.future();

@@ -65,7 +65,7 @@ final class RedisStore implements StoreSource {
             return LettuceLockBackend.connect(escaped(url), options);
         }
         StoreUrl cluster = several.get();
-        String[] schemeAndKind = cluster.name().split("-");
+        String[] schemeAndKind = cluster.name().split("-", -1);
         List<String> servers = cluster.eachHost().stream()
                 .map(host -> cluster.text(schemeAndKind[0], host))
                 .toList();
