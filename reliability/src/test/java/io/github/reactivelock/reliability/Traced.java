@@ -178,8 +178,8 @@ final class Traced {
         for (VertxLockClient client : clients) {
             forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later()))));
             forms.add(look -> mono(() -> client.acquire("w").compose(held -> seenBy(look, held.release()))));
-            forms.add(look -> mono(() ->
-                    client.withLock("v", () -> seenBy(look, later())).onComplete(end -> look.run())));
+            forms.add(look ->
+                    mono(() -> client.withLock("v", () -> seenBy(look, later())).onComplete(end -> look.run())));
         }
         return forms;
     }

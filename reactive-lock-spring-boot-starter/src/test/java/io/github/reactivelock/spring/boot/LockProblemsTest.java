@@ -118,7 +118,7 @@ class LockProblemsTest {
     static class Own {
         @ExceptionHandler(RuntimeException.class)
         ResponseEntity<String> all(RuntimeException any) {
-            return ResponseEntity.status(HttpStatus.I_AM_A_TEAPOT).body("own");
+            return ResponseEntity.status(HttpStatus.GONE).body("own");
         }
     }
 
@@ -216,7 +216,7 @@ class LockProblemsTest {
     void whatTheApplicationSaysItselfComesFirst() {
         webFlux()
                 .withBean(Own.class)
-                .run(context -> got(context, "/busy").expectStatus().isEqualTo(HttpStatus.I_AM_A_TEAPOT));
+                .run(context -> got(context, "/busy").expectStatus().isEqualTo(HttpStatus.GONE));
         webFlux().run(context -> got(context, "/wrapped").expectStatus().isEqualTo(HttpStatus.LOCKED));
     }
 
