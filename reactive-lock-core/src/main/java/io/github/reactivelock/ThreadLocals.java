@@ -37,6 +37,11 @@ final class ThreadLocals {
         return arePropagated() || context.hasKey(Carried.class);
     }
 
+    /** Whether a task takes along what the thread carried that scheduled it, and Reactor puts nothing in its place. */
+    static boolean areTakenAlongBlindly() {
+        return Carried.isTakenAlong() && !arePropagated();
+    }
+
     private static boolean arePropagated() {
         return Mono.fromDirect(FOREIGN) != FOREIGN;
     }

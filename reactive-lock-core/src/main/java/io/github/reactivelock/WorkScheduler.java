@@ -1,6 +1,5 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.spi.support.Carried;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +16,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Where hooks take along what threads carry, agents do so with a given scheduler, too: its task would carry what the flow
  * did that released the lock, and a flow that carries nothing has nothing to replace it by. So the task is given to that
- * scheduler by a thread of {@link WorkThreads}, which carries nothing.
+ * scheduler by a thread of {@link WorkThreads}, which carries nothing. Where Reactor propagates thread-locals itself, it replaces
+ * them by nothing too, and no other thread is needed.
  */
 final class WorkScheduler implements Scheduler {
 
@@ -44,7 +44,7 @@ final class WorkScheduler implements Scheduler {
     }
 
     private Disposable schedule(Runnable task, @Nullable Worker way) {
-        return Carried.isTakenAlong() ? handedOver(task, way) : offer(task, way);
+        return ThreadLocals.areTakenAlongBlindly() ? handedOver(task, way) : offer(task, way);
     }
 
     private Disposable handedOver(Runnable task, @Nullable Worker way) {
@@ -96,7 +96,9 @@ final class WorkScheduler implements Scheduler {
     @Override
     public Worker createWorker() {
         if (isImmediate()) {
-            return Carried.isTakenAlong() ? WorkThreads.SCHEDULER.createWorker() : given.createWorker();
+            return ThreadLocals.areTakenAlongBlindly()
+                    ? WorkThreads.SCHEDULER.createWorker()
+                    : given.createWorker();
         }
         Worker worker;
         try {
