@@ -28,6 +28,9 @@ const sidebar = [
     text: 'Use',
     items: [
       { text: 'Semantics', link: '/semantics' },
+      { text: 'Read locks and semaphores', link: '/shares' },
+      { text: 'Jobs on many nodes', link: '/jobs' },
+      { text: 'Leader election', link: '/election' },
       { text: 'Spring Boot', link: '/spring-boot' },
       { text: '@WithLock', link: '/with-lock' },
       { text: 'Kotlin', link: '/kotlin' },

@@ -6,19 +6,23 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /**
  * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no defect
- * outlives what shows it; docs/versions.md and the README name the versions of the build; and every link leads somewhere.
+ * outlives what shows it; docs/versions.md and the README name the versions of the build; every link leads somewhere; and
+ * every page can be found.
  */
 class GuaranteesDocumentTest {
 
@@ -55,6 +59,25 @@ class GuaranteesDocumentTest {
     private static final Pattern CODE = Pattern.compile("^```.*?^```|`[^`\\n]*`", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]*)(?:#([^)\\s]*))?\\)");
     private static final Pattern HEADING = Pattern.compile("^#+ (.+)$", Pattern.MULTILINE);
+
+    /** An entry of the site's sidebar; {@code /} is docs/README.md. */
+    private static final Pattern ENTRY = Pattern.compile("link: '(/[^']*)'");
+
+    /** What a page says when it was written before the feature; the annotation and the starter are there. */
+    private static final Pattern DENIAL = Pattern.compile(
+            "(?:no|without an|lacks an) annotation|no (?:spring )?(?:boot )?starter|(?:annotation|starter):? not yet",
+            Pattern.CASE_INSENSITIVE);
+
+    /** What a user of Spring reads first; each says that a method can have a lock by its annotation. */
+    private static final List<String> DOORS_OF_SPRING = List.of(
+            "README.md",
+            "docs/README.md",
+            "docs/getting-started.md",
+            "docs/spring-boot.md",
+            "docs/jobs.md",
+            "docs/migrating/redisson.md",
+            "docs/migrating/shedlock.md",
+            "docs/migrating/spring-integration.md");
 
     @Test
     void everyTestThatIsNamedExists() throws IOException {
@@ -170,6 +193,84 @@ class GuaranteesDocumentTest {
         assertThat(dead).isEmpty();
     }
 
+    @Test
+    void everyPageIsAtMostTwoLinksFromTheReadme() throws IOException {
+        Set<Path> found = new LinkedHashSet<>(List.of(ROOT.resolve("README.md")));
+        for (int links = 0; links < 2; links++) {
+            for (Path page : List.copyOf(found)) {
+                found.addAll(linkedFrom(page));
+            }
+        }
+
+        assertThat(pages()).isSubsetOf(found);
+    }
+
+    @Test
+    void theReadmeLinksEveryPageAboutHowToUseIt() throws IOException {
+        String front = Files.readString(ROOT.resolve("docs/README.md"));
+        Set<Path> linked = linkedFrom(ROOT.resolve("README.md"));
+        String use = front.substring(front.indexOf("## Start"), front.indexOf("## Look behind it"));
+
+        assertThat(linked).contains(ROOT.resolve("docs/README.md")).containsAll(links(use, "docs"));
+    }
+
+    @Test
+    void everyPageIsInTheSidebar() throws IOException {
+        String site = Files.readString(ROOT.resolve("docs/site/.vitepress/config.mjs"));
+        List<String> entries =
+                ENTRY.matcher(site).results().map(entry -> entry.group(1)).toList();
+        List<String> missing = new ArrayList<>();
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            docs.filter(GuaranteesDocumentTest::isPage)
+                    .map(page -> ROOT.resolve("docs").relativize(page).toString())
+                    .map(page -> page.equals("README.md") ? "/" : "/" + page.replaceAll("\\.md$", ""))
+                    .filter(page -> !entries.contains(page))
+                    .forEach(missing::add);
+        }
+
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void everyPageThatSpringsUsersReadFirstLinksTheAnnotation() {
+        assertThat(DOORS_OF_SPRING)
+                .allSatisfy(page ->
+                        assertThat(linkedFrom(ROOT.resolve(page))).contains(ROOT.resolve("docs/with-lock.md")));
+    }
+
+    @Test
+    void noPageSaysThatTheAnnotationOrTheStarterIsMissing() throws IOException {
+        List<String> denials = new ArrayList<>();
+        for (Path page : pages()) {
+            boolean history = page.endsWith("CHANGELOG.md") || page.endsWith("issues/README.md");
+            String text = Files.readString(page).replaceAll("\\s+", " ");
+            DENIAL.matcher(history ? "" : text)
+                    .results()
+                    .map(said -> ROOT.relativize(page) + ": " + said.group())
+                    .forEach(denials::add);
+        }
+
+        assertThat(denials).isEmpty();
+    }
+
+    private static Set<Path> linkedFrom(Path page) throws IOException {
+        return links(Files.readString(page), ROOT.relativize(page).toString().replaceAll("/?[^/]*$", ""));
+    }
+
+    private static Set<Path> links(String text, String directory) {
+        return LINK.matcher(CODE.matcher(text).replaceAll(""))
+                .results()
+                .map(link -> link.group(1))
+                .filter(file -> file.endsWith(".md"))
+                .filter(file -> !file.contains("://"))
+                .map(file -> ROOT.resolve(directory).resolve(file).normalize())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private static boolean isPage(Path file) {
+        return file.toString().endsWith(".md") && !file.startsWith(ROOT.resolve("docs/site"));
+    }
+
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
         for (String page :
@@ -177,8 +278,7 @@ class GuaranteesDocumentTest {
             pages.add(ROOT.resolve(page + ".md"));
         }
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-            docs.filter(page -> page.toString().endsWith(".md") && !page.startsWith(ROOT.resolve("docs/site")))
-                    .forEach(pages::add);
+            docs.filter(GuaranteesDocumentTest::isPage).forEach(pages::add);
         }
         return pages;
     }
