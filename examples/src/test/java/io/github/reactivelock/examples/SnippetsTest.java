@@ -26,7 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Every Java snippet of README and docs compiles. One with a {@code main} runs too, on a real Redis where it names one,
- * and prints what the {@code text} block behind it shows. The one exception is code of other libraries, tagged
+ * and prints what the {@code text} block behind it shows. The first of a page compiles with the imports that it shows,
+ * so that a reader need not look for them. The one exception is code of other libraries, tagged
  * {@code java theirs}, in the pages on migrating.
  */
 class SnippetsTest {
@@ -36,6 +37,7 @@ class SnippetsTest {
             Pattern.compile("^```java(.*)\\n((?:.*\\n)*?)```\\n(?:\\n```text\\n((?:.*\\n)*?)```)?", Pattern.MULTILINE);
     private static final Pattern TYPE =
             Pattern.compile("^(?:public )?(?:final )?(?:class|interface|record|enum) (\\w+)", Pattern.MULTILINE);
+    private static final Pattern OWN_IMPORTS = Pattern.compile("(?:import .*\\n|\\n(?=import ))*");
     private static final String REDIS = "redis://localhost:6379";
     private static final String THEIRS = " theirs";
 
@@ -106,16 +108,20 @@ class SnippetsTest {
             return code.contains("static void main(");
         }
 
-        /** The first line is that of the snippet, so that what the compiler says names the line of the page. */
+        boolean hasImports() {
+            return code.startsWith("import ");
+        }
+
+        /** Lines keep their numbers, so that what the compiler says names the line of the page. */
         String source() {
-            Matcher type = TYPE.matcher(code);
-            String head = ("package snippet." + name() + "; "
-                            + (isProgram() && code.startsWith("import ") ? "" : IMPORTS))
-                    .replace("\n", " ");
-            return type.find()
+            String head = "package snippet." + name() + "; " + (hasImports() ? "" : IMPORTS.replace("\n", " "));
+            Matcher imports = OWN_IMPORTS.matcher(code);
+            int body = imports.lookingAt() ? imports.end() : 0;
+            return TYPE.matcher(code).find()
                     ? head + code
-                    : head + "abstract class Snippet extends io.github.reactivelock.examples.SnippetNames {"
-                            + " void run() throws Exception { " + code + "}}";
+                    : head + code.substring(0, body)
+                            + "abstract class Snippet extends io.github.reactivelock.examples.SnippetNames {"
+                            + " void run() throws Exception { " + code.substring(body) + "}}";
         }
     }
 
@@ -129,6 +135,15 @@ class SnippetsTest {
 
         assertThat(compiled(ours, REDIS)).isEmpty();
         assertThat(ours).hasSizeGreaterThan(30);
+    }
+
+    @Test
+    void theFirstBlockOfEveryPageShowsItsImports() throws IOException {
+        Map<Path, Snippet> first = new TreeMap<>();
+        snippets().stream().filter(snippet -> snippet.tag().isEmpty()).forEach(one -> first.putIfAbsent(one.page(), one));
+
+        assertThat(first).hasSizeGreaterThan(20);
+        assertThat(first.values()).filteredOn(one -> !one.hasImports()).extracting(Snippet::where).isEmpty();
     }
 
     @Test
