@@ -19,6 +19,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.File;
 import org.apache.curator.framework.CuratorFramework;
+import org.redisson.api.RedissonClient;
+import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.transaction.reactive.TransactionalOperator;
 import reactor.core.publisher.Flux;
@@ -58,6 +60,8 @@ public abstract class SnippetNames {
     protected static RedisCredentialsProvider tokens;
     protected static File certificate;
     protected static CuratorFramework yourCuratorFramework;
+    protected static RedissonClient redisson;
+    protected static LockRegistry<?> registry;
     protected static ConnectionFactory yourPool;
     protected static DatabaseClient databaseClient;
     protected static TransactionalOperator operator;

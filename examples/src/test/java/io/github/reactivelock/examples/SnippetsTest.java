@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SnippetsTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    private static final Path MIGRATING = ROOT.resolve("docs/migrating");
     private static final Pattern BLOCK =
             Pattern.compile("^```java(.*)\\n((?:.*\\n)*?)```\\n(?:\\n```text\\n((?:.*\\n)*?)```)?", Pattern.MULTILINE);
     private static final Pattern TYPE =
@@ -76,10 +77,15 @@ class SnippetsTest {
             import io.vertx.redis.client.RedisOptions;
             import java.time.*;
             import java.util.List;
+            import java.util.concurrent.ThreadLocalRandom;
             import java.util.concurrent.TimeUnit;
             import java.util.concurrent.atomic.AtomicLong;
+            import java.util.concurrent.locks.Lock;
             import java.util.function.LongSupplier;
+            import net.javacrumbs.shedlock.core.*;
             import org.apache.curator.framework.api.transaction.*;
+            import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+            import org.redisson.api.RLockReactive;
             import org.springframework.beans.factory.annotation.Qualifier;
             import org.springframework.beans.factory.annotation.Value;
             import org.springframework.context.annotation.Bean;
@@ -160,16 +166,35 @@ class SnippetsTest {
     }
 
     @Test
+    void everyMigrationTakesTheOldLockOutsideAndOursInside() throws IOException {
+        Pattern both = Pattern.compile("\\btheirs\\b[\\s\\S]*\\b(?:with|tryWith)Lock\\(");
+        List<Path> shown = snippets().stream()
+                .filter(snippet -> snippet.tag().isEmpty() && isOnMigrating(snippet))
+                .filter(snippet -> both.matcher(snippet.code()).find())
+                .map(Snippet::page)
+                .distinct()
+                .toList();
+
+        try (Stream<Path> pages = Files.list(MIGRATING)) {
+            assertThat(shown).containsExactlyInAnyOrderElementsOf(pages.toList());
+        }
+    }
+
+    @Test
     void onlyCodeOfOtherLibrariesIsLeftOut() throws IOException {
         List<String> strange = snippets().stream()
                 .filter(snippet -> !snippet.tag().isEmpty())
                 .filter(snippet -> !snippet.tag().equals(THEIRS)
-                        || !snippet.page().getParent().equals(ROOT.resolve("docs/migrating"))
+                        || !isOnMigrating(snippet)
                         || snippet.code().contains("LockClient"))
                 .map(Snippet::where)
                 .toList();
 
         assertThat(strange).isEmpty();
+    }
+
+    private static boolean isOnMigrating(Snippet snippet) {
+        return MIGRATING.equals(snippet.page().getParent());
     }
 
     private static List<Snippet> snippets() throws IOException {
