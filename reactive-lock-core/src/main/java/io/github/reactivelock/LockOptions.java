@@ -96,7 +96,8 @@ public final class LockOptions {
     }
 
     /**
-     * The name shown to people who inspect the lock. It decides nothing: holds are told apart by random claim ids.
+     * The owner's name, which people see who inspect the lock. It decides nothing: holds are told apart by random claim ids,
+     * and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
      *
      * @return empty to use the client's name
      */
@@ -251,7 +252,7 @@ public final class LockOptions {
     }
 
     /**
-     * Sets the name shown to people.
+     * Sets the owner's name, for people.
      *
      * @param owner not blank, at most 200 bytes of UTF-8, without control characters
      * @return a changed copy
