@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -157,13 +158,18 @@ final class Round {
     }
 
     Set<Integer> showing(long token) {
-        return shown.keySet().stream().filter(node -> shown.get(node) == token).collect(Collectors.toSet());
+        return nodesThatShow(number -> number == token);
     }
 
     /** The votes that took the proposed token, and so look like a grant. */
     Set<Integer> votesThatLookLikeGrants() {
-        return shown.keySet().stream()
-                .filter(node -> QuorumNode.mayBeAGrants(shown.get(node)))
+        return nodesThatShow(QuorumNode::mayBeAGrants);
+    }
+
+    private Set<Integer> nodesThatShow(LongPredicate numbers) {
+        return shown.entrySet().stream()
+                .filter(vote -> numbers.test(vote.getValue()))
+                .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
     }
 
