@@ -11,7 +11,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -158,18 +157,13 @@ final class Round {
     }
 
     Set<Integer> showing(long token) {
-        return nodesThatShow(number -> number == token);
+        return shown.keySet().stream().filter(node -> shown.get(node) == token).collect(Collectors.toSet());
     }
 
     /** The votes that took the proposed token, and so look like a grant. */
     Set<Integer> votesThatLookLikeGrants() {
-        return nodesThatShow(QuorumNode::mayBeAGrants);
-    }
-
-    private Set<Integer> nodesThatShow(LongPredicate numbers) {
-        return shown.entrySet().stream()
-                .filter(vote -> numbers.test(vote.getValue()))
-                .map(Map.Entry::getKey)
+        return shown.keySet().stream()
+                .filter(node -> QuorumNode.mayBeAGrants(shown.get(node)))
                 .collect(Collectors.toSet());
     }
 
