@@ -16,15 +16,15 @@ final class Tokens {
         return counter.incrementAndGet() << LockBackend.PASS_BITS;
     }
 
-    /** The number of a vote. */
+    /** Of a claim that waited. */
     long nextServed() {
         return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED)
                 << LockBackend.PASS_BITS;
     }
 
-    /** The proposed token, or the number of a vote. */
-    long nextVote(long proposal) {
-        return follow(proposal) ? proposal : nextServed();
+    /** The proposed token, or the next one. */
+    long next(long proposal) {
+        return follow(proposal) ? proposal : next();
     }
 
     /** Counts on from the proposed token, if that is higher than the last one, and not by far. */

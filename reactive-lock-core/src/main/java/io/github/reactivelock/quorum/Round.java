@@ -148,23 +148,15 @@ final class Round {
         return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
     }
 
-    /** The nodes that are known to show the claim with another token, and those of which nothing is known because they failed. */
-    Set<Integer> astray(long token) {
-        Set<Integer> astray = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
-        astray.addAll(shown.keySet());
-        astray.removeAll(showing(token));
-        return astray;
-    }
-
-    Set<Integer> showing(long token) {
-        return shown.keySet().stream().filter(node -> shown.get(node) == token).collect(Collectors.toSet());
-    }
-
-    /** The votes that took the proposed token, and so look like a grant. */
-    Set<Integer> votesThatLookLikeGrants() {
-        return shown.keySet().stream()
-                .filter(node -> QuorumNode.mayBeAGrants(shown.get(node)))
-                .collect(Collectors.toSet());
+    /** The nodes that are known to show the claim with a lower token, and those of which nothing is known because they failed. */
+    Set<Integer> below(long token) {
+        Set<Integer> below = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
+        shown.forEach((node, its) -> {
+            if (its < token) {
+                below.add(node);
+            }
+        });
+        return below;
     }
 
     private boolean isUnchanged() {

@@ -11,7 +11,6 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -205,13 +204,13 @@ final class Wire implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
         return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
             if (refuses()) {
                 return Mono.error(new Refusal(claim.id()));
             }
             site.mayGrant();
-            return node.vote(claim, ticket, proposes ? proposal : 0, longestLease);
+            return node.vote(claim, ticket, proposes ? proposal : 0);
         });
     }
 
