@@ -18,8 +18,22 @@ class SnippetsTest {
         val snippets = snippets()
 
         assertThat(snippets).hasSizeGreaterThan(4)
-        assertThat(snippets).allSatisfy({ assertThat(compiled).contains(it.words()) })
+        assertThat(snippets).allSatisfy({ assertThat(compiled).contains(it.withoutImports().words()) })
     }
+
+    @Test
+    fun theFirstOneShowsImportsOfWhatIsThere() {
+        val own = "import ${javaClass.packageName}."
+        val shown = snippets().first { it.contains("coroutines()") }.lines().filter { it.startsWith("import ") }
+        val declared = Files.readString(Path.of("src/main/kotlin/io/github/reactivelock/kotlin/CoroutineLockClient.kt"))
+
+        assertThat(shown).hasSize(2).allSatisfy({
+            assertThat(it).startsWith(own)
+            assertThat(declared).containsPattern("public (class|fun LockClient\\.)\\s*${it.removePrefix(own)}\\b")
+        })
+    }
+
+    private fun String.withoutImports() = lines().filterNot { it.startsWith("import ") }.joinToString("\n")
 
     private fun snippets(): List<String> {
         val pages = Files.walk(root.resolve("docs")).use { all -> all.filter { it.toString().endsWith(".md") }.toList() }

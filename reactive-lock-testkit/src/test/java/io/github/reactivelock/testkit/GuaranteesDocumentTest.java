@@ -79,6 +79,14 @@ class GuaranteesDocumentTest {
             "docs/migrating/shedlock.md",
             "docs/migrating/spring-integration.md");
 
+    /** A row of the table of packages: the package, what it has, and the module. */
+    private static final Pattern PACKAGE = Pattern.compile(
+            "^\\| `(io\\.github\\.reactivelock[a-z0-9.]*)` \\| (.*) \\| `(reactive-lock-[a-z0-9-]+)`.* \\|$",
+            Pattern.MULTILINE);
+
+    private static final Pattern TYPE = Pattern.compile("`([A-Z]\\w+)`");
+    private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(reactive-lock-[a-z0-9-]+)</artifactId>");
+
     @Test
     void everyTestThatIsNamedExists() throws IOException {
         assertAllExist(Files.readString(ROOT.resolve("docs/guarantees.md")));
@@ -172,6 +180,7 @@ class GuaranteesDocumentTest {
                     .as(page)
                     .contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
         }
+        assertThat(Files.readString(ROOT.resolve("docs/kotlin.md"))).contains("reactive-lock-bom:" + version + "\"");
     }
 
     @Test
@@ -251,6 +260,55 @@ class GuaranteesDocumentTest {
         }
 
         assertThat(denials).isEmpty();
+    }
+
+    @Test
+    void theTableOfPackagesHasEveryPublishedPackageAndPublicTypesOnly() throws IOException {
+        List<MatchResult> rows = PACKAGE.matcher(Files.readString(ROOT.resolve("docs/getting-started.md")))
+                .results()
+                .toList();
+        List<String> wrong = new ArrayList<>();
+        for (MatchResult row : rows) {
+            for (MatchResult type : TYPE.matcher(row.group(2)).results().toList()) {
+                if (!isPublic(row.group(3), row.group(1), type.group(1))) {
+                    wrong.add(row.group(1) + "." + type.group(1));
+                }
+            }
+        }
+
+        assertThat(wrong).isEmpty();
+        assertThat(rows).extracting(row -> row.group(3) + " " + row.group(1)).containsAll(publishedPackages());
+    }
+
+    private static boolean isPublic(String module, String inPackage, String type) throws IOException {
+        for (String language : List.of("java", "kotlin")) {
+            Path file = ROOT.resolve(module + "/src/main/" + language + "/" + inPackage.replace('.', '/') + "/" + type
+                    + (language.equals("java") ? ".java" : ".kt"));
+            if (Files.exists(file)) {
+                return Pattern.compile("^public [^(=]*\\b" + type + "\\b", Pattern.MULTILINE)
+                        .matcher(Files.readString(file))
+                        .find();
+            }
+        }
+        return false;
+    }
+
+    /** Each as module and package. */
+    private static List<String> publishedPackages() throws IOException {
+        List<String> packages = new ArrayList<>();
+        String bom = Files.readString(ROOT.resolve("reactive-lock-bom/pom.xml"));
+        String managed = bom.substring(bom.indexOf("<dependencyManagement>"));
+        for (MatchResult artifact : ARTIFACT.matcher(managed).results().toList()) {
+            try (Stream<Path> files = Files.walk(ROOT.resolve(artifact.group(1) + "/src/main"))) {
+                files.filter(file -> file.endsWith("package-info.java") || file.toString().endsWith(".kt"))
+                        .map(file -> file.getParent().toString().replaceAll(".*/src/main/(?:java|kotlin)/", ""))
+                        .map(folder -> artifact.group(1) + " " + folder.replace('/', '.'))
+                        .distinct()
+                        .forEach(packages::add);
+            }
+        }
+        assertThat(packages).hasSizeGreaterThan(15);
+        return packages;
     }
 
     private static Set<Path> linkedFrom(Path page) throws IOException {
