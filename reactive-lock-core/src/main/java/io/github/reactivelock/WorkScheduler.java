@@ -96,9 +96,7 @@ final class WorkScheduler implements Scheduler {
     @Override
     public Worker createWorker() {
         if (isImmediate()) {
-            return ThreadLocals.areTakenAlongBlindly()
-                    ? WorkThreads.SCHEDULER.createWorker()
-                    : given.createWorker();
+            return ThreadLocals.areTakenAlongBlindly() ? WorkThreads.SCHEDULER.createWorker() : given.createWorker();
         }
         Worker worker;
         try {

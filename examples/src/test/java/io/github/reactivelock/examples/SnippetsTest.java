@@ -146,10 +146,15 @@ class SnippetsTest {
     @Test
     void theFirstBlockOfEveryPageShowsItsImports() throws IOException {
         Map<Path, Snippet> first = new TreeMap<>();
-        snippets().stream().filter(snippet -> snippet.tag().isEmpty()).forEach(one -> first.putIfAbsent(one.page(), one));
+        snippets().stream()
+                .filter(snippet -> snippet.tag().isEmpty())
+                .forEach(one -> first.putIfAbsent(one.page(), one));
 
         assertThat(first).hasSizeGreaterThan(20);
-        assertThat(first.values()).filteredOn(one -> !one.hasImports()).extracting(Snippet::where).isEmpty();
+        assertThat(first.values())
+                .filteredOn(one -> !one.hasImports())
+                .extracting(Snippet::where)
+                .isEmpty();
     }
 
     @Test

@@ -243,8 +243,8 @@ class GuaranteesDocumentTest {
     @Test
     void everyPageThatSpringsUsersReadFirstLinksTheAnnotation() {
         assertThat(DOORS_OF_SPRING)
-                .allSatisfy(page ->
-                        assertThat(linkedFrom(ROOT.resolve(page))).contains(ROOT.resolve("docs/with-lock.md")));
+                .allSatisfy(
+                        page -> assertThat(linkedFrom(ROOT.resolve(page))).contains(ROOT.resolve("docs/with-lock.md")));
     }
 
     @Test
@@ -300,7 +300,8 @@ class GuaranteesDocumentTest {
         String managed = bom.substring(bom.indexOf("<dependencyManagement>"));
         for (MatchResult artifact : ARTIFACT.matcher(managed).results().toList()) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(artifact.group(1) + "/src/main"))) {
-                files.filter(file -> file.endsWith("package-info.java") || file.toString().endsWith(".kt"))
+                files.filter(file -> file.endsWith("package-info.java")
+                                || file.toString().endsWith(".kt"))
                         .map(file -> file.getParent().toString().replaceAll(".*/src/main/(?:java|kotlin)/", ""))
                         .map(folder -> artifact.group(1) + " " + folder.replace('/', '.'))
                         .distinct()
