@@ -13,9 +13,10 @@ import reactor.util.context.ContextView;
  * flow.contextWrite(LockContext.owner("saga-17"))
  * }</pre>
  *
- * <p>An acquisition below it, of a key that a flow of the same name already holds through the same client, joins that hold.
- * Where {@link LockOptions#owner()} is not set, people see this name as that of the lock's owner. Two acquisitions that are
- * both still waiting do not join: one gets the lock and the other waits for its release, so do not zip them.
+ * <p>An acquisition below it, of a key that a flow of the same name already holds through the same client, joins that
+ * hold. Where {@link LockOptions#owner()} is not set, people see this name as that of the lock's owner. Two
+ * acquisitions that are both still waiting do not join: one gets the lock and the other waits for its release, so do
+ * not zip them.
  */
 public final class LockContext {
 
@@ -31,8 +32,8 @@ public final class LockContext {
     /**
      * A change of Context, for {@code contextWrite}, that names the flow of everything acquired upstream of it.
      *
-     * @param owner the flow's name: not blank, at most 200 bytes of UTF-8, without control characters; flows that use the
-     *     same name share their locks
+     * @param owner the flow's name: not blank, at most 200 bytes of UTF-8, without control characters; flows that use
+     *     the same name share their locks
      * @return the change
      */
     public static Function<Context, Context> owner(String owner) {

@@ -96,8 +96,8 @@ public final class LockOptions {
     }
 
     /**
-     * The owner's name, which people see who inspect the lock. It decides nothing: holds are told apart by random claim ids,
-     * and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
+     * The owner's name, which people see who inspect the lock. It decides nothing: holds are told apart by random claim
+     * ids, and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
      *
      * @return empty to use the client's name
      */

@@ -149,10 +149,10 @@ public final class LeaderElection {
     }
 
     /**
-     * Tells the requests of candidates apart from those of flows that want to go on: a candidate may well wait for ever, and a
-     * leader hold for ever. For listeners; locks that the work of a leader takes are not meant.
+     * Tells the requests of candidates apart from those of flows that want to go on: a candidate may well wait for
+     * ever, and a leader hold for ever. For listeners; locks that the work of a leader takes are not meant.
      *
-     * @param request what a {@link io.github.reactivelock.LockListener} hears of
+     * @param request what a {@link io.github.reactivelock.LockListener} is called with
      * @return whether a candidate asked for it
      */
     public static boolean isCandidate(LockRequest request) {

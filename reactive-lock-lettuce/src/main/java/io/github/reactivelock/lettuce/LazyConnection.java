@@ -94,8 +94,8 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     }
 
     /**
-     * Opens another connection in the place of this one, which uses have until that is open, and which stays if that cannot
-     * be opened. Does nothing if it is being replaced already, or was.
+     * Opens another connection in the place of this one, which uses have until that is open, and which stays if that
+     * cannot be opened. Does nothing if it is being replaced already, or was.
      */
     void replace(StatefulConnection<?, ?> gone, Runnable replaced) {
         synchronized (waiting) {

@@ -28,7 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
-/** What channels come on is opened anew, when the server says that it knows no subscriber and when nothing comes any more. */
+/**
+ * What channels come on is opened anew, when the server says that it knows no subscriber and when nothing comes any
+ * more.
+ */
 class ReopenedChannelTest {
 
     private final List<AutoCloseable> opened = new ArrayList<>();

@@ -108,7 +108,10 @@ class MonitoringTest {
                 .doesNotContain("FAILED");
     }
 
-    /** One leads and one follows, for hours. Beside that, flows of both wait for a lock that neither gets, in one of two names. */
+    /**
+     * One leads and one follows, for hours. Beside that, flows of both wait for a lock that neither gets, in one of two
+     * names.
+     */
     @Test
     void aHealthyElectionOfTwoInstancesRaisesNoAlarmAndOneWithoutALeaderDoes() throws Exception {
         InMemoryLockBackend store = InMemoryLockBackend.create();

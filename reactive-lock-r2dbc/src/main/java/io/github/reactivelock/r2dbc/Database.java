@@ -421,8 +421,9 @@ final class Database {
     }
 
     /**
-     * What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone. The request
-     * goes on when it is not waited for any more; without it the statement would take a lock later, for a client that has gone.
+     * What a statement that was given up still does or waits for: PostgreSQL does not notice that its client has gone.
+     * The request goes on when it is not waited for any more; without it the statement would take a lock later, for a
+     * client that has gone.
      */
     private Mono<Void> cancelled(Connection real) {
         return sql.dialect == Dialect.POSTGRESQL

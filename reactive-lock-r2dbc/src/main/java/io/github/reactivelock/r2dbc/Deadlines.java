@@ -28,7 +28,10 @@ import reactor.core.Disposable;
  */
 final class Deadlines {
 
-    /** How long the first connection and its first answer may take at least. Lock clients wait for ten seconds; the reason is told before that. */
+    /**
+     * How long the first connection and its first answer may take at least. Lock clients wait for ten seconds; the
+     * reason is told before that.
+     */
     static final Duration OPENING = Duration.ofSeconds(8);
 
     private final long timeout;

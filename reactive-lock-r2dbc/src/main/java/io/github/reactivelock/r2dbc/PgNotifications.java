@@ -200,8 +200,8 @@ final class PgNotifications {
     }
 
     /**
-     * Asks the server to end what a connection is doing, over a connection of its own, which takes its time where many do so at once.
-     * Here, because the driver may be absent where it is not used.
+     * Asks the server to end what a connection is doing, over a connection of its own, which takes its time where many
+     * do so at once. Here, because the driver may be absent where it is not used.
      */
     static Mono<Void> cancel(Connection connection) {
         return Mono.defer(() -> unwrapped(connection).cancelRequest())

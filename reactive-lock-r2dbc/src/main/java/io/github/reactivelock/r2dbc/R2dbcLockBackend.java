@@ -283,8 +283,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement says how long it
-     * waits, are told so once: nobody else has them.
+     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement says
+     * how long it waits, are told so once, because they are the backend's own.
      */
     private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
         @Override

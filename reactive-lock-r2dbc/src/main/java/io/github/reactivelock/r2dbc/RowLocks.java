@@ -131,8 +131,8 @@ public final class RowLocks {
     /**
      * Takes a lock in a transaction that is open on the connection; the lock is free when that transaction ends. Cold.
      * Waits as long as {@code waitTimeout}, which ends the wait in the database too (in MySQL it is the session's
-     * {@code innodb_lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may still wait
-     * on its connection.
+     * {@code innodb_lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may
+     * still wait on its connection.
      *
      * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}. At
      * {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL ends a transaction whose snapshot is older than that by a
@@ -214,7 +214,10 @@ public final class RowLocks {
                         error -> R2dbcFailure.of(error, sql, waitTimeout));
     }
 
-    /** A wait ends at the server, so that it takes no row for a client that has given up: in MySQL the session says when. */
+    /**
+     * A wait ends at the server, so that it takes no row for a client that has given up: in MySQL the session says
+     * when.
+     */
     private Mono<Void> bounded(Session session, Mono<Void> waiting) {
         return Mono.defer(() -> {
             sql.learn(session.connection());

@@ -166,7 +166,9 @@ class GivenUpTest {
         end(transaction);
     }
 
-    /** Each try once left a session behind beside its pool, and one of them took the lock for its client that had gone. */
+    /**
+     * Each try once left a session behind beside its pool, and one of them took the lock for its client that had gone.
+     */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("drivers")
     void aLockWhoseRowSomebodyHeldIsHadWhenTheyLetGo(Databases driver) {

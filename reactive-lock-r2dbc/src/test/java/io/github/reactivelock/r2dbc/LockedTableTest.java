@@ -116,7 +116,10 @@ class LockedTableTest {
         };
     }
 
-    /** One that waited on took the lock when the table was free again, and kept it from all others until its lease ended. */
+    /**
+     * One that waited on took the lock when the table was free again, and kept it from all others until its lease
+     * ended.
+     */
     @Test
     void whatIsGivenUpIsCancelledAtPostgresHoweverLongThatTakes() {
         R2dbcLockBackend backend = R2dbcLockBackend.connect(

@@ -161,7 +161,9 @@ class RoundTripsTest {
         assertThat(printed("PostgreSQL", postgres())).containsExactlyInAnyOrderEntriesOf(EXPECTED);
     }
 
-    /** MySQL, which takes no compound statements, says in a second one what it did, and a hand-over is a transaction. */
+    /**
+     * MySQL, which takes no compound statements, says in a second one what it did, and a hand-over is a transaction.
+     */
     @Test
     void everyCommandIsOneRoundTripOnMariaDb() {
         if (Databases.IS_MYSQL) {

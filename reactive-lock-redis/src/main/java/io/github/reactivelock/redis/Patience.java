@@ -3,9 +3,9 @@ package io.github.reactivelock.redis;
 import java.time.Duration;
 
 /**
- * How often a connection leaves a server because of what that says: that it is a read-only replica, or that a channel has no
- * subscriber. The first time at once; then less and less often, because the next connection may lead to the same server. Safe
- * for use from any thread.
+ * How often a connection leaves a server because of what that says: that it is a read-only replica, or that a channel
+ * has no subscriber. The first time at once; then less and less often, because the next connection may lead to the same
+ * server. Safe for use from any thread.
  */
 public final class Patience {
 

@@ -138,8 +138,8 @@ public interface RedisConnection {
     void subscribe(String channel);
 
     /**
-     * Opens anew what a channel is heard on, and asks for the channels again that came on it: the server has no subscriber
-     * there, though nothing says here that the connection has ended. Does nothing while it is being opened.
+     * Opens anew what a channel is heard on, and asks for the channels again that came on it: the server has no
+     * subscriber there, though nothing says here that the connection has ended. Does nothing while it is being opened.
      *
      * @param channel the channel's full name
      */

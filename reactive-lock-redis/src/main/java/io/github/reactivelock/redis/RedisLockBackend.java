@@ -48,8 +48,8 @@ import reactor.core.scheduler.Scheduler;
  *   <li><b>Absent waiters.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
  *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
  *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
- *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent client. One
- *       that asks, believing that it is heard, is answered that it is not, and opens its channel anew.
+ *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent
+ *       client. One that asks, believing that it is heard, is answered that it is not, and opens its channel anew.
  *   <li><b>Kept.</b> A lock or a share that outlasts its hold gets another claim, with a lease of its own and the same token.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood

@@ -61,8 +61,8 @@ final class RedisReplies {
     }
 
     /**
-     * The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before it, if
-     * anybody, and what {@link #isDeaf} tells.
+     * The token of a grant, or zero; then, for a queued claim, what is left of the lease, the last token, who is before
+     * it, if anybody, and what {@link #isDeaf} tells.
      */
     static ClaimResult claim(Claim claim, List<Object> reply) {
         long token = number(reply, 0);

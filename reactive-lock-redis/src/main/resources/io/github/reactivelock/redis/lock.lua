@@ -624,7 +624,7 @@ local function answer(verb, k, at)
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
-    known = known > 0 and known or now - 1 -- whatever is granted from now on is above that
+    known = known > 0 and known or now - 1 -- later grants have higher tokens
     return granted or { 0, left, known, before or deaf and '' or nil, deaf and 1 or nil }
   end
 

@@ -28,8 +28,8 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The text of a value in a key. Equal values have the same text in every process; what cannot promise that, and what stands
- * for no value, is refused.
+ * The text of a value in a key. Equal values have the same text in every process; what cannot promise that, and what
+ * stands for no value, is refused.
  */
 final class KeyText {
 

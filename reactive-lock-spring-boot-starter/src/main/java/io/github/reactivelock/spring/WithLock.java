@@ -49,9 +49,9 @@ public @interface WithLock {
     /**
      * A SpEL expression for what the lock is about: {@code #id}, {@code #order.customer}, {@code #p0} for the first
      * parameter, {@code @tenants.current()} of a bean, {@code #root.method}, {@code #root.target}. Evaluated at each
-     * subscription, on the subscriber's thread. A collection is several locks, which are taken all or none. A value that
-     * stands for nothing, or whose text is not the same for equal values, is an {@link IllegalArgumentException} for the
-     * subscriber.
+     * subscription, on the subscriber's thread. A collection is several locks, which are taken all or none. A value
+     * that stands for nothing, or whose text is not the same for equal values, is an {@link IllegalArgumentException}
+     * for the subscriber.
      *
      * @return may be empty if there is a name
      */

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A real MySQL on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code mysqld} of the PATH, which
- * {@code config/newest-servers mysql} unpacks. If neither can run, starting it throws, so that no test is skipped unnoticed.
- * The user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
- * block; they are for test threads.
+ * A real MySQL on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code mysqld} of the
+ * PATH, which {@code config/newest-servers mysql} unpacks. If neither can run, starting it throws, so that no test is
+ * skipped unnoticed. The user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at
+ * the latest. The methods block; they are for test threads.
  */
 public final class MySqlServer implements AutoCloseable {
 

@@ -59,8 +59,8 @@ public final class PostgresServer implements AutoCloseable {
     }
 
     /**
-     * Starts a standby of this server, which streams from it until {@code pg_promote()} is asked of it. Not where PostgreSQL runs
-     * in Docker.
+     * Starts a standby of this server, which streams from it until {@code pg_promote()} is asked of it. Not where
+     * PostgreSQL runs in Docker.
      *
      * @return a server that answers questions and takes no writes
      */

@@ -458,7 +458,7 @@ abstract class SurroundingsCases extends Cases {
 
     /** As agents make executors, and as their hooks are: what is kept is set, and nothing is not. */
     @Test
-    void aFlowOfNobodySeesNobodyOnASchedulerThatTakesAlongWhatItsCallerCarries() {
+    void aFlowThatCarriesNothingSeesNothingOnASchedulerOfTheUser() {
         Queue<String> wrong = new ConcurrentLinkedQueue<>();
         Scheduler elastic = disposedAtTheEnd(Schedulers.newBoundedElastic(4, 1000, "taking-along"));
         List<LockClient> clients = Stream.of(elastic, disposedAtTheEnd(Schedulers.newSingle("taking-along-one")))

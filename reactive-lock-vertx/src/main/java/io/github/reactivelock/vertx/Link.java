@@ -43,7 +43,10 @@ final class Link {
         /** A message arrived that is not an answer. */
         void received(Response push);
 
-        /** Has a message sent over another connection, and completes when it was received, or not sent; null if there is none. */
+        /**
+         * Has a message sent over another connection, and completes when it was received, or not sent; null if there is
+         * none.
+         */
         default @Nullable Future<?> echo() {
             return null;
         }

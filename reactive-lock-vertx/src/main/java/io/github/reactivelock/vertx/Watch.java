@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Used on one event loop.
  *
  * <p>What the Vert.x client calls a connection to a cluster is one to each of its servers. There an answer says nothing about
- * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not sent. Where
- * messages come, the user asks each second for an echo: one that it sends to itself by another connection.
+ * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not
+ * sent. Where messages come, the user asks each second for an echo: one that it sends to itself by another connection.
  */
 final class Watch {
 

@@ -6,8 +6,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Says at start-up what is wrong and what to do, in place of a stack trace. Comes before those of Spring Boot, which explain the
- * beans among the causes.
+ * Says at start-up what is wrong and what to do, in place of a stack trace. Comes before those of Spring Boot, which
+ * explain the beans among the causes.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<LockConfigurationException> {

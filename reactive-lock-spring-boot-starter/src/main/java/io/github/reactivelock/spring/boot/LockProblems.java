@@ -18,8 +18,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * What is said over HTTP of a lock that was not had, or was lost: to clients what they can do, without key and store; to the log
- * one line. Comes behind what the application says itself.
+ * What is said over HTTP of a lock that was not had, or was lost: to clients what they can do, without key and store;
+ * to the log one line. Comes behind what the application says itself.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)

@@ -55,7 +55,10 @@ class LockProblemsTest {
 
     private static final String CONFLICT = "{\"detail\":\"Another request has what this one needs. Try again soon.\"";
 
-    /** Else BlockHound sees the JDK load its native code on a thread of a connection, and the class is lost for this JVM. */
+    /**
+     * Else BlockHound sees the JDK load its native code on a thread of a connection, and the class is lost for this
+     * JVM.
+     */
     @BeforeAll
     static void loadSockets() throws IOException {
         new Socket().close();

@@ -51,7 +51,9 @@ record Fault(
         CUT_BOTH,
         /** Nothing arrives, and nothing breaks. */
         SILENCE,
-        /** Both are forgotten on their way: nothing goes over them any more, until the driver leaves them for new ones. */
+        /**
+         * Both are forgotten on their way: nothing goes over them any more, until the driver leaves them for new ones.
+         */
         FORGET,
         /** Only pushes are late. */
         LATE_PUSHES,

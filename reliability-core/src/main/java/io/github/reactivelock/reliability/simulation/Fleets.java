@@ -288,9 +288,10 @@ final class Fleets {
     }
 
     /**
-     * The script is asked for renewals whose answers are lost, and again when the lease is over and others, with longer ones,
-     * may have the lock; an operator ends grants that are not there any more. In half of the fleets flows want permits, and the
-     * operator ends one grant after the other, so that claims that were asked again wait while their renewals arrive.
+     * The script is asked for renewals whose answers are lost, and again when the lease is over and others, with longer
+     * ones, may have the lock; an operator ends grants that are not there any more. In half of the fleets flows want
+     * permits, and the operator ends one grant after the other, so that claims that were asked again wait while their
+     * renewals arrive.
      */
     private Plan withRenewalsOfAnotherTime() {
         boolean forces = permitsWith(usual.seed());

@@ -75,7 +75,10 @@ final class Oracle {
         return locks.computeIfAbsent(key, unused -> new KnownLock(world.now()));
     }
 
-    /** Where threads stand still, one that has heard of an end needs a while to act on it; {@link #judgeEnd} sees that it does. */
+    /**
+     * Where threads stand still, one that has heard of an end needs a while to act on it; {@link #judgeEnd} sees that
+     * it does.
+     */
     private boolean isExcused(Holding hold) {
         boolean mayStandStill = standstill > 0
                 && world.now()
