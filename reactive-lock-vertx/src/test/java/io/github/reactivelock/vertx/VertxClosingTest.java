@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -56,8 +57,10 @@ class VertxClosingTest {
                     done.succeed();
                 }));
         LockBackend backend = VertxLockBackend.connect(vertx, fixture.server.uri());
-        var listening = backend.signals().subscribe(signal -> {}, error -> {});
-        get(backend.claim(claim("a")));
+        AtomicBoolean confirmed = new AtomicBoolean();
+        var listening = backend.signals().subscribe(signal -> confirmed.set(true), error -> {});
+        eventually("the channel is confirmed", confirmed::get);
+        get(backend.claim(claim("a"))); // behind what a confirmed channel has asked, which would want a connection
         eventually("both are open", () -> fixture.connections().size() == 2);
         List<String> before = numbers(fixture.connections());
 
