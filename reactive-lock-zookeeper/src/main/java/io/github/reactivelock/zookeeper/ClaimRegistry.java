@@ -74,9 +74,8 @@ final class ClaimRegistry {
     }
 
     /**
-     * Looks first: to a busy lock nothing is written, and the node is made only if no other claim comes before it. A server
-     * that is behind the leader may still see a lock that was given back, so it catches up before the answer is that the lock
-     * is busy.
+     * Looks first: no node is made at a busy lock, or where another claim comes before it. A server may still see a lock that
+     * was given back through another, so the answer that the lock is busy is read after a write.
      */
     private Mono<ClaimResult> enterIfFree(ClaimState standing, boolean mayRepeat) {
         Claim claim = standing.claim;

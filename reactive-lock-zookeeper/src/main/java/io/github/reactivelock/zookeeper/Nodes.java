@@ -96,7 +96,7 @@ final class Nodes {
         return connection.ask(async -> count(async, lock)).flatMap(found -> counted(key, found, this::counted));
     }
 
-    /** As {@link #counted}, after the server has caught up with the leader. */
+    /** As {@link #counted}, after a write that a majority took. */
     Mono<Counted> latestCounted(String key) {
         String lock = names.lock(key);
         return latest(async -> List.of(count(async, lock)))
@@ -153,26 +153,25 @@ final class Nodes {
         return connection.ask(async -> children(async, names.lock(key))).map(Line::of);
     }
 
-    /** The names of all nodes below the root, after the server has caught up with the leader. */
+    /** The names of all nodes below the root, after a write that a majority took. */
     Mono<List<String>> locks() {
         return latest(async -> List.of(children(async, names.root()))).map(answers -> answers.get(0));
     }
 
-    /** As {@link #line}, after the server has caught up with the leader. */
+    /** As {@link #line}, after a write that a majority took. */
     Mono<Line> latestLine(String key) {
         String lock = names.lock(key);
         return latest(async -> List.of(children(async, lock))).map(answers -> Line.of(answers.get(0)));
     }
 
     /**
-     * Answers of a server that has caught up with the leader. Where the connection is there again just then, Curator sends
-     * the questions first; an answer that came before the server had caught up may be old, and all are asked for again.
+     * Answers that are as new as a write which a majority has just taken. Where the connection is there again just then,
+     * Curator sends the questions first; an answer that came before the write's may be old, and all are asked for again.
      */
     private <T> Mono<List<T>> latest(Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
         return connection
                 .ask(async -> {
-                    CompletableFuture<Void> caughtUp =
-                            async.sync().forPath(names.root()).toCompletableFuture();
+                    CompletableFuture<?> caughtUp = write(async).toCompletableFuture();
                     AtomicBoolean early = new AtomicBoolean();
                     List<CompletableFuture<T>> answers = questions.apply(async).stream()
                             .map(question -> question.thenApply(answer -> {
@@ -195,6 +194,17 @@ final class Nodes {
                                 .map(CompletableFuture::join)
                                 .toList())
                         : latest(questions));
+    }
+
+    /**
+     * A write that changes nothing. A session's commands are carried out in their order, so what is read after it is as new.
+     * {@code sync} proves less: a leader answers it at once, before it has itself applied what followers have told their
+     * clients already, and without asking whether a majority still follows it.
+     */
+    private CompletionStage<?> write(AsyncCuratorFramework async) {
+        return ifThere(async.transaction()
+                .forOperations(List.of(async.transactionOp().check().forPath(names.root())))
+                .thenApply(done -> List.of()));
     }
 
     /**
@@ -228,7 +238,7 @@ final class Nodes {
                 });
     }
 
-    /** Looks at nodes after the server has caught up with the leader, which proves that it is in touch with it. */
+    /** Looks at nodes after a write, which proves that a majority still knows the session. */
     Mono<Checked> check(List<String> paths) {
         return latest(async -> paths.stream().map(path -> look(async, path)).toList())
                 .flatMap(found -> connection.session().map(session -> new Checked(found, session)));

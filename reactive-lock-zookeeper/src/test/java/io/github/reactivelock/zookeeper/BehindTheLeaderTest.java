@@ -13,8 +13,9 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.AsyncCallback.Children2Callback;
-import org.apache.zookeeper.AsyncCallback.VoidCallback;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -81,7 +82,7 @@ class BehindTheLeaderTest extends Fixture {
                         seen -> assertThat(seen.fencingToken()).isEqualTo(token));
     }
 
-    /** A client of a server that shows no lock at all until it is asked to catch up with the leader. */
+    /** A client of a server that shows no lock at all until a write of this client went through. */
     @SuppressWarnings("try") // its close says that it may be interrupted
     private static final class Behind extends ZooKeeper {
 
@@ -103,11 +104,12 @@ class BehindTheLeaderTest extends Fixture {
             }
         }
 
+        /** A leader that answers {@code sync} may know as little afterwards; only a write waits for what came before. */
         @Override
-        public void sync(String path, VoidCallback answer, Object context) {
+        public void multi(Iterable<Op> operations, MultiCallback answer, Object context) {
             Runnable question = () -> {
                 knowsNothing = false;
-                super.sync(path, answer, context);
+                super.multi(operations, answer, context);
             };
             if (isAskedLater) {
                 isAskedLater = false;
