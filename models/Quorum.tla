@@ -129,17 +129,19 @@ Back(c, n) ==
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
   /\ UNCHANGED <<votes, refused, owed, named, told, best, confirmed, lost>>
 
-(* No later token of this node is lower, and its owner shows it, unless the claim was granted anew here since, with a higher
-   one. It confirms a vote of this round, if the claim still has it. *)
+(* No later token of this node is lower, and its owner shows it. One that was granted anew here since has a higher number: if
+   the node gave that by itself, it shows the token all the same, and counts on from its number; if the claim had proposed it,
+   it is kept. It confirms a vote of this round, if the claim still has it, and shows the token. *)
 Raise(c, n, token) ==
-  /\ counter' = [counter EXCEPT ![n] = Max(@, token)]
-  /\ shown' = IF owner[n] = c THEN [shown EXCEPT ![n] = Max(@, token)] ELSE shown
-  /\ confirmed' = IF phase[c] = "raising" /\ ((owner[n] = c /\ shown[n] <= token /\ n \in votes[c]) \/ ~On("OwnersConfirm"))
-                  THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
-  /\ UNCHANGED <<owner, waiting, votes, refused, owed, named, told, best, awaited, lost>>
+  \E follows \in BOOLEAN :
+    /\ counter' = [counter EXCEPT ![n] = Max(@, token)]
+    /\ shown' = IF owner[n] = c /\ (follows \/ shown[n] <= token) THEN [shown EXCEPT ![n] = token] ELSE shown
+    /\ confirmed' = IF phase[c] = "raising" /\ ((owner[n] = c /\ (follows \/ shown[n] <= token) /\ n \in votes[c]) \/ ~On("OwnersConfirm"))
+                    THEN [confirmed EXCEPT ![c] = @ \cup {n}] ELSE confirmed
+    /\ UNCHANGED <<owner, waiting, votes, refused, owed, named, told, best, awaited, lost>>
 
-(* A vote that comes after the grant, under a lower token, has the grant's written to it. *)
-IsBehind(c, n, what) == what \in {"vote", "try"} /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] < best[c]
+(* A vote that comes after the grant, under another token, has the grant's written to it. *)
+IsBehind(c, n, what) == what \in {"vote", "try"} /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] # best[c]
 
 (* A claim that hears that its vote is back asks for it anew, though the round in which it was to ask may be over; not if it
    is to give it back once more, or has been released. *)
@@ -253,13 +255,13 @@ Win(c) ==
   /\ UNCHANGED <<node, back, votes, goesOn, awaited, confirmed, count>>
 
 (* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
-   those that showed a lower one, or did not answer. *)
+   those that showed another one, or did not answer. *)
 Agree(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
   /\ \E token \in {told[c][n] : n \in votes[c]} :
        /\ Majority({n \in votes[c] : told[c][n] = token}) \/ ~On("TokensAgree")
        /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
-       /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] < token}, <<<<"raise", token>>>>)
+       /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] # token}, <<<<"raise", token>>>>)
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
   /\ UNCHANGED <<node, back, votes, goesOn, awaited, confirmed, count>>
 

@@ -2,6 +2,7 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
@@ -140,15 +141,22 @@ final class Entry {
         return true;
     }
 
-    /** Shows another token as a holder's, if the claim is one and was not granted anew since, with a higher one, and no other has it. */
+    /**
+     * Shows another token as a holder's, if the claim is one, has no higher one that it proposed since, and no other has it. A
+     * number of a vote makes way, and counts all the same.
+     */
     boolean show(Claim claim, long token, long now, Teller teller) {
         Place held = holders.find(claim.id());
-        if (held == null || held.isOver(now) || held.token > token || holders.isOthers(token, held)) {
+        if (held == null || held.isOver(now) || isKept(held, token) || holders.isOthers(token, held)) {
             return false;
         }
         number(held, token);
         teller.acquired(held.claim, token);
         return true;
+    }
+
+    private static boolean isKept(Place held, long token) {
+        return held.token > token && QuorumNode.mayBeAGrants(held.token);
     }
 
     LockInfo inspect(String key, long now) {
@@ -248,13 +256,20 @@ final class Entry {
                 return;
             }
             queue.remove(next.claim.id());
-            own(next, next == asking ? tokens.next(proposal) : tokens.nextServed(), now, teller);
+            own(next, numberFor(next, next == asking, proposal), now, teller);
             if (next == asks) {
                 asks = null;
             } else {
                 teller.granted(next.from, next.claim, next.token);
             }
         }
+    }
+
+    private long numberFor(Place next, boolean isAsking, long proposal) {
+        if (!isAsking) {
+            return tokens.nextServed();
+        }
+        return next.ticket == NO_TICKET ? tokens.next() : tokens.nextVote(proposal);
     }
 
     private void own(Place next, long token, long now, Teller teller) {

@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -91,8 +92,8 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
-        return Mono.fromCallable(() -> open().vote(this, claim, ticket, proposal));
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
+        return Mono.fromCallable(() -> open().vote(this, claim, ticket, proposal, longestLease));
     }
 
     @Override

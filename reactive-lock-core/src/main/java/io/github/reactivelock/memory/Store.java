@@ -83,10 +83,11 @@ final class Store {
         return step(claim.key(), entry -> entry.claim(claim, Entry.NO_TICKET, 0, from, clock.getAsLong(), notices));
     }
 
-    Vote vote(InMemoryLockBackend from, Claim claim, long ticket, long proposal) {
+    Vote vote(InMemoryLockBackend from, Claim claim, long ticket, long proposal, Duration longestLease) {
         return step(claim.key(), entry -> {
             long now = clock.getAsLong();
-            ClaimResult result = entry.claim(claim, ticket, proposal, from, now, notices);
+            boolean counts = uptime().compareTo(longestLease) >= 0;
+            ClaimResult result = entry.claim(claim, ticket, counts ? proposal : 0, from, now, notices);
             return entry.vote(claim, result, incarnation(), uptime(), now);
         });
     }

@@ -16,15 +16,15 @@ final class Tokens {
         return counter.incrementAndGet() << LockBackend.PASS_BITS;
     }
 
-    /** Of a claim that waited. */
+    /** The number of a vote. */
     long nextServed() {
         return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED)
                 << LockBackend.PASS_BITS;
     }
 
-    /** The proposed token, or the next one. */
-    long next(long proposal) {
-        return follow(proposal) ? proposal : next();
+    /** The proposed token, or the number of a vote. */
+    long nextVote(long proposal) {
+        return follow(proposal) ? proposal : nextServed();
     }
 
     /** Counts on from the proposed token, if that is higher than the last one, and not by far. */

@@ -20,6 +20,9 @@ record Observer(Voters nodes, Scheduler timer) {
     private static final int AT_A_TIME = 16;
     /** Far longer than it takes to write a token back that has a majority of votes. */
     private static final Duration MOMENT = Duration.ofMillis(200);
+    /** A moment in parts: most tokens are written back in the first. */
+    private static final List<Duration> SOON =
+            List.of(Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofMillis(125));
 
     /** While votes are counted the lock is free, but for those who share it already. Fails if silent nodes decide whose it is. */
     Mono<LockInfo> inspect(String key) {
@@ -36,21 +39,25 @@ record Observer(Voters nodes, Scheduler timer) {
         return settled(look(key, view -> view.isIn(fencingToken)), view -> view.isCertain() || view.isIn(fencingToken))
                 .map(view -> {
                     boolean isIn = view.isIn(fencingToken);
-                    if (!isIn && view.isOpen()) {
+                    if (!isIn && (view.isOpen() || view.mayBeIn(fencingToken))) {
                         throw undecided(view);
                     }
                     return isIn;
                 });
     }
 
-    /** Whether who has the token is in, though no majority shows it. Not known, and so false, where nodes are silent. */
-    Mono<Boolean> isInByOtherNumbers(String key, long fencingToken) {
+    /** Whether who has the token may be in, though no majority shows it. Not known, and so false, where nodes are silent. */
+    Mono<Boolean> mayBeIn(String key, long fencingToken) {
         return settled(look(key), View::isCertain)
-                .map(view -> view.isInByOtherNumbers(fencingToken))
+                .map(view -> view.mayBeIn(fencingToken))
                 .onErrorReturn(false);
     }
 
     private IllegalStateException undecided(View view) {
+        if (!view.likely().isEmpty()) {
+            return new IllegalStateException("the nodes of '" + view.key() + "' have votes of one owner with different"
+                    + " numbers: of a claim that waits, or of a hold that has just lost a node; ask again");
+        }
         return new IllegalStateException(
                 view.silent() == 0
                         ? "'" + view.key() + "' is shared by more than its nodes show; let the resource compare tokens"
@@ -59,11 +66,17 @@ record Observer(Voters nodes, Scheduler timer) {
                                 + nodes.size() + " did not answer; look whether these are up and reachable");
     }
 
-    /** Where it is not certain, what is so a moment later too. */
+    /** Where it is not certain, what is certain soon, or what is so a moment later too. */
     private Mono<View> settled(Mono<View> look, Predicate<View> isEnough) {
-        return look.flatMap(view -> isEnough.test(view)
-                ? Mono.just(view)
-                : Mono.delay(MOMENT, timer).then(look).map(later -> later.after(view)));
+        return look.flatMap(view -> isEnough.test(view) ? Mono.just(view) : settled(look, isEnough, view));
+    }
+
+    /** A look that waits for silent nodes takes long enough. */
+    private Mono<View> settled(Mono<View> look, Predicate<View> isEnough, View first) {
+        return Flux.fromIterable(first.silent() > 0 ? List.of(MOMENT) : SOON)
+                .concatMap(pause -> Mono.delay(pause, timer).then(look), 1)
+                .takeUntil(isEnough)
+                .reduce(first, (before, later) -> later.after(before));
     }
 
     private Mono<View> look(String key) {

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * is of. So beside those that a majority shows with the same number there are as many as a majority of nodes shows more.
  *
  * @param agreed with numbers that a majority shows
- * @param likely with the lowest number of each
+ * @param likely with the lowest number of each that a node shows as if it were a grant's
  * @param isOpen silent nodes may show so many that there are more
  */
 record Owner(List<Holder> agreed, List<Holder> likely, boolean isOpen) {
@@ -53,8 +53,11 @@ record Owner(List<Holder> agreed, List<Holder> likely, boolean isOpen) {
         Set<Long> numbers = agreed.stream().map(Holder::fencingToken).collect(Collectors.toSet());
         List<Holder> likely = new ArrayList<>();
         long sure = ofMajority(counts, majority);
-        for (int i = 0; agreed.size() + likely.size() < sure; i++) {
-            likely.add(lowest(its, i, numbers));
+        for (int i = 0; agreed.size() + i < sure; i++) {
+            Holder lowest = lowest(its, i, numbers);
+            if (QuorumNode.mayBeAGrants(lowest.fencingToken())) {
+                likely.add(lowest);
+            }
         }
         int heard = majority - (nodes - shown.size());
         long most = heard <= 0 ? Long.MAX_VALUE : ofMajority(counts, heard);

@@ -2,6 +2,7 @@ package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import java.time.Duration;
 
 /**
  * The tokens that claims propose to the nodes, in the hope that a majority takes one and the same: the time by this client's clock,
@@ -17,9 +18,11 @@ final class Proposals {
 
     private final Surroundings surroundings;
     private volatile long lead;
+    private volatile long restsUntil;
 
     Proposals(Surroundings surroundings) {
         this.surroundings = surroundings;
+        this.restsUntil = surroundings.nanoClock().getAsLong();
     }
 
     /** The moment of a question, by this client's clock. */
@@ -29,8 +32,16 @@ final class Proposals {
 
     /** The token to propose with a question of that moment. */
     long at(long asked) {
+        if (restsUntil - surroundings.nanoClock().getAsLong() > 0) {
+            return 0;
+        }
         long number = Math.max(0, Math.min(MOST, asked + lead + MARGIN_MICROS));
         return number == 0 ? 0 : QuorumNode.ofAGrant(number << LockBackend.PASS_BITS);
+    }
+
+    /** For so long no claim can win, because too few nodes count; or its grant takes another round trip. */
+    void rest(Duration time) {
+        restsUntil = surroundings.nanoClock().getAsLong() + time.toNanos();
     }
 
     /** The votes of a majority differed, and this was the highest of their tokens. */

@@ -43,6 +43,9 @@ final class QuorumClaim {
     private final Set<Integer> votes = new HashSet<>();
     private Set<Integer> unheard = Set.of();
     private final Set<Integer> failed = new HashSet<>();
+    /** The nodes that are known to show the token of the last grant. */
+    private final Set<Integer> shownBy = new HashSet<>();
+
     private int fruitless;
     private boolean won;
     /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
@@ -158,14 +161,27 @@ final class QuorumClaim {
         return !won || reliedUpon - surroundings.nanoClock().getAsLong() <= 0;
     }
 
-    /** Ends the candidacy with a grant. */
-    synchronized void win(long token, Duration lease) {
+    /** Ends the candidacy with a grant, whose token these nodes show. */
+    synchronized void win(long token, Duration lease, Set<Integer> showing) {
+        shownBy.clear();
+        shownBy.addAll(showing);
         fencingToken = token;
         won = true;
         reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
         fruitless = 0;
         unheard = Set.of();
         votes.clear();
+    }
+
+    /** The token to write to the node, or zero if it shows that already, or no grant is in force. */
+    synchronized long untoldTo(int node) {
+        return isWaiting() || shownBy.contains(node) ? 0 : fencingToken;
+    }
+
+    synchronized void isShownBy(int node, long token) {
+        if (token == fencingToken) {
+            shownBy.add(node);
+        }
     }
 
     /** The engine asks for a renewal, which it does only of what it holds. */

@@ -92,6 +92,19 @@ final class QuorumClaims {
         }));
     }
 
+    /** The token to write to the node for a hold, or zero. */
+    long untoldTo(int node, Claim held) {
+        QuorumClaim known = byId.get(held.id());
+        return known == null ? 0 : known.untoldTo(node);
+    }
+
+    void isShownBy(int node, Claim held, long token, boolean isShown) {
+        QuorumClaim known = byId.get(held.id());
+        if (known != null && isShown) {
+            known.isShownBy(node, token);
+        }
+    }
+
     /** No question follows. The claim by its id at each node, for what ends it there. */
     List<Claim> withdraw(Claim claim, int nodes) {
         QuorumClaim known = byId.get(claim.id());

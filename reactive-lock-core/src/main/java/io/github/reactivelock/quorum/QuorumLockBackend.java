@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -196,7 +197,8 @@ public final class QuorumLockBackend implements LockBackend {
                     .<RenewalResult>askAll((node, number) -> node.renew(held.stream()
                                     .map(claim -> claims.at(number, claim))
                                     .toList())
-                            .map(answer -> claims.counted(number, answer)))
+                            .map(answer -> claims.counted(number, answer))
+                            .doOnNext(answer -> showTokens(number, held, answer)))
                     .mapNotNull(answer -> answer.value())
                     .doOnNext(tally::add)
                     .takeUntil(answer -> tally.isDecided())
@@ -204,6 +206,20 @@ public final class QuorumLockBackend implements LockBackend {
                     .flatMap(nodes::asMany)
                     .map(answers -> tally.result());
         });
+    }
+
+    /** A node that gave its vote late, or could not be told of the token, has a number of its own for the hold until now. */
+    private void showTokens(int number, List<Claim> held, RenewalResult answer) {
+        for (Claim claim : held) {
+            long token = answer.renewed().contains(claim.id()) ? claims.untoldTo(number, claim) : 0;
+            if (token != 0) {
+                Disposable unused = nodes.ask(
+                                Set.of(number),
+                                (node, its) -> node.raise(claims.at(its, claim), token)
+                                        .doOnNext(shows -> claims.isShownBy(its, claim, token, shows)))
+                        .subscribe(); // the hold does not depend on it
+            }
+        }
     }
 
     @Override
@@ -236,19 +252,29 @@ public final class QuorumLockBackend implements LockBackend {
      * has lost the lock; it gives their votes back, or they run out with its lease.
      *
      * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and says
-     * nothing about it. Where the holder has lost a node since, and one with a number of its own has taken its place, fewer
-     * than a majority show the token: so a look comes first. It fails where silent nodes decide it, and is told to all the same.
+     * nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken its place, fewer
+     * than a majority show the token: so a look comes first, and where it left that open it is not known whether the grant was
+     * in force. It fails then, and where silent nodes decide it, and is told to all nodes all the same.
      *
      * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is not
      * written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.
      */
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return observer.isInByOtherNumbers(key, fencingToken)
-                .flatMap(isLoose -> nodes.onEnough(
-                                (node, number) -> node.forceRelease(key, fencingToken),
-                                answers -> nodes.isClear(answers) && !(isLoose && answers.contains(false)))
-                        .map(answers -> (isLoose && answers.contains(true)) || nodes.decision(answers)));
+        return observer.mayBeIn(key, fencingToken)
+                .flatMap(mayBeIn -> nodes.onEnough(
+                                (node, number) -> node.forceRelease(key, fencingToken), nodes::isClear)
+                        .map(answers -> wasInForce(answers, mayBeIn)));
+    }
+
+    private boolean wasInForce(List<Boolean> answers, boolean mayBeIn) {
+        boolean isEnded = nodes.decision(answers);
+        if (!isEnded && mayBeIn) {
+            throw new IllegalStateException(
+                    "a node showed that token, and a majority its owner with another number, so it"
+                            + " is not known whether the grant was in force; the nodes were told to end it");
+        }
+        return isEnded;
     }
 
     // ---- signals

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -148,15 +149,28 @@ final class Round {
         return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
     }
 
-    /** The nodes that are known to show the claim with a lower token, and those of which nothing is known because they failed. */
-    Set<Integer> below(long token) {
-        Set<Integer> below = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
-        shown.forEach((node, its) -> {
-            if (its < token) {
-                below.add(node);
-            }
-        });
-        return below;
+    /** The nodes that are known to show the claim with another token, and those of which nothing is known because they failed. */
+    Set<Integer> astray(long token) {
+        Set<Integer> astray = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
+        astray.addAll(shown.keySet());
+        astray.removeAll(showing(token));
+        return astray;
+    }
+
+    Set<Integer> showing(long token) {
+        return showing(number -> number == token);
+    }
+
+    /** The votes that took the proposed token, and so look like a grant. */
+    Set<Integer> votesThatLookLikeGrants() {
+        return showing(QuorumNode::mayBeAGrants);
+    }
+
+    private Set<Integer> showing(LongPredicate isIt) {
+        return shown.entrySet().stream()
+                .filter(vote -> isIt.test(vote.getValue()))
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
     }
 
     private boolean isUnchanged() {

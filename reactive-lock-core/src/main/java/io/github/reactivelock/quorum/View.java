@@ -1,6 +1,5 @@
 package io.github.reactivelock.quorum;
 
-import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LockInfo.Holder;
 import io.github.reactivelock.state.Share;
@@ -12,11 +11,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A lock as the nodes show it that answered. A holder that a majority shows with the same number is in. An owner may be likely, because a
- * majority shows it with different numbers. Either its votes are being counted, and its token is still to be written back; or
- * it holds the lock, and a node that was not needed for that, whose number is higher, has taken the place of one that the holder
- * has lost since. One of those that were needed is always left, so the token is the lowest number. Time tells: a token is
- * written back at once.
+ * A lock as the nodes show it that answered. A holder that a majority shows with the same number is in, and no other: that is all
+ * that a majority stands for. An owner may be likely, because a majority shows it with different numbers, one of which may be a
+ * grant's. Its votes may be under way; it may hold the lock, and a node that numbered its vote by itself, and was not told of the
+ * token yet, has taken the place of one that the holder has lost since; or one of these nodes missed the release of an
+ * earlier grant, for owners have names, and claims of one name are not told apart. Time tells: a token is written to all
+ * nodes that have the claim, with the grant and with each renewal.
  *
  * @param key the lock's
  * @param holders who is in, the newest first
@@ -74,9 +74,9 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return likely.isEmpty() && !isOpen;
     }
 
-    /** Nobody is known to be in, and silent nodes may know of somebody. */
+    /** Nobody is known to be in, and somebody may be. */
     boolean isUndecided() {
-        return holders.isEmpty() && silent > 0 && !isCertain() && showsAny();
+        return holders.isEmpty() && (!likely.isEmpty() || (silent > 0 && isOpen && showsAny()));
     }
 
     /** Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of them. */
@@ -138,34 +138,22 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return shown().anyMatch(shown -> shown.fencingToken() == number);
     }
 
-    /** Whether who has the token is in. It may be there with another number, where a majority does not show the same. */
     boolean isIn(long token) {
-        return holders.stream().anyMatch(holder -> holder.fencingToken() == token) || isInByOtherNumbers(token);
+        return holders.stream().anyMatch(holder -> holder.fencingToken() == token);
     }
 
-    /** Whether who has the token is in, though no majority shows it. */
-    boolean isInByOtherNumbers(long token) {
-        return holders.stream()
-                .filter(holder -> !isAgreed(holder))
-                .anyMatch(holder -> shown().anyMatch(shown ->
-                        shown.fencingToken() == token && shown.owner().equals(holder.owner())));
+    /** Whether who has the token may be in, though no majority shows it. */
+    boolean mayBeIn(long token) {
+        return likely.stream()
+                .anyMatch(owner -> shown().anyMatch(shown ->
+                        shown.fencingToken() == token && shown.owner().equals(owner.owner())));
     }
 
-    private boolean isAgreed(Holder holder) {
-        return shown().filter(shown -> isSame(shown, holder)).count() >= majority();
-    }
-
-    /** This, which is of a while later: who is likely still, as it was, is in, unless all its numbers are of votes only. */
+    /** This, which is of a while later: who has the same numbers still may be in, and votes that were under way are another's now. */
     View after(View before) {
-        List<Holder> in = new ArrayList<>(holders);
-        List<Holder> others = new ArrayList<>();
-        for (Holder owner : likely) {
-            boolean wasThere = QuorumNode.mayBeAGrants(owner.fencingToken())
-                    && Stream.concat(before.likely.stream(), before.holders.stream())
-                            .anyMatch(earlier -> isSame(earlier, owner));
-            (wasThere ? in : others).add(owner);
-        }
-        in.sort(NEWEST_FIRST);
-        return new View(key, in, others, isOpen, answers, silent);
+        List<Holder> still = likely.stream()
+                .filter(owner -> before.likely.stream().anyMatch(earlier -> isSame(earlier, owner)))
+                .toList();
+        return new View(key, holders, still, isOpen, answers, silent);
     }
 }

@@ -116,7 +116,8 @@ final class Voting {
         if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
             return Mono.empty();
         }
-        return node.vote(asking, candidacy.ticket(), proposal).delayUntil(vote -> ifLate(node, asking, vote));
+        return node.vote(asking, candidacy.ticket(), proposal, longestLease)
+                .delayUntil(vote -> ifLate(node, number, asking, vote));
     }
 
     private Claim at(int number) {
@@ -125,16 +126,26 @@ final class Voting {
 
     /**
      * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
-     * after the grant with a lower token is told of the grant's, so that no node shows less.
+     * after the grant with another token is told of the grant's.
      */
-    private Mono<Boolean> ifLate(QuorumNode node, Claim asked, Vote vote) {
+    private Mono<Boolean> ifLate(QuorumNode node, int number, Claim asked, Vote vote) {
         if (candidacy.isWithdrawn()) {
             return node.release(asked);
         }
-        long token = candidacy.tokenInForce();
-        return vote.result() instanceof ClaimResult.Granted grant && grant.fencingToken() < token
-                ? node.raise(asked, token)
-                : Mono.empty();
+        if (!(vote.result() instanceof ClaimResult.Granted grant)) {
+            return Mono.empty();
+        }
+        candidacy.isShownBy(number, grant.fencingToken());
+        long token = candidacy.untoldTo(number);
+        return token == 0 ? Mono.empty() : raise(node, number, token);
+    }
+
+    private Mono<Boolean> raise(QuorumNode node, int number, long token) {
+        return node.raise(at(number), token).doOnNext(shows -> {
+            if (shows) {
+                candidacy.isShownBy(number, token);
+            }
+        });
     }
 
     /** Readers have a rule of their own, that no two have the same token; a node sees to it when one is written back. */
@@ -146,9 +157,10 @@ final class Voting {
         if (round.isGranted()) {
             long token = round.agreedToken();
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
-                Disposable unused = nodes.ask(round.below(token), (node, number) -> node.raise(at(number), token))
-                        .subscribe(); // so that no node shows less; the grant does not depend on it
-                return Mono.just(granted(token));
+                ClaimResult granted = granted(token, round.showing(token));
+                Disposable unused = nodes.ask(round.astray(token), (node, number) -> raise(node, number, token))
+                        .subscribe(); // so that no node shows another; the grant does not depend on it
+                return Mono.just(granted);
             }
             if (!round.isTokenCertain()) {
                 return unconfirmed();
@@ -172,6 +184,9 @@ final class Voting {
         if (round.isWithoutUs()) {
             candidacy.lose();
         }
+        if (round.isTooEarly()) {
+            return tooEarly(round);
+        }
         if (!round.isSplit()) {
             candidacy.waitOn();
             return Mono.just(queued(round.untilFree()));
@@ -187,6 +202,18 @@ final class Voting {
         return candidacy.isOutOfPatience(round.votes())
                 ? giveBack(round.possibleVotes(), round.votes()).thenReturn(later)
                 : Mono.just(later);
+    }
+
+    /**
+     * Nothing is proposed until nodes count again: votes that stay meanwhile must not look like a grant to those who look.
+     * One that does goes back.
+     */
+    private Mono<ClaimResult> tooEarly(Round round) {
+        proposals.rest(round.untilFree());
+        candidacy.waitOn();
+        ClaimResult later = queued(round.untilFree());
+        Set<Integer> owed = round.votesThatLookLikeGrants();
+        return owed.isEmpty() ? Mono.just(later) : giveBack(owed, owed).thenReturn(later);
     }
 
     /**
@@ -250,14 +277,14 @@ final class Voting {
         });
     }
 
-    private ClaimResult granted(long token) {
-        candidacy.win(token, claim.lease());
+    private ClaimResult granted(long token, Set<Integer> showing) {
+        candidacy.win(token, claim.lease(), showing);
         return new ClaimResult.Granted(token, claim.lease());
     }
 
     private Mono<ClaimResult> confirmed(Round round, long token, List<Boolean> answers) {
         if (round.isConfirmed(answers)) {
-            return Mono.just(granted(token));
+            return Mono.just(granted(token, Set.of()));
         }
         return unconfirmed();
     }

@@ -1,13 +1,15 @@
 package io.github.reactivelock.spi;
 
+import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /** A store that can be one of several independent ones among which a majority decides. */
 public interface QuorumNode extends LockBackend {
 
     /**
-     * A claim that a node serves by itself, because another left, is given a number that is a multiple of this one. It is the
-     * number of a vote: several nodes may give the same, before the claim has heard of any. No grant of a quorum has one.
+     * A number that a node gives to a vote by itself is a multiple of this one: to a claim that it serves because another left,
+     * or whose proposal it does not take. Several nodes may give the same, before the claim has heard of any. No grant of a
+     * quorum has one.
      */
     int SERVED = 8;
 
@@ -15,7 +17,7 @@ public interface QuorumNode extends LockBackend {
      * Whether a token that a node shows may be that of a grant of the quorum.
      *
      * @param fencingToken as a node shows it
-     * @return false if a node gave it by itself to a claim that waited
+     * @return false if a node gave it by itself
      */
     static boolean mayBeAGrants(long fencingToken) {
         return (fencingToken >> PASS_BITS) % SERVED != 0;
@@ -45,14 +47,15 @@ public interface QuorumNode extends LockBackend {
      * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
      *     orders serve the same one; a wish, from 1 to 2<sup>52</sup>
      * @param proposal a token, whose last {@link #PASS_BITS} bits are zero; zero proposes none
+     * @param longestLease a node that has been up for less is not counted, and so takes no proposal
      * @return the answer and who gave it; never empty
      */
-    Mono<Vote> vote(Claim claim, long ticket, long proposal);
+    Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease);
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
-     * owner's if the claim owns the lock here. If the node's own is higher, the claim was granted anew since, or this node
-     * was not one of those that were counted: the node keeps its own and says false. So it does if another claim that shares
+     * owner's if the claim owns the lock here. A number that the node gave by itself makes way, also a higher one, from which
+     * it counts on all the same. If the claim has proposed a higher token since, the node keeps that and says false. So it does if another claim that shares
      * the lock has this token here, because each node numbers by itself. Those who watch are told of the owner with this
      * token, because it may differ from the one that they were told of.
      *

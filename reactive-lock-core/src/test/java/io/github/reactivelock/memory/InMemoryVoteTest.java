@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
@@ -81,14 +83,43 @@ class InMemoryVoteTest {
     @Test
     void aTokenThatIsWrittenBackLateDoesNotLowerThatOfANewerVote() {
         Claim owner = claim("owner");
-        long before = grantedTo(owner);
+        long before = grantedTo(owner, 7L << LockBackend.PASS_BITS);
         assertThat(node.forceRelease("k", before).block()).isTrue();
-        long anew = grantedTo(owner);
+        long anew = grantedTo(owner, 9L << LockBackend.PASS_BITS);
 
         assertThat(node.raise(owner, before).block()).as("of the vote before").isFalse();
 
         assertThat(anew).isGreaterThan(before);
         assertThat(grantedTo(owner)).isEqualTo(anew);
+    }
+
+    @Test
+    void aNumberThatTheNodeGaveByItselfMakesWayForAGrantsTokenAndIsCounted() {
+        Claim owner = claim("owner");
+        long own = grantedTo(owner);
+        long token = own - (1L << LockBackend.PASS_BITS);
+
+        assertThat(node.raise(owner, token).block()).isTrue();
+
+        assertThat(grantedTo(owner)).isEqualTo(token);
+        assertThat(node.forceRelease("k", token).block()).isTrue();
+        assertThat(grantedTo(claim("next"))).isGreaterThan(own);
+    }
+
+    /** Such a node is not counted, so what it shows must not look like a grant. */
+    @Test
+    void aNodeThatHasBeenUpForLessThanTheLongestLeaseTakesNoProposal() {
+        long proposal = 9L << LockBackend.PASS_BITS;
+        Vote vote = node.vote(claim("owner"), 1, proposal, LEASE).block();
+
+        assertThat(vote).isNotNull();
+        assertThat(QuorumNode.mayBeAGrants(((ClaimResult.Granted) vote.result()).fencingToken()))
+                .isFalse();
+        now += LEASE.toNanos();
+        assertThat(Objects.requireNonNull(node.vote(claim("owner"), 1, 3 * proposal, LEASE)
+                                .block())
+                        .result())
+                .isEqualTo(new ClaimResult.Granted(3 * proposal, LEASE));
     }
 
     @Test
@@ -120,10 +151,10 @@ class InMemoryVoteTest {
 
         assertThat(grantedTo(claim("one"), high)).isEqualTo(high);
         assertThat(node.release(claim("one")).block()).isTrue();
-        assertThat(grantedTo(claim("low"), high)).isEqualTo(1_001L << LockBackend.PASS_BITS);
+        assertThat(grantedTo(claim("low"), high)).isEqualTo(1_008L << LockBackend.PASS_BITS);
         assertThat(node.release(claim("low")).block()).isTrue();
         assertThat(grantedTo(claim("years ahead"), 200_000L << LockBackend.PASS_BITS))
-                .isEqualTo(1_002L << LockBackend.PASS_BITS);
+                .isEqualTo(1_016L << LockBackend.PASS_BITS);
     }
 
     @Test
@@ -172,7 +203,7 @@ class InMemoryVoteTest {
     }
 
     private Vote vote(Claim claim, long ticket, long proposal) {
-        Vote vote = node.vote(claim, ticket, proposal).block();
+        Vote vote = node.vote(claim, ticket, proposal, Duration.ZERO).block();
         assertThat(vote).isNotNull();
         return vote;
     }

@@ -25,14 +25,14 @@ class GivenBackNodeTest {
     @BeforeEach
     void nodeTwoIsAnothers() {
         three.allHaveBeenUpForLong();
-        Object unused = three.store(2).vote(second, 1, 0).block(LIMIT);
+        Object unused = three.store(2).vote(second, 1, 0, Duration.ZERO).block(LIMIT);
         one.cutOff.add(1);
     }
 
     /** A renewal counts the vote that is being given back; the release that is read late frees it under the hold. */
     @Test
     void noHoldRestsOnAVoteThatIsBeingGivenBack() {
-        Object unused = three.store(1).vote(first, 1, 0).block(LIMIT); // its answer was lost
+        Object unused = three.store(1).vote(first, 1, 0, Duration.ZERO).block(LIMIT); // its answer was lost
         for (int i = 0; i < 4; i++) {
             assertThat(one.asks(first)).isInstanceOf(ClaimResult.Queued.class);
         } // the release to node 1 is in the network, on a connection that broke

@@ -23,7 +23,7 @@ class QuorumClaimTest {
 
     @Test
     void votesThatHaveWonAreKeptForALease() {
-        candidacy.win(5, LEASE);
+        candidacy.win(5, LEASE, Set.of());
 
         pass(LEASE.minusNanos(1));
         assertThat(candidacy.mayGiveBack()).isFalse();
@@ -38,7 +38,7 @@ class QuorumClaimTest {
 
     @Test
     void eachRenewalAsksForALeaseMore() {
-        candidacy.win(5, LEASE);
+        candidacy.win(5, LEASE, Set.of());
         pass(LEASE.minusSeconds(1));
 
         candidacy.renewing(LEASE);
@@ -49,7 +49,7 @@ class QuorumClaimTest {
 
     @Test
     void votesThatWereLetGoAreNotKeptByALateRenewal() {
-        candidacy.win(5, LEASE);
+        candidacy.win(5, LEASE, Set.of());
         pass(LEASE);
         assertThat(candidacy.mayGiveBack()).isTrue();
 
@@ -60,7 +60,7 @@ class QuorumClaimTest {
 
     @Test
     void aMajorityThatIsAnothersEndsItAtOnce() {
-        candidacy.win(5, LEASE);
+        candidacy.win(5, LEASE, Set.of());
 
         candidacy.lose();
 

@@ -82,9 +82,13 @@ class QuorumSharesTest {
             Claim two = claim("two-" + i, Share.ONE);
             InMemoryLockBackend here = stores.get(0);
             InMemoryLockBackend there = stores.get(1);
-            assertThat(here.vote(one, 1, 0).then(here.vote(two, 2, 0)).block(LIMIT))
+            assertThat(here.vote(one, 1, 0, Duration.ZERO)
+                            .then(here.vote(two, 2, 0, Duration.ZERO))
+                            .block(LIMIT))
                     .isNotNull();
-            assertThat(there.vote(two, 2, 0).then(there.vote(one, 1, 0)).block(LIMIT))
+            assertThat(there.vote(two, 2, 0, Duration.ZERO)
+                            .then(there.vote(one, 1, 0, Duration.ZERO))
+                            .block(LIMIT))
                     .isNotNull();
             for (Claim each : List.of(one, two)) {
                 assertThat(real.claim(each).block(LIMIT))

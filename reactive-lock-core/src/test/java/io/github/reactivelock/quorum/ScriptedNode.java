@@ -51,7 +51,7 @@ final class ScriptedNode implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
         return Mono.defer(() -> {
             log.add(number + " votes");
             proposed.add(proposal);

@@ -107,7 +107,7 @@ class LockProtocolTest {
 
         leaveDead(250);
         QuorumNode node = (QuorumNode) backend;
-        assertThat(node.vote(attempt(), 0, 0).block().result()).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(node.vote(attempt(), 0, 0, Duration.ZERO).block().result()).isInstanceOf(ClaimResult.Granted.class);
     }
 
     /** A hundred of them are counted off a call; the one that lives keeps the mark that the lock is shared. */

@@ -17,6 +17,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.StaleTokenException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -119,7 +120,9 @@ class NamespaceTest {
     void aNodeOfAQuorumVotesForItsUser() {
         Claim claim = claim("42");
 
-        assertThat(backend.vote(claim, 1, 0).block(RedisFixture.PATIENCE).result())
+        assertThat(backend.vote(claim, 1, 0, Duration.ZERO)
+                        .block(RedisFixture.PATIENCE)
+                        .result())
                 .isInstanceOfSatisfying(
                         ClaimResult.Granted.class,
                         grant -> assertThat(backend.raise(claim, grant.fencingToken() + (1L << LockBackend.PASS_BITS))

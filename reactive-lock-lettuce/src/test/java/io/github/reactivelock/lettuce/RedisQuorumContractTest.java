@@ -75,8 +75,10 @@ class RedisQuorumContractTest extends LockBackendContract {
         Claim owner = new Claim("raised", "raise-1", "owner", LEASE, Claim.Mode.QUEUE);
         Claim other = new Claim("raised", "raise-2", "other", LEASE, Claim.Mode.QUEUE);
         long above = Long.MAX_VALUE >> 2 & -(1L << LockBackend.PASS_BITS);
-        assertThat(node.vote(owner, 1, 0).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
-        assertThat(node.vote(other, 2, 0).map(Vote::result).block(LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(node.vote(owner, 1, 0, Duration.ZERO).map(Vote::result).block(LIMIT))
+                .isInstanceOf(ClaimResult.Granted.class);
+        assertThat(node.vote(other, 2, 0, Duration.ZERO).map(Vote::result).block(LIMIT))
+                .isInstanceOf(ClaimResult.Queued.class);
 
         assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
         assertThat(node.raise(other, above).block(LIMIT)).isFalse();
@@ -105,11 +107,14 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     @Test
-    void aTokenThatIsWrittenBackLateDoesNotLowerThatOfANewerVote() {
+    void aTokenThatIsWrittenBackLateDoesNotLowerAnotherThatTheClaimProposed() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("late", "late-1", "owner", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, owner);
-        assertThat(node.forceRelease("late", before).block(LIMIT)).isTrue();
+        RedisFixture.eventually("a proposal is followed by the owner", () -> {
+            long wanted = QuorumNode.ofAGrant(grantedTo(node, owner) + micros(50_000));
+            return grantedTo(node, owner, wanted) == wanted;
+        });
         long anew = grantedTo(node, owner);
 
         assertThat(node.raise(owner, before).block(LIMIT))
@@ -118,6 +123,39 @@ class RedisQuorumContractTest extends LockBackendContract {
 
         assertThat(anew).isGreaterThan(before);
         assertThat(grantedTo(node, owner)).isEqualTo(anew);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    @Test
+    void aNumberThatTheNodeGaveByItselfMakesWayForAGrantsTokenAndIsCounted() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("way", "way-1", "owner", LEASE, Claim.Mode.QUEUE);
+        long own = grantedTo(node, owner);
+        long token = own - (1L << LockBackend.PASS_BITS);
+        assertThat(QuorumNode.mayBeAGrants(own)).isFalse();
+
+        assertThat(node.raise(owner, token).block(LIMIT)).isTrue();
+
+        assertThat(grantedTo(node, owner)).isEqualTo(token);
+        assertThat(node.forceRelease("way", token).block(LIMIT)).isTrue();
+        assertThat(grantedTo(node, owner)).isGreaterThan(own);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    /** Such a node is not counted, so what it shows must not look like a grant. */
+    @Test
+    void aNodeThatHasBeenUpForLessThanTheLongestLeaseTakesNoProposal() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("young", "young-1", "owner", LEASE, Claim.Mode.QUEUE);
+        for (int i = 0; i < 20; i++) {
+            long proposal = QuorumNode.ofAGrant(grantedTo(node, owner) + micros(50_000));
+            Vote vote = Objects.requireNonNull(
+                    node.vote(owner, 1, proposal, Duration.ofDays(3_650)).block(LIMIT));
+            assertThat(QuorumNode.mayBeAGrants(((ClaimResult.Granted) vote.result()).fencingToken()))
+                    .isFalse();
+        }
         assertThat(node.release(owner).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
     }
@@ -217,12 +255,12 @@ class RedisQuorumContractTest extends LockBackendContract {
         Claim one = reader("early-1");
         Claim writer = new Claim("shared", "early-2", "writer", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, one);
-        assertThat(node.vote(writer, -5_000_000_000_000_000L, 0)
+        assertThat(node.vote(writer, -5_000_000_000_000_000L, 0, Duration.ZERO)
                         .map(Vote::result)
                         .block(LIMIT))
                 .isInstanceOf(ClaimResult.Queued.class);
 
-        assertThat(node.vote(reader("early-3"), 7, 0).block(LIMIT))
+        assertThat(node.vote(reader("early-3"), 7, 0, Duration.ZERO).block(LIMIT))
                 .isNotNull()
                 .satisfies(vote -> assertThat(vote.result()).isInstanceOf(ClaimResult.Queued.class))
                 .satisfies(vote -> assertThat(vote.firstWaiting()).isEqualTo(1));
@@ -242,7 +280,8 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     private static long grantedTo(QuorumNode node, Claim claim, long proposal) {
-        Vote vote = Objects.requireNonNull(node.vote(claim, 1, proposal).block(LIMIT));
+        Vote vote = Objects.requireNonNull(
+                node.vote(claim, 1, proposal, Duration.ZERO).block(LIMIT));
         return ((ClaimResult.Granted) vote.result()).fencingToken();
     }
 
@@ -257,8 +296,8 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
-        public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
-            return node.vote(claim, ticket, proposal)
+        public Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
+            return node.vote(claim, ticket, proposal, Duration.ZERO)
                     .map(vote -> new Vote(
                             vote.result(),
                             vote.incarnation(),

@@ -179,7 +179,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
-    public final Mono<Vote> vote(Claim claim, long ticket, long proposal) {
+    public final Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
         String mode = claim.mode().name();
         String place = Long.toString(ticket);
         Share share = claim.share();
@@ -192,7 +192,8 @@ public abstract class RedisLockBackend implements QuorumNode {
                 place,
                 ScriptCalls.units(share),
                 ScriptCalls.capacity(share),
-                counted(proposal));
+                counted(proposal),
+                Long.toString(longestLease.toMillis()));
         return calls.decided(reply).map(said -> RedisReplies.vote(claim, said));
     }
 

@@ -28,12 +28,12 @@ local function kept(token, now)
   return string.format('%.0f', math.min(math.max(token - now, 0) / 1000, 3e12) + KEPT_MS) -- a century at most
 end
 
--- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits longest, and if
--- the lock is another's, its id and its token, or an equals sign for those that share it. Uptime is a difference of whole seconds of the wall clock, so it may be one too many.
-local function voted(answer, value, first, owner, token)
+-- This life of the server, and for how many seconds it has had its memory. Uptime is a difference of whole seconds of the wall
+-- clock, so it may be one too many.
+local function life()
   local server = call('INFO', 'server')
   local up = tonumber(string.match(server, 'uptime_in_seconds:(%d+)'))
-  return { answer, value, string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0), first, owner, token }
+  return string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0)
 end
 
 -- Renews several locks, each answered for itself. What is refused about one is answered with the error's text and leaves the
@@ -191,12 +191,28 @@ local function answer(verb, k, at)
   local sharing = verb == 'share' and '\31' .. ARGV[at + 4] .. ' ' .. ARGV[at + 5] or ''
   local proposal = verb == 'vote' and tonumber(ARGV[at + 7] or 0) or 0 -- a token that a claim would like to have
 
+  -- A server that came up less than the longest lease ago is not counted, so it shows no token as if a claim had it.
+  local run_id, up
+  if verb == 'vote' then
+    run_id, up = life()
+    if up * 1000 < (tonumber(ARGV[at + 8] or 0) or 0) then
+      proposal = 0
+    end
+  end
+
+  -- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits longest, and
+  -- if the lock is another's, its id and its token, or an equals sign for those that share it.
+  local function voted(said, value, first, owner_id, its_token)
+    return { said, value, run_id, up, first, owner_id, its_token }
+  end
+
   -- Most claims find no other before them and most releases none behind them: they end here.
   local is_vote = verb == 'vote' and tonumber(ARGV[at + 5]) == WHOLE
   if verb == 'await' or verb == 'claim' or verb == 'try' or verb == 'share' or is_vote then
     local time = call('TIME')
     now = (time[1] - 1577836800) * 1000000 + time[2] -- microseconds since 2020
-    local number = proposal > now and proposal <= now + AHEAD and proposal or now
+    local own = is_vote and math.floor(now / 8) * 8 + 8 or now
+    local number = proposal > now and proposal <= now + AHEAD and proposal or own
     local text = string.format('%d', number) -- Lua's tostring keeps only 14 digits
     local taken = redis.pcall('SET', OWNER, me .. sharing .. ' ' .. text, 'NX', 'PX', ARGV[at + 2])
     if taken and taken.ok then
@@ -373,9 +389,11 @@ local function answer(verb, k, at)
     if foreign then
       call('GET', TOKEN) -- fails, where SET would not
     end
-    if asked then
-      known = takes_proposal() and proposal or math.max(known + 1, now)
-    else -- servers of a quorum may give the same one: none of its grants is a multiple of eight
+    if asked and takes_proposal() then
+      known = proposal
+    elseif asked and verb ~= 'vote' then
+      known = math.max(known + 1, now)
+    else -- a server's own number for a vote, and several may give the same: no grant of a quorum is a multiple of eight
       known = math.floor(math.max(known, now) / 8) * 8 + 8
     end
     local text = string.format('%.0f', known)
@@ -650,7 +668,11 @@ local function answer(verb, k, at)
       call('SET', TOKEN, '+' .. wanted .. mark_of_watcher, 'PX', kept(wanted, now))
     end
     local share, newest, rest = string.match(used and call('HGET', WAITERS, me) or '', '^=(%d+) (%d+) (.*)$')
-    local shown = share and tonumber(newest) <= tonumber(wanted)
+    -- A number that the server gave by itself makes way for the grant's token, and counts all the same.
+    local function gives_way(number)
+      return tonumber(number) <= tonumber(wanted) or tonumber(number) % 8 == 0
+    end
+    local shown = share and gives_way(newest)
     if shown and known >= tonumber(wanted) then -- each server numbers by itself: another share may have this one
       local all = call('HGETALL', WAITERS)
       for i = 2, #all, 2 do
@@ -671,7 +693,7 @@ local function answer(verb, k, at)
     if share then
       return shown and 1 or 0
     end
-    if id ~= me or tonumber(token) > tonumber(wanted) then
+    if id ~= me or not gives_way(token) then
       return 0
     end
     call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')

@@ -11,6 +11,7 @@ import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -204,13 +205,13 @@ final class Wire implements QuorumNode {
     }
 
     @Override
-    public Mono<Vote> vote(Claim claim, long ticket, long proposal) {
+    public Mono<Vote> vote(Claim claim, long ticket, long proposal, Duration longestLease) {
         return questions.ask(() -> "vote " + claim.key() + " " + claim.id(), node -> {
             if (refuses()) {
                 return Mono.error(new Refusal(claim.id()));
             }
             site.mayGrant();
-            return node.vote(claim, ticket, proposes ? proposal : 0);
+            return node.vote(claim, ticket, proposes ? proposal : 0, longestLease);
         });
     }
 

@@ -219,7 +219,7 @@ final class QuorumCourse {
                                         "vote",
                                         asking.mode() == Claim.Mode.TRY ? "try" : "vote",
                                         (Long) args[2],
-                                        store.vote(asking, (Long) args[1], taken));
+                                        store.vote(asking, (Long) args[1], taken, (Duration) args[3]));
                             }
                             case "raise" ->
                                 send(node, "raise", "raise", (Long) args[1], store.raise((Claim) args[0], (Long)

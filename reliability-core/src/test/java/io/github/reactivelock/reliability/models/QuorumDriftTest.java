@@ -32,7 +32,7 @@ class QuorumDriftTest {
             courses.add(steps);
             writtenBack += steps.contains("\"holds\"") ? 1 : 0;
             agreed += steps.contains("\"agrees\"") ? 1 : 0;
-            forced += steps.contains("\"doubts\"") ? 1 : 0;
+            forced += steps.contains("\"forced\"") ? 1 : 0;
             tryingOn += steps.contains("\"try\"") && TRIES_ON.matcher(steps).find() ? 1 : 0;
             turnedAway += steps.contains("\"busy\"") ? 1 : 0;
             again += steps.contains("\"again\"") ? 1 : 0;
@@ -42,7 +42,9 @@ class QuorumDriftTest {
         assertThat(finding.broken()).as(finding.output()).isEmpty();
         assertThat(writtenBack).as("courses in which a token was written back").isGreaterThan(50);
         assertThat(agreed).as("courses with a hold after one round trip").isGreaterThan(100);
-        assertThat(forced).as("courses in which a vote was taken by force").isPositive();
+        assertThat(forced)
+                .as("courses in which an operator ended a grant by force")
+                .isPositive();
         assertThat(tryingOn)
                 .as("courses in which a split try went on as a claim that waits")
                 .isGreaterThan(20);
