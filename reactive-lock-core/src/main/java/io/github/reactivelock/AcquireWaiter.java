@@ -70,7 +70,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     /** This thread may have got no turn since the grant, so the clock decides whether there is still something to give. */
     @Override
     void granted(Handle handle) {
-        LockLostException loss = handle.hold.loss();
+        LockLostException loss = handle.loss();
         if (loss != null && move(GRANTED, DONE)) {
             handle.giveBack();
             actual.onError(loss);

@@ -1,12 +1,14 @@
 package io.github.reactivelock;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 import reactor.core.publisher.Sinks;
 
 /** One acquisition's share in a hold: it leaves once, however often it is told to, and hears itself what came of that. */
@@ -35,12 +37,40 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     private volatile Sinks.@Nullable Empty<Void> outcome;
 
     Handle(Hold hold) {
-        this(hold, null);
+        this.hold = hold;
+        this.limit = null;
     }
 
-    Handle(Hold hold, @Nullable HoldLimit limit) {
+    /** One more handle of a hold, with options of its own. */
+    Handle(Hold hold, LockOptions wanted) {
         this.hold = hold;
-        this.limit = limit;
+        this.limit = HoldLimit.of(this, wanted);
+    }
+
+    boolean hasLeft() {
+        return left != 0;
+    }
+
+    /** Its own end, or the loss of the hold. */
+    @Nullable
+    LockLostException loss() {
+        LockLostException own = limit == null ? null : limit.loss();
+        return own == null ? hold.loss() : own;
+    }
+
+    /** From now on the work hears of either. */
+    void enter(LossSignal.Work work) {
+        hold.enter(work);
+        if (limit != null) {
+            limit.enter(work);
+        }
+    }
+
+    void exit(LossSignal.Work work) {
+        hold.exit(work);
+        if (limit != null) {
+            limit.exit(work);
+        }
     }
 
     @Override
@@ -55,32 +85,47 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
 
     @Override
     public Duration remaining() {
-        return left == 0 ? Duration.ofNanos(hold.remainingNanos()) : Duration.ZERO;
+        if (left != 0) {
+            return Duration.ZERO;
+        }
+        long ofHold = hold.remainingNanos();
+        return Duration.ofNanos(limit == null ? ofHold : Math.min(ofHold, limit.remaining()));
     }
 
     @Override
     public boolean isHeld() {
-        return left == 0 && hold.isHeld();
+        return left == 0 && hold.isHeld() && (limit == null || limit.loss() == null);
     }
 
     @Override
     public Mono<LockLostException> lost() {
-        return Mono.defer(hold::lost).publishOn(hold.grant.services.userCallbacks.work());
+        return Mono.defer(() -> limit == null ? hold.lost() : Mono.firstWithSignal(limit.lost(), hold.lost()))
+                .publishOn(hold.grant.services.userCallbacks.work());
     }
 
     /** From a source that is not Reactor's, so that Reactor gives each signal the thread-locals of the subscriber. */
     @Override
     public Flux<HoldState> states() {
-        return Flux.from(subscriber -> {
+        Flux<HoldState> ofHold = Flux.from(subscriber -> {
             HoldStates.Watcher watcher = new HoldStates.Watcher(hold.grant.services.userCallbacks, subscriber);
             subscriber.onSubscribe(watcher);
             hold.watch(watcher);
         });
+        return limit == null ? ofHold : untilItEnds(ofHold, limit);
+    }
+
+    /** The first of both that ends is the end. */
+    private static Flux<HoldState> untilItEnds(Flux<HoldState> ofHold, HoldLimit limit) {
+        Flux<Signal<HoldState>> own = Mono.defer(limit::lost)
+                .flatMapIterable(loss -> List.of(Signal.next(new HoldState.Lost(loss)), Signal.complete()));
+        return Flux.merge(1, own, ofHold.materialize()).dematerialize();
     }
 
     @Override
     public Mono<Void> renew() {
-        return Mono.create(sink -> hold.renew(failure -> {
+        return Mono.create(sink -> hold.renew(ofHold -> {
+            LockLostException own = limit == null ? null : limit.loss();
+            LockException failure = own == null ? ofHold : own;
             if (failure == null) {
                 if (limit != null && left == 0) {
                     limit.renewed();
@@ -151,15 +196,20 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
         hold.owner.released(hold);
     }
 
+    private @Nullable LockException ownEnd() {
+        return limit == null ? null : limit.ended();
+    }
+
     /** True if nobody waits to hear that the release is done; who asks later is told at once. */
     boolean isUnheard() {
-        return done == null && OUTCOME.compareAndSet(this, null, RELEASED);
+        return done == null && ownEnd() == null && OUTCOME.compareAndSet(this, null, RELEASED);
     }
 
     /** What came of the release. */
     @Override
     public void accept(@Nullable LockException outcomeOfRelease) {
-        failure = outcomeOfRelease;
+        LockException own = ownEnd();
+        failure = own == null ? outcomeOfRelease : own;
         left = ANSWERED;
         Sinks.Empty<Void> asked = outcome;
         if (asked != null) {

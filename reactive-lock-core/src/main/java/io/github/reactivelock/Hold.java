@@ -95,8 +95,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /**
-     * Adds a handle; null if the hold is over, by release or by loss. It ends at the latest when the options of one of
-     * its handles say so, while that handle is in; what cannot be had of it is refused.
+     * Adds a handle; null if the hold is over, by release or by loss. The handle ends at the
+     * latest when its own options say so, and the hold goes on; what cannot be had of it is refused.
      */
     @Nullable
     Handle join(LockOptions wanted) {
@@ -105,7 +105,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         }
         JoinRules.check(key(), options, wanted);
         boolean isIn = HANDLES.getAndUpdate(this, now -> now == 0 ? 0 : now + 1) > 0;
-        return isIn ? new Handle(this, HoldLimit.of(this, wanted)) : null;
+        return isIn ? new Handle(this, wanted) : null;
     }
 
     /** Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is itself. */

@@ -1,24 +1,40 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.state.LossReason;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
 
 /**
- * How long a hold may go on while one handle that joined it is in: the longest hold that its options allow and, where
- * they ask for no renewal, its lease. Whichever comes first ends the hold for all of its handles.
+ * How long one handle that joined a hold lasts: the longest hold that its options allow and, where they ask for no
+ * renewal, its lease. Whichever comes first ends that handle alone; the hold goes on for the others. Safe for use from
+ * any thread.
+ *
+ * <pre>
+ * state    leaves on                                  and does
+ * OPEN     the handle leaves                          disposes the timers -> LEFT
+ *          its time is over, by timer or by the clock cancels the work under it, then the handle leaves -> ENDED
+ * </pre>
  */
 final class HoldLimit implements Disposable {
 
-    private final Hold hold;
+    private final Handle handle;
     private final LockOptions options;
+    private final Timing timing;
+    private final long begun;
+    private volatile long leaseBegun;
+    private final LossSignal signal = new LossSignal();
+    private final AtomicReference<@Nullable LockLostException> ended = new AtomicReference<>();
     private final Disposable longest;
     private final Disposable.Swap lease = Disposables.swap();
 
-    private HoldLimit(Hold hold, LockOptions options) {
-        this.hold = hold;
+    private HoldLimit(Handle handle, LockOptions options) {
+        this.handle = handle;
         this.options = options;
+        this.timing = handle.hold.grant.services.timing;
+        this.begun = timing.now();
         this.longest = options.maxHold()
                 .map(time -> after(time.toNanos(), LossReason.HELD_TOO_LONG))
                 .orElse(Disposables.disposed());
@@ -26,19 +42,79 @@ final class HoldLimit implements Disposable {
     }
 
     /** Null where there is none. */
-    static @Nullable HoldLimit of(Hold hold, LockOptions options) {
-        return options.isRenewed() && options.maxHold().isEmpty() ? null : new HoldLimit(hold, options);
+    static @Nullable HoldLimit of(Handle handle, LockOptions options) {
+        return options.isRenewed() && options.maxHold().isEmpty() ? null : new HoldLimit(handle, options);
     }
 
     /** The lease began anew, because the handle was asked to renew it. */
     void renewed() {
+        leaseBegun = timing.now();
         if (!options.isRenewed()) {
             lease.update(after(options.lease().toNanos(), LossReason.EXPIRED));
         }
     }
 
+    /** In nanoseconds, of both. */
+    long remaining() {
+        return ended.get() == null ? Math.max(0, Math.min(restOfLongest(), restOfLease())) : 0;
+    }
+
+    private long restOfLongest() {
+        return options.maxHold()
+                .map(time -> time.toNanos() - (timing.now() - begun))
+                .orElse(Long.MAX_VALUE);
+    }
+
+    private long restOfLease() {
+        return options.isRenewed() ? Long.MAX_VALUE : options.lease().toNanos() - (timing.now() - leaseBegun);
+    }
+
+    @Nullable
+    LockLostException ended() {
+        return ended.get();
+    }
+
+    /** A time that has passed is the end even if its timer has not run yet. */
+    @Nullable
+    LockLostException loss() {
+        if (ended.get() == null && remaining() == 0) {
+            end(restOfLongest() <= 0 ? LossReason.HELD_TOO_LONG : LossReason.EXPIRED);
+        }
+        return ended.get();
+    }
+
     private Disposable after(long nanos, LossReason reason) {
-        return hold.endAfter(nanos, reason);
+        return timing.after(nanos, () -> end(reason));
+    }
+
+    private void end(LossReason reason) {
+        LockLostException lost = handle.hold.lossFor(reason);
+        if (!handle.hasLeft() && ended.compareAndSet(null, lost)) {
+            UserCallbacks callbacks = handle.hold.grant.services.userCallbacks;
+            callbacks.warn(lost);
+            signal.lose(lost, callbacks, handle::giveBack);
+        }
+    }
+
+    /** From now on the work hears of the end, at once if there was one. */
+    void enter(LossSignal.Work work) {
+        signal.add(work);
+        LockLostException lost = ended.get();
+        if (lost != null) {
+            LossSignal.tell(work, lost);
+        }
+    }
+
+    void exit(LossSignal.Work work) {
+        signal.remove(work);
+    }
+
+    /** Never completes empty. */
+    Mono<LockLostException> lost() {
+        if (signal.begin() && loss() != null) {
+            signal.end(ended.get());
+        }
+        return signal.asMono();
     }
 
     @Override

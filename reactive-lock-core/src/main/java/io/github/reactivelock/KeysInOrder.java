@@ -142,9 +142,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         held = now;
         int count = granted + 1;
         granted = count;
-        handle.hold.enter(this);
+        handle.enter(this);
         if (!isAcquiring()) {
-            handle.hold.exit(this);
+            handle.exit(this);
             handle.giveBack();
             return null;
         }
@@ -198,7 +198,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     /** Whether one of the locks is lost, of which the flow then hears; by the clock too, because a timer may be late. */
     final boolean isLost() {
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            LockLostException loss = each.handle().hold.loss();
+            LockLostException loss = each.handle().loss();
             if (loss != null) {
                 lost(loss);
                 return true;
@@ -210,7 +210,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     /** Without waiting for the outcome. Idempotent. */
     final void giveBack() {
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            each.handle().hold.exit(this);
+            each.handle().exit(this);
             each.handle().giveBack();
         }
     }
@@ -219,7 +219,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     final void leaveAll(Consumer<@Nullable LockException> answered) {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
-            each.handle().hold.exit(this);
+            each.handle().exit(this);
             each.handle().leave(answered);
         }
     }

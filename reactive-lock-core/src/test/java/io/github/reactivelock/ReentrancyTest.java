@@ -210,6 +210,61 @@ class ReentrancyTest {
     }
 
     @Test
+    void anInnerAcquisitionThatReachesItsLeaseOrItsLongestHoldEndsAlone() {
+        for (LockOptions limited : List.of(
+                client.options().withoutRenewal().withLease(Duration.ofSeconds(1)),
+                client.options().withMaxHold(Duration.ofSeconds(1)))) {
+            AtomicReference<LockHandle> outer = new AtomicReference<>();
+            List<Class<?>> failures = new ArrayList<>();
+            TestSubscriber<Object> flow = subscribe(client.withLock("k", handle -> {
+                outer.set(handle);
+                return client.with(limited)
+                        .withLock("k", Mono.never())
+                        .onErrorResume(e -> {
+                            failures.add(e.getClass());
+                            return Mono.never();
+                        });
+            }));
+
+            bench.time.advance(Duration.ofMinutes(1));
+
+            assertThat(failures).containsExactly(LockLostException.class);
+            assertThat(outer.get().isHeld()).isTrue();
+            assertThat(flow.isTerminated()).isFalse();
+            flow.cancel();
+            assertThat(store.size()).isZero();
+            assertThat(bench.time.armedTimers()).isZero();
+        }
+    }
+
+    @Test
+    void anInnerHandleThatEndedSaysSoAndLeavesTheHold() {
+        LockClient fixed = client.with(client.options().withoutRenewal().withLease(Duration.ofSeconds(1)));
+        AtomicReference<LockHandle> outer = new AtomicReference<>();
+        AtomicReference<LockHandle> inner = new AtomicReference<>();
+        TestSubscriber<Object> flow = subscribe(client.withLock("k", handle -> {
+            outer.set(handle);
+            return fixed.acquire("k").doOnNext(inner::set).then(Mono.never());
+        }));
+        TestSubscriber<LockLostException> lost = subscribe(inner.get().lost());
+        TestSubscriber<HoldState> states = TestSubscriber.create();
+        inner.get().states().subscribe(states);
+        assertThat(inner.get().remaining()).isLessThanOrEqualTo(Duration.ofSeconds(1));
+
+        bench.time.advance(Duration.ofMinutes(1));
+
+        assertThat(inner.get().isHeld()).isFalse();
+        assertThat(lost.getReceivedOnNext()).hasSize(1);
+        assertThat(states.getReceivedOnNext()).last().isInstanceOf(HoldState.Lost.class);
+        assertThat(states.isTerminatedComplete()).isTrue();
+        assertThat(subscribe(inner.get().renew()).expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(subscribe(inner.get().release()).expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(outer.get().isHeld()).isTrue();
+        flow.cancel();
+        assertThat(store.size()).as("the inner handle is not counted any more").isZero();
+    }
+
+    @Test
     void aRenewedAcquisitionDoesNotJoinAHoldThatNothingRenews() {
         LockClient fixed = client.with(client.options().withoutRenewal());
 
