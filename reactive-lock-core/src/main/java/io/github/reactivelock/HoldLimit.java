@@ -34,7 +34,7 @@ final class HoldLimit implements Disposable {
         this.handle = handle;
         this.options = options;
         this.timing = handle.hold.grant.services.timing;
-        this.begun = timing.now();
+        this.begun = timing.nowForCertain();
         this.longest = options.maxHold()
                 .map(time -> after(time.toNanos(), LossReason.HELD_TOO_LONG))
                 .orElse(Disposables.disposed());
@@ -48,7 +48,7 @@ final class HoldLimit implements Disposable {
 
     /** The lease began anew, because the handle was asked to renew it. */
     void renewed() {
-        leaseBegun = timing.now();
+        leaseBegun = timing.nowForCertain();
         if (!options.isRenewed()) {
             lease.update(after(options.lease().toNanos(), LossReason.EXPIRED));
         }
@@ -61,12 +61,12 @@ final class HoldLimit implements Disposable {
 
     private long restOfLongest() {
         return options.maxHold()
-                .map(time -> time.toNanos() - (timing.now() - begun))
+                .map(time -> time.toNanos() - (timing.nowForCertain() - begun))
                 .orElse(Long.MAX_VALUE);
     }
 
     private long restOfLease() {
-        return options.isRenewed() ? Long.MAX_VALUE : options.lease().toNanos() - (timing.now() - leaseBegun);
+        return options.isRenewed() ? Long.MAX_VALUE : options.lease().toNanos() - (timing.nowForCertain() - leaseBegun);
     }
 
     @Nullable

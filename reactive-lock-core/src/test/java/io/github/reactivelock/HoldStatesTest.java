@@ -175,26 +175,20 @@ class HoldStatesTest {
         assertEnded(watcher, "safe", "at risk PT0S no cause", "lost EXPIRED");
     }
 
-    /** The lease of an inner acquisition ends before a tick has seen that the machine was suspended. */
+    /** The longest hold is over before a tick has seen that the machine was suspended. */
     @Test
     void aLossThatComesBeforeTheFirstTickAfterASuspensionIsAtRiskFirst() {
         store.confirmsRenewals = true;
-        Mono<LockHandle> owned =
-                bench.with(LockOptions::withoutRenewal).acquire("k").contextWrite(LockContext.owner("saga"));
-        TestSubscriber<LockHandle> outer = subscribe(owned);
-        Asked<ClaimResult> asked = store.claim();
-        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
-        bench.time.advance(Duration.ofMillis(30));
-        LockHandle inner = Bench.held(subscribe(owned));
+        LockHandle held = bench.hold(bench.with(o -> o.withoutRenewal().withMaxHold(LEASE)), "k", 1);
         bench.time.advance(Duration.ofSeconds(20));
-        subscribe(Bench.held(outer).renew());
-        TestSubscriber<HoldState> watcher = watch(inner);
+        subscribe(held.renew());
+        TestSubscriber<HoldState> watcher = watch(held);
         bench.time.advance(LEASE.minus(Duration.ofMillis(20_010)));
 
         bench.time.jumpWall(Duration.ofSeconds(10));
         bench.time.advance(Duration.ofMillis(10));
 
-        assertEnded(watcher, "safe", "at risk PT9.698S no cause", "lost EXPIRED");
+        assertEnded(watcher, "safe", "at risk PT9.698S no cause", "lost HELD_TOO_LONG");
     }
 
     // ---- the end
