@@ -1,12 +1,19 @@
 package io.github.reactivelock;
 
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -23,8 +30,14 @@ final class WorkScheduler implements Scheduler {
 
     private static final Logger log = LoggerFactory.getLogger(WorkScheduler.class);
 
+    private static final int DEEPEST = 32;
+
     private final Scheduler given;
     private final AtomicBoolean told = new AtomicBoolean();
+    /** How many tasks run in place, inside one another or on several threads. */
+    private final AtomicInteger inPlace = new AtomicInteger();
+    /** What waits for the end of the task that its thread runs. */
+    private final Map<Thread, Queue<Runnable>> deep = new ConcurrentHashMap<>();
 
     private WorkScheduler(Scheduler given) {
         this.given = given;
@@ -62,7 +75,8 @@ final class WorkScheduler implements Scheduler {
 
     private Disposable offer(Runnable task, @Nullable Worker way) {
         if (isImmediate()) {
-            return given.schedule(task);
+            runInPlace(task);
+            return Disposables.disposed();
         }
         Task offered = new Task(task);
         try {
@@ -73,6 +87,50 @@ final class WorkScheduler implements Scheduler {
             }
             tell(e);
             return WorkThreads.SCHEDULER.schedule(offered);
+        }
+    }
+
+    /**
+     * The work of one lock may take another, whose grant is delivered inside it, and so on. From a certain depth on, what a
+     * task schedules runs after that task and no longer inside it, or locks within locks would overflow the stack.
+     */
+    private void runInPlace(Runnable task) {
+        boolean isShallow = inPlace.incrementAndGet() <= DEEPEST;
+        try {
+            if (isShallow) {
+                task.run();
+            } else {
+                runAfterOneAnother(task);
+            }
+        } finally {
+            int unused = inPlace.decrementAndGet();
+        }
+    }
+
+    private void runAfterOneAnother(Runnable task) {
+        Thread here = Thread.currentThread();
+        Queue<Runnable> running = deep.get(here);
+        if (running != null) {
+            running.add(task);
+            return;
+        }
+        Queue<Runnable> tasks = new ArrayDeque<>(List.of(task));
+        deep.put(here, tasks);
+        Throwable thrown = null;
+        for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
+            try {
+                next.run();
+            } catch (Throwable e) { // those behind it are of other flows
+                if (thrown == null) {
+                    thrown = e;
+                } else {
+                    thrown.addSuppressed(e);
+                }
+            }
+        }
+        deep.remove(here);
+        if (thrown != null) {
+            throw Exceptions.propagate(thrown);
         }
     }
 

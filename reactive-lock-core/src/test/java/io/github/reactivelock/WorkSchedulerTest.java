@@ -12,6 +12,7 @@ import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -22,6 +23,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +35,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A work scheduler that refuses: what it was to run runs on threads of the library, never where it arises. */
+/** A work scheduler that refuses, whose tasks run on threads of the library, never where they arise; and one that runs in place. */
 class WorkSchedulerTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -56,6 +59,56 @@ class WorkSchedulerTest {
         logger.detachAppender(logged);
         enough.countDown();
         pool.shutdownNow();
+    }
+
+    private static Mono<Integer> nested(LockClient client, int levels, Mono<Integer> innermost) {
+        Mono<Integer> work = innermost;
+        for (int level = 0; level < levels; level++) {
+            work = client.withLock("level " + level, work);
+        }
+        return work;
+    }
+
+    /** A thread with so little stack that one frame a level would be seen. */
+    private static @Nullable Object onASmallStack(Mono<?> work) throws InterruptedException {
+        AtomicReference<Object> outcome = new AtomicReference<>();
+        Thread thread = new Thread(null, () -> work.subscribe(outcome::set, outcome::set), "small stack", 512 * 1024);
+        thread.start();
+        thread.join(LIMIT.toMillis());
+        return outcome.get();
+    }
+
+    private static LockClient inPlace() {
+        return LockClient.builder(InMemoryLockBackend.create())
+                .workScheduler(Schedulers.immediate())
+                .build();
+    }
+
+    private static void assertIsFree(LockClient client, String key) {
+        assertThat(client.inspect(key).block(LIMIT)).matches(LockInfo::isFree);
+    }
+
+    @Test
+    void locksWithinLocksOverflowNoStackWhereWorkRunsInPlace() throws InterruptedException {
+        LockClient client = inPlace();
+
+        assertThat(onASmallStack(nested(client, 3_000, Mono.just(1)))).isEqualTo(1);
+
+        assertIsFree(client, "level 0");
+        assertIsFree(client, "level 2999");
+        client.close().block(LIMIT);
+    }
+
+    @Test
+    void aFailureDeepWithinLocksInPlaceReleasesThemAll() throws InterruptedException {
+        LockClient client = inPlace();
+        IllegalStateException failure = new IllegalStateException("deep inside");
+
+        assertThat(onASmallStack(nested(client, 3_000, Mono.error(failure)))).isSameAs(failure);
+
+        assertIsFree(client, "level 0");
+        assertIsFree(client, "level 2999");
+        client.close().block(LIMIT);
     }
 
     /** One task that does not end, and one that waits for it. */
