@@ -23,14 +23,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
@@ -69,13 +68,12 @@ class WorkSchedulerTest {
         return work;
     }
 
-    /** A thread with so little stack that one frame a level would be seen. */
-    private static @Nullable Object onASmallStack(Mono<?> work) throws InterruptedException {
-        AtomicReference<Object> outcome = new AtomicReference<>();
-        Thread thread = new Thread(null, () -> work.subscribe(outcome::set, outcome::set), "small stack", 512 * 1024);
-        thread.start();
-        thread.join(LIMIT.toMillis());
-        return outcome.get();
+    /** Subscribed to by a thread with so little stack that one frame a level would be seen. */
+    private static Object onASmallStack(Mono<?> work) {
+        Sinks.One<Object> outcome = Sinks.one();
+        Runnable subscription = () -> work.subscribe(outcome::tryEmitValue, outcome::tryEmitValue);
+        new Thread(null, subscription, "small stack", 512 * 1024).start();
+        return outcome.asMono().block(LIMIT);
     }
 
     private static LockClient inPlace() {
@@ -89,7 +87,7 @@ class WorkSchedulerTest {
     }
 
     @Test
-    void locksWithinLocksOverflowNoStackWhereWorkRunsInPlace() throws InterruptedException {
+    void locksWithinLocksOverflowNoStackWhereWorkRunsInPlace() {
         LockClient client = inPlace();
 
         assertThat(onASmallStack(nested(client, 3_000, Mono.just(1)))).isEqualTo(1);
@@ -100,7 +98,7 @@ class WorkSchedulerTest {
     }
 
     @Test
-    void aFailureDeepWithinLocksInPlaceReleasesThemAll() throws InterruptedException {
+    void aFailureDeepWithinLocksInPlaceReleasesThemAll() {
         LockClient client = inPlace();
         IllegalStateException failure = new IllegalStateException("deep inside");
 
