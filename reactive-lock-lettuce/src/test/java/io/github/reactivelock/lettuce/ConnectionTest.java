@@ -9,6 +9,7 @@ import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.redis.RedisBackendOptions;
@@ -165,11 +166,10 @@ class ConnectionTest {
     void aUserWithWhatTheErrorAsksForCanDoEverything() {
         acl("SETUSER", "narrow", "on", ">pw", "resetkeys", "resetchannels", "-@all", "+evalsha");
         LockBackend narrow = fixture.backend(uri("narrow", "pw"));
-        assertThatThrownBy(() -> ask(narrow, claim("a"))).hasMessageContaining("ACL SETUSER <user> ~{reactivelock:*");
+        String error = catchThrowable(() -> ask(narrow, claim("a"))).getMessage();
+        String asked = error.substring(error.indexOf("~{reactivelock:*"), error.indexOf("; besides"));
 
-        acl(("SETUSER enough on >pw resetkeys resetchannels -@all ~{reactivelock:* &reactivelock:*"
-                        + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time")
-                .split(" "));
+        acl(("SETUSER enough on >pw resetkeys resetchannels -@all " + asked).split(" "));
         LockBackend enough = fixture.backend(uri("enough", "pw"));
         fixture.signals(enough);
         Claim owner = claim("a");

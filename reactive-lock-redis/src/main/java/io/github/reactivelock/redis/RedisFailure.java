@@ -43,9 +43,6 @@ final class RedisFailure extends RuntimeException {
     /** What a connection says of an answer that leaves open what was done. */
     static final String SENT_AGAIN = "what was sent again found nothing";
 
-    private static final String INSTEAD_OF_A_BRACE =
-            "; or use a prefix with a colon, with which keys begin instead of with a brace";
-
     private static final String AT_FIRST = ": if it speaks TLS on this port, write rediss:// for redis://";
     private static final String AFTER_OTHERS = ": was it restarted, or does something on the way end connections?";
 
@@ -65,10 +62,7 @@ final class RedisFailure extends RuntimeException {
                     "without any password configured",
                     "no password is set"),
             Remedy.of(
-                    "denies this user a permission ({said}): it needs ACL SETUSER <user> ~{keys}* &{channels}*"
-                            + " +@scripting +@string +@hash +@sortedset +@keyspace +@pubsub +time +ping{brace}; a"
-                            + " quorum +info, replicas +wait, a primary of several +role, a cluster +cluster|slots"
-                            + " +cluster|nodes +info besides",
+                    "denies this user a permission ({said}): it needs {permissions}",
                     "NOPERM",
                     "The user executing the script"),
             Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
@@ -164,20 +158,31 @@ final class RedisFailure extends RuntimeException {
         if (error instanceof RedisFailure || error instanceof SignalsRefusedException) {
             return error;
         }
-        return new RedisFailure("Redis at " + connection.server() + " " + advice(connection, prefix, error), error);
+        return explained(connection, RedisPermissions.ofLocks(prefix), error);
+    }
+
+    /** As {@link #explain}, of a command that a guard runs on a key of the user. */
+    static Throwable guarded(RedisConnection connection, String key, String tokenKey, String command, Throwable error) {
+        return error instanceof RedisFailure
+                ? error
+                : explained(connection, RedisPermissions.ofGuard(key, tokenKey, command), error);
+    }
+
+    private static RedisFailure explained(RedisConnection connection, String permissions, Throwable error) {
+        return new RedisFailure(
+                "Redis at " + connection.server() + " " + advice(connection, permissions, error), error);
     }
 
     static RuntimeException channel(RedisConnection connection, String prefix, String channel, Throwable error) {
         String text = text(error);
-        String server = "Redis at " + connection.server() + " ";
         if (text.contains("NOPERM")) {
             return new SignalsRefusedException(
-                    server + "does not let this user listen to channel '" + channel + "' (" + text
-                            + "): allow it with ACL SETUSER <user> &" + RedisKeyLayout.permittedChannels(prefix)
-                            + "* +subscribe +unsubscribe",
+                    "Redis at " + connection.server() + " does not let this user listen to channel '" + channel + "' ("
+                            + text + "): allow it with "
+                            + RedisPermissions.ofChannels(prefix, connection.hasShardedChannels()),
                     error);
         }
-        return new RedisFailure(server + advice(connection, prefix, error), error);
+        return explained(connection, RedisPermissions.ofLocks(prefix), error);
     }
 
     static RedisFailure replicas(RedisConnection connection, long have, RedisBackendOptions options) {
@@ -223,7 +228,7 @@ final class RedisFailure extends RuntimeException {
         return RedisScript.errorCode(words(error)).equals("NOPERM");
     }
 
-    private static String advice(RedisConnection connection, String prefix, Throwable error) {
+    private static String advice(RedisConnection connection, String permissions, Throwable error) {
         List<Throwable> all = everyCause(error);
         for (Remedy remedy : REMEDIES) {
             Optional<String> said =
@@ -231,11 +236,9 @@ final class RedisFailure extends RuntimeException {
             if (said.isPresent()) {
                 return remedy.advice
                         .replace("{database}", Integer.toString(connection.database()))
-                        .replace("{keys}", RedisKeyLayout.permitted(prefix))
-                        .replace("{channels}", RedisKeyLayout.permittedChannels(prefix))
-                        .replace("{brace}", RedisKeyLayout.permitted(prefix).startsWith("{") ? INSTEAD_OF_A_BRACE : "")
                         .replace("{tls}", connection.wasReady() ? AFTER_OTHERS : AT_FIRST)
-                        .replace("{said}", said.get());
+                        .replace("{said}", said.get())
+                        .replace("{permissions}", permissions);
             }
         }
         return "refused or failed: " + text(error);

@@ -74,9 +74,10 @@ public final class RedisFencingGuard {
         }
         List<String> args = new ArrayList<>(List.of(kind + fencingToken, command));
         args.addAll(List.of(arguments));
+        String token = RedisKeyLayout.fences(prefix) + tokenKey(key);
         return connection
-                .eval(SCRIPT, List.of(key, RedisKeyLayout.fences(prefix) + tokenKey(key)), args)
-                .onErrorMap(error -> RedisFailure.explain(connection, key, error))
+                .eval(SCRIPT, List.of(key, token), args)
+                .onErrorMap(error -> RedisFailure.guarded(connection, key, token, command, error))
                 .flatMap(answer -> read(key, fencingToken, answer))
                 .onErrorStop();
     }

@@ -60,6 +60,7 @@ final class Permissions {
         need("leave", !ask(backend.release(leaver)));
         need("renew", ask(backend.renew(List.of(owner))).renewed().contains(owner.id()));
         need("inspect", ask(backend.inspect("a")) instanceof LockInfo.Held held && held.waiters() == 1);
+        need("list", ask(backend.list("", "")).locks().size() == 1);
         BlockingQueue<Object> events = new LinkedBlockingQueue<>();
         Disposable watching = backend.events("a").subscribe(events::add, events::add);
         need("watch", next(events) instanceof LockEvent.Snapshot);

@@ -20,6 +20,10 @@ final class QuorumStore extends Store {
     }
 
     void untilAllCount() {
+        untilTheyCount(servers);
+    }
+
+    static void untilTheyCount(List<RedisServer> servers) {
         Lab.eventually(
                 "all nodes count",
                 () -> servers.stream().allMatch(server -> uptime(server) > Client.LEASE.toSeconds()));
