@@ -176,7 +176,7 @@ public final class LockOptions {
     /**
      * Ends a hold that lasts longer, as a loss with {@code HELD_TOO_LONG}: a guard against work that hangs.
      *
-     * @param maxHold between 100 milliseconds and 365 days
+     * @param maxHold between 100 milliseconds and 365 days, not less than {@link #minHold()}
      * @return a changed copy
      */
     public LockOptions withMaxHold(Duration maxHold) {
@@ -194,8 +194,8 @@ public final class LockOptions {
      * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease is
      * over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the client.
      *
-     * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, nor than the lease of a hold that
-     *     is not renewed, which {@link LockClient#with} refuses
+     * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, which is refused here and in
+     *     {@link #withMaxHold}, nor than the lease of a hold that is not renewed, which {@link LockClient#with} refuses
      * @return a changed copy
      */
     public LockOptions withMinHold(Duration minHold) {

@@ -6,6 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** Times as people write and read them. */
 final class Durations implements ITypeConverter<Duration> {
@@ -33,7 +34,7 @@ final class Durations implements ITypeConverter<Duration> {
                 return value;
             }
         }
-        throw new IllegalArgumentException(
+        throw new TypeConversionException(
                 "a time looks like 500ms, 10s, 5m or 2h, up to a year, but is '" + text + "'");
     }
 

@@ -16,11 +16,11 @@ final class Problems {
             new Word(" with RedisBackendOptions\\.withPrefix", " with --key-prefix"),
             new Word("\\(connectCluster, in Vert\\.x RedisClientType\\.CLUSTER\\)", "(redis-cluster://)"),
             new Word(", in Vert\\.x RedisClientType\\.SENTINEL", ""),
-            new Word(" with R2dbcLockBackend\\.createTables\\(\\), or", ""),
+            new Word(" with R2dbcLockBackend\\.createTables\\(\\)(?:, in Spring Boot with \\S+)?, or", ""),
             new Word(" (given|them) to the ClientBuilder", " $1"),
             new Word("which belong into the ClientBuilder; the one given does not", "and the one given does not"),
-            // The class of an error, before what it says.
-            new Word("\\b(?:[a-z][a-z0-9_]*\\.)+[A-Z][\\w$]*(?:: )?", ""),
+            // The class of an error, before what it says; a key between quotation marks may look like one.
+            new Word("(?<![\\w.'])(?:[a-z][a-z0-9_]*\\.)+[A-Z][\\w$]*(?:: )?", ""),
             new Word("\\b[A-Z]\\w*(?:Exception|Error): ", ""));
 
     private Problems() {}
@@ -40,7 +40,9 @@ final class Problems {
 
     static int ofArguments(ParameterException problem, String[] arguments) {
         CommandLine command = problem.getCommandLine();
-        say(command, problem.getMessage() + "; see " + command.getCommandSpec().qualifiedName() + " --help");
+        String text = String.valueOf(problem.getMessage())
+                .replaceAll("' is not an? (?:int|long)\\b", "' is not a whole number");
+        say(command, text + "; see " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE.code;
     }
 

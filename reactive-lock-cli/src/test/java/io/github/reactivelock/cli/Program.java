@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 
@@ -17,6 +18,10 @@ final class Program {
 
     /** Far more than a run takes, even on a busy machine. */
     static final Duration LIMIT = Duration.ofSeconds(90);
+
+    /** Classes and methods of Java, which a user of the program does not know. */
+    private static final Pattern JAVA = Pattern.compile("\\b[A-Z][A-Za-z]*\\.[a-z][A-Za-z]+|\\b(?:[a-z]\\w*\\.)+[A-Z]\\w*"
+            + "|\\b\\w+(?:Exception|Error|LockBackend|BackendOptions|ClientBuilder)\\b|\\b[a-z]+[A-Z]\\w*\\(");
 
     /** How a run ended, and what it printed. */
     record Ended(int code, String out, String err) {
@@ -29,8 +34,10 @@ final class Program {
     private final StringWriter err = new StringWriter();
     private final CompletableFuture<Runnable> interrupt = new CompletableFuture<>();
     private final CompletableFuture<Integer> code = new CompletableFuture<>();
+    private final boolean verbose;
 
     private Program(Map<String, String> environment, String typed, List<String> arguments) {
+        verbose = arguments.contains("-v") || arguments.contains("--verbose");
         CommandLine program = ReactiveLock.in(new Surroundings(environment, () -> typed, interrupt::complete))
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true));
@@ -62,6 +69,9 @@ final class Program {
 
     Ended end() {
         int ended = code.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+        if (!verbose && JAVA.matcher(err.toString()).find()) {
+            throw new AssertionError("a name of Java in: " + err);
+        }
         return new Ended(ended, out.toString(), err.toString());
     }
 

@@ -89,6 +89,9 @@ class TextTest {
                         + "|connect to it as to a cluster (redis-cluster://)",
                 "create them once with R2dbcLockBackend.createTables(), or with the file x"
                         + "|create them once with the file x",
+                "create them once with R2dbcLockBackend.createTables(), in Spring Boot with a.b=always, or with the file x"
+                        + "|create them once with the file x",
+                "lock 'com.acme.Order' cannot be read|lock 'com.acme.Order' cannot be read",
                 "asks for a user and a password: give them to the ClientBuilder (no user)"
                         + "|asks for a user and a password: give them (no user)",
                 "failed: io.netty.channel.AbstractChannel$AnnotatedConnectException: Connection refused: /127.0.0.1:1"
