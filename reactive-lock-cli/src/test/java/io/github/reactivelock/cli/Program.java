@@ -20,8 +20,9 @@ final class Program {
     static final Duration LIMIT = Duration.ofSeconds(90);
 
     /** Classes and methods of Java, which a user of the program does not know. */
-    private static final Pattern JAVA = Pattern.compile("\\b[A-Z][A-Za-z]*\\.[a-z][A-Za-z]+|\\b(?:[a-z]\\w*\\.)+[A-Z]\\w*"
-            + "|\\b\\w+(?:Exception|Error|LockBackend|BackendOptions|ClientBuilder)\\b|\\b[a-z]+[A-Z]\\w*\\(");
+    private static final Pattern JAVA =
+            Pattern.compile("\\b[A-Z][A-Za-z]*\\.[a-z][A-Za-z]+|\\b(?:[a-z]\\w*\\.)+[A-Z]\\w*"
+                    + "|\\b\\w+(?:Exception|Error|LockBackend|BackendOptions|ClientBuilder)\\b|\\b[a-z]+[A-Z]\\w*\\(");
 
     /** How a run ended, and what it printed. */
     record Ended(int code, String out, String err) {
