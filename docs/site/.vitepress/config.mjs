@@ -34,6 +34,7 @@ const sidebar = [
       { text: 'Spring Boot', link: '/spring-boot' },
       { text: '@WithLock', link: '/with-lock' },
       { text: 'Kotlin', link: '/kotlin' },
+      { text: 'Testing', link: '/testing' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },
       { text: 'Command line', link: '/cli' },

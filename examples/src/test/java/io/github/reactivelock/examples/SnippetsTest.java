@@ -62,6 +62,7 @@ class SnippetsTest {
             import io.github.reactivelock.spring.*;
             import io.github.reactivelock.spring.boot.*;
             import io.github.reactivelock.state.*;
+            import io.github.reactivelock.testkit.FaultyBackend;
             import io.github.reactivelock.testkit.LockBackendContract;
             import io.github.reactivelock.vertx.*;
             import io.github.reactivelock.zookeeper.*;
@@ -85,16 +86,26 @@ class SnippetsTest {
             import net.javacrumbs.shedlock.core.*;
             import org.apache.curator.framework.api.transaction.*;
             import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+            import org.junit.jupiter.api.Test;
             import org.redisson.api.RLockReactive;
+            import org.springframework.beans.factory.annotation.Autowired;
             import org.springframework.beans.factory.annotation.Qualifier;
             import org.springframework.beans.factory.annotation.Value;
+            import org.springframework.boot.test.context.SpringBootTest;
+            import org.springframework.boot.webflux.test.autoconfigure.WebFluxTest;
             import org.springframework.context.annotation.Bean;
             import org.springframework.context.annotation.Configuration;
             import org.springframework.scheduling.annotation.Scheduled;
+            import org.springframework.stereotype.Service;
+            import org.springframework.test.web.reactive.server.WebTestClient;
+            import org.springframework.web.bind.annotation.PathVariable;
+            import org.springframework.web.bind.annotation.PostMapping;
+            import org.springframework.web.bind.annotation.RestController;
             import reactor.core.Disposable;
             import reactor.core.publisher.Flux;
             import reactor.core.publisher.Mono;
             import reactor.core.scheduler.Schedulers;
+            import reactor.test.StepVerifier;
             import reactor.test.scheduler.VirtualTimeScheduler;
             """;
 
@@ -263,13 +274,14 @@ class SnippetsTest {
     private String run(Snippet program) throws IOException, InterruptedException {
         Matcher type = TYPE.matcher(program.code());
         assertThat(type.find()).as(program.where()).isTrue();
+        Path quiet = Files.writeString(directory.resolve("quiet.xml"), "<configuration><root level=\"off\"/></configuration>");
         Process process = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-cp",
                         directory.resolve("classes")
                                 + System.getProperty("path.separator")
                                 + System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                        "-Dlogback.configurationFile=none.xml",
+                        "-Dlogback.configurationFile=" + quiet.toUri(),
                         "snippet." + program.name() + "." + type.group(1))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -195,7 +195,7 @@ final class LockedMethodReader {
                         .collect(Collectors.joining(", ", "(", ")"));
     }
 
-    private static RefusedMethodException refused(Method method, String beanName, IllegalArgumentException why) {
+    static RefusedMethodException refused(Method method, String beanName, IllegalArgumentException why) {
         return new RefusedMethodException(
                 "@WithLock on " + nameOf(method) + " of bean '" + beanName + "': ", "" + why.getMessage(), why);
     }

@@ -2,6 +2,8 @@ package io.github.reactivelock.spring;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -35,6 +37,9 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
     private final transient DefaultPointcutAdvisor locks =
             new DefaultPointcutAdvisor(new AnnotationMatchingPointcut(null, WithLock.class, true), methods);
 
+    private final transient Set<String> locked = ConcurrentHashMap.newKeySet();
+    private volatile boolean started;
+
     /** For a bean definition. The container sets the bean factory. */
     public WithLockBeanPostProcessor() {
         // Behind whoever has an order, before whoever has none.
@@ -51,6 +56,14 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
         methods.setBeanFactory(beanFactory);
     }
 
+    /** The beans with locks that were made at start; later ones are not remembered. */
+    Set<String> lockedAtStart() {
+        started = true;
+        Set<String> names = Set.copyOf(locked);
+        locked.clear();
+        return names;
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         Class<?> target = AopUtils.getTargetClass(bean);
@@ -62,9 +75,12 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
                 .distinct()
                 .toList();
         annotated.forEach(method -> methods.add(method, target, beanName));
-        Object locked = bean instanceof Advised proxy && !proxy.isFrozen() ? inserted(proxy) : proxied(bean, beanName);
-        annotated.forEach(method -> LockedMethodReader.checkReachable(method, target, locked.getClass(), beanName));
-        return locked;
+        Object proxy = bean instanceof Advised own && !own.isFrozen() ? inserted(own) : proxied(bean, beanName);
+        annotated.forEach(method -> LockedMethodReader.checkReachable(method, target, proxy.getClass(), beanName));
+        if (!started) {
+            locked.add(beanName);
+        }
+        return proxy;
     }
 
     /** Where a bean's methods may have the annotation: an interface counts without the class, as of a Spring Data repository. */
