@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
@@ -13,6 +13,17 @@ const documents = readdirSync(join(root, 'docs')).filter((name) => name !== 'sit
 for (const file of [...documents, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'issues/README.md', 'models/README.md']) {
   cpSync(join(root, file), join(pages, file), { recursive: true })
 }
+
+/** The halves of the picture one above the other, for narrow windows. */
+const stacked = readFileSync(join(pages, 'docs/hand-over.svg'), 'utf8')
+  .replace('viewBox="0 0 960 392"', 'viewBox="0 0 486 772"')
+  .replace('width="959" height="391"', 'width="485" height="771"')
+  .replace('x="486" y="12"', 'x="12" y="392"')
+  .replace('translate(486 12)', 'translate(12 392)')
+if (stacked.includes('486 12')) {
+  throw new Error('hand-over.svg has changed: its halves cannot be put one above the other')
+}
+writeFileSync(join(pages, 'docs/hand-over-narrow.svg'), stacked)
 
 /** The pages, as they are named on the site. The order is that of the sidebar. */
 const sidebar = [
@@ -131,6 +142,17 @@ function drawDiagrams(md) {
       : fence(tokens, index, ...rest)
 }
 
+/** A picture of two halves is shown stacked where it would be too small to read. */
+function stackPictures(md) {
+  const image = md.renderer.rules.image
+  md.renderer.rules.image = (tokens, index, ...rest) => {
+    const shown = image(tokens, index, ...rest)
+    return tokens[index].attrGet('src').endsWith('hand-over.svg')
+      ? `<picture class="hand-over"><source media="(max-width: 639px)" srcset="./hand-over-narrow.svg">${shown}</picture>`
+      : shown
+  }
+}
+
 /** Headings are named as forges name them, so that a link works in both places. */
 function slugify(heading) {
   return heading
@@ -156,6 +178,7 @@ export default defineConfig({
     config: (md) => {
       followRewrites(md)
       drawDiagrams(md)
+      stackPictures(md)
     },
   },
   themeConfig: {
