@@ -89,14 +89,20 @@ function showInstance(state) {
     () => idle || post(`${path}/${paused ? "resume" : "pause"}`));
 }
 
+/** Waits for the first start of its instances, so that nobody is refused before there is anything to order at. */
+function order(names, text, item, path) {
+  const made = element("button", "", "order");
+  made.dataset.at = names.join(" ");
+  return button(made, text, item, () => made.ariaDisabled === "true" || post(path));
+}
+
 function openLane(item, names) {
   const lane = copyOf("lane", item, item);
   const buttons = lane.querySelector(".buttons");
   for (const name of names) {
-    buttons.append(button(element("button", ""), `Order at ${name}`, item,
-      () => post(`/instances/${name}/orders/${item}`)));
+    buttons.append(order([name], `Order at ${name}`, item, `/instances/${name}/orders/${item}`));
   }
-  buttons.append(button(element("button", ""), "Six at once", item, () => post(`/rushes/${item}`)));
+  buttons.append(order(names, "Six at once", item, `/rushes/${item}`));
   lanes.append(lane);
   return lane;
 }
@@ -131,6 +137,9 @@ function holding(state, all) {
 
 function showLane(state, all) {
   const lane = document.getElementById(state.item) ?? openLane(state.item, all.map(one => one.name));
+  for (const made of lane.querySelectorAll(".order")) {
+    made.ariaDisabled = made.dataset.at.split(" ").some(name => all.find(one => one.name === name).status === "starting");
+  }
   const holder = lane.querySelector(".holder");
   holder.className = `holder ${state.holder || "free"}${state.atRisk ? " risky" : ""}`;
   say(holder, holding(state, all));
@@ -185,14 +194,17 @@ function showMetrics(all) {
   fill(metrics.tBodies[0], names.map(name => [
     name.replace(/\.ms$/, ", mean ms").replace(/\.count$/, ", count"), ...all.map(one => value(one.metrics, name))]),
     cells => row("td", cells));
+  metrics.classList.toggle("empty", names.length === 0);
 }
 
 // The browser connects again by itself when the service was away.
 const board = new EventSource("/board");
 board.onmessage = message => {
   const view = JSON.parse(message.data);
-  say(connection, "live");
-  connection.className = "live";
+  const starting = view.instances.every(one => one.status === "starting");
+  say(connection, starting ? "the instances are starting, which takes a few seconds" : "live");
+  connection.className = starting ? "starting" : "live";
+  document.querySelectorAll(".placeholder").forEach(one => one.remove());
   view.instances.forEach(showInstance);
   view.lanes.forEach(lane => showLane(lane, view.instances));
   showNews(view.news);

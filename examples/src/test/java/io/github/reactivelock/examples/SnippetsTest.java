@@ -274,7 +274,8 @@ class SnippetsTest {
     private String run(Snippet program) throws IOException, InterruptedException {
         Matcher type = TYPE.matcher(program.code());
         assertThat(type.find()).as(program.where()).isTrue();
-        Path quiet = Files.writeString(directory.resolve("quiet.xml"), "<configuration><root level=\"off\"/></configuration>");
+        Path quiet = Files.writeString(
+                directory.resolve("quiet.xml"), "<configuration><root level=\"off\"/></configuration>");
         Process process = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-cp",

@@ -177,6 +177,26 @@ class PageIT {
     }
 
     @Test
+    void theFirstTokenMovesNothing() {
+        String heights = "return ['none yet', '1234567890123456789'].map(text => {"
+                + "  document.querySelector('#bread .token').textContent = text;"
+                + "  return document.querySelector('#bread').offsetHeight; })";
+        for (int width : List.of(1280, 390)) {
+            shopper.look(width, "light");
+            List<?> both = (List<?>) shopper.script(heights);
+            assertThat(both.get(1)).as("%d wide", width).isEqualTo(both.get(0));
+        }
+    }
+
+    @Test
+    void untilItHearsOfItsInstancesThePageSaysSo() {
+        shopper.look(390, "light");
+
+        assertThat(shopper.unheard(address))
+                .contains("connecting", "They are being started.", "They come with the instances.");
+    }
+
+    @Test
     void itIsReadableNarrowAndWideLightAndDark() throws IOException {
         shopper.press("Order at shop-1: bread");
         shopper.untilText("bread", ".holder", "held by shop-1");

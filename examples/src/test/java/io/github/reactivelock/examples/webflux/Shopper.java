@@ -59,6 +59,19 @@ final class Shopper implements AutoCloseable {
                 page -> page.findElements(By.cssSelector(".state.running")).size() == 2);
     }
 
+    /** What the page says before its service has said anything. */
+    String unheard(String address) {
+        String deaf = "window.EventSource = class {}";
+        Object id = browser.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", deaf))
+                .get("identifier");
+        try {
+            browser.get(address);
+            return browser.findElement(By.tagName("body")).getText();
+        } finally {
+            tell("Page.removeScriptToEvaluateOnNewDocument", Map.of("identifier", id));
+        }
+    }
+
     /** By the name that a screen reader says. */
     void press(String name) {
         browser.findElement(By.cssSelector("button[aria-label='" + name + "']")).click();

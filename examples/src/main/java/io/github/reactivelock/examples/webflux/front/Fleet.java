@@ -26,9 +26,10 @@ record Fleet(Map<String, Shop> shops, Map<String, Item> items, List<Lane.Row> pa
     private static final int KEPT_NEWS = 8;
     private static final int KEPT_HOLDS = 60;
 
+    /** Before the first start, which begins at once. */
     static Fleet of(List<String> names) {
         Map<String, Shop> shops = new TreeMap<>();
-        names.forEach(name -> shops.put(name, Shop.ended(name)));
+        names.forEach(name -> shops.put(name, Shop.ended(name).in(Shop.Status.STARTING)));
         Map<String, Item> items = new TreeMap<>();
         Shelf.ITEMS.forEach(item -> items.put(item, Item.free(item)));
         return new Fleet(shops, items, List.of(), List.of());

@@ -21,6 +21,13 @@ class FleetTest {
             Fleet.of(List.of("shop-1", "shop-2")).running("shop-1", "a").running("shop-2", "b");
 
     @Test
+    void nothingHasEndedBeforeTheFirstStart() {
+        assertThat(Fleet.of(List.of("shop-1", "shop-2")).view().instances())
+                .extracting(View.Instance::status)
+                .containsOnly("starting");
+    }
+
+    @Test
     void aCustomerWaitsUntilServed() {
         Fleet waiting = NEW.told("shop-1", does(use(1, State.WAITS, 0, 10, 0, 0)));
         Fleet served = waiting.told("shop-1", does(use(1, State.HOLDS, 9, 10, 20, 0)));
