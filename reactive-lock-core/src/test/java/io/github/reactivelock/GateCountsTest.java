@@ -10,7 +10,6 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.RepeatedTest;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -22,6 +21,8 @@ class GateCountsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int FLOWS = 10_000;
+
+    private int leaving;
 
     @RepeatedTest(2)
     void nothingStaysCountedWhateverTheStoreDoes() {
@@ -47,10 +48,7 @@ class GateCountsTest {
 
         assertThat(ended).isEqualTo(FLOWS);
         eventually(engine.services.gate::isOpen);
-        assertThat(IntStream.rangeClosed(0, Window.MOST)
-                        .filter(i -> engine.services.gate.lets())
-                        .count())
-                .isEqualTo(engine.services.gate.window.width());
+        eventually(() -> asManyLeaveAsTheWindowIsWide(engine.services.gate));
         new LockClient(engine, options).close().block(LIMIT);
     }
 
@@ -61,6 +59,14 @@ class GateCountsTest {
                 : client.withLock(key, Mono.just(number));
         Mono<Integer> limited = number % 3 == 0 ? flow.timeout(Duration.ofMillis(1 + number % 20)) : flow;
         return limited.onErrorReturn(number).defaultIfEmpty(number).subscribeOn(Schedulers.parallel());
+    }
+
+    /** Late answers may still widen the window; what stays counted would keep the number below the width for ever. */
+    private boolean asManyLeaveAsTheWindowIsWide(Gate gate) {
+        while (gate.lets()) {
+            leaving++;
+        }
+        return leaving >= gate.window.width();
     }
 
     private static void eventually(BooleanSupplier condition) {
