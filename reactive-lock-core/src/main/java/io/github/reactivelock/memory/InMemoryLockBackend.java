@@ -82,6 +82,11 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
+    public String toString() {
+        return "memory of this process";
+    }
+
+    @Override
     public boolean supports(Share share) {
         return true;
     }

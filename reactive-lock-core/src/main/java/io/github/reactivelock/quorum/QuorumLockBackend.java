@@ -317,4 +317,9 @@ public final class QuorumLockBackend implements LockBackend {
     public Mono<Void> close() {
         return nodes.close();
     }
+
+    @Override
+    public String toString() {
+        return "quorum of " + nodes;
+    }
 }

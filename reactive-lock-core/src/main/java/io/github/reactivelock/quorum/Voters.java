@@ -91,6 +91,12 @@ final class Voters {
         return surroundings.pauses().timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
     }
 
+    /** What the nodes say of themselves. */
+    @Override
+    public String toString() {
+        return all.toString();
+    }
+
     QuorumNode node(int number) {
         return all.get(number);
     }

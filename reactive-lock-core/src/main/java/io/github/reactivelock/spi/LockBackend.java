@@ -19,6 +19,9 @@ import reactor.core.publisher.Mono;
  *
  * <p>An error signal means only that the store could not be asked: the command may or may not have been carried out.
  * Its message is shown to users, so it says what happened and what to do, and holds no secret.
+ *
+ * <p>{@code toString()} says which store this is, and where, as {@code Redis at localhost:6379}, for what is logged of it. It holds
+ * no secret either.
  */
 public interface LockBackend {
 

@@ -267,4 +267,9 @@ public final class EtcdLockBackend implements LockBackend {
                 .then(Mono.fromRunnable(() -> pushes.close(Etcd.closedError())))
                 .then(etcd.close());
     }
+
+    @Override
+    public String toString() {
+        return "etcd at " + etcd.server() + ", prefix " + names.prefix();
+    }
 }

@@ -26,6 +26,12 @@ class OpeningTest {
     }
 
     @Test
+    void theBackendSaysWhichStoreItIs() {
+        assertThat(EtcdLockBackend.connect("http://a.example:2379", "http://b.example:2379"))
+                .hasToString("etcd at a.example:2379,b.example:2379, prefix reactivelock");
+    }
+
+    @Test
     void noThreadInheritsAContextClassLoader() {
         try (EtcdServer server = EtcdServer.start()) {
             ThreadLoaders.assertOwn(Opener.class, server.uri());

@@ -75,7 +75,11 @@ public final class R2dbcLockBackend implements LockBackend {
     private final Cleaner cleaner;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
 
-    private R2dbcLockBackend(Database database) {
+    /** The database, for people. */
+    private final String place;
+
+    private R2dbcLockBackend(Database database, String place) {
+        this.place = place;
         byte[] random = new byte[16];
         new SecureRandom().nextBytes(random);
         this.database = database;
@@ -121,7 +125,16 @@ public final class R2dbcLockBackend implements LockBackend {
                     "this is not an address as r2dbc:driver://user:password@host:port/database;"
                             + " percent-encode what is special in user and password");
         }
-        return connect(opening(address), options);
+        return connect(opening(address), place(address), options);
+    }
+
+    /** Host, port and database; what is in this process or in a file has but the last. */
+    private static String place(ConnectionFactoryOptions address) {
+        Object host = address.getValue(ConnectionFactoryOptions.HOST);
+        Object port = address.getValue(ConnectionFactoryOptions.PORT);
+        Object database = address.getValue(ConnectionFactoryOptions.DATABASE);
+        return (host == null ? "" : " at " + host + (port == null ? "" : ":" + port))
+                + (database == null ? "" : ", database " + database);
     }
 
     static ConnectionFactory opening(ConnectionFactoryOptions address) {
@@ -136,6 +149,10 @@ public final class R2dbcLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static R2dbcLockBackend connect(ConnectionFactory unpooled, R2dbcBackendOptions options) {
+        return connect(unpooled, "", options);
+    }
+
+    private static R2dbcLockBackend connect(ConnectionFactory unpooled, String place, R2dbcBackendOptions options) {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
@@ -147,7 +164,9 @@ public final class R2dbcLockBackend implements LockBackend {
                 .maxCreateConnectionTime(longer(options.commandTimeout(), Deadlines.OPENING))
                 .allocatorSubscribeOn(sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
-        return new R2dbcLockBackend(Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options, sql));
+        return new R2dbcLockBackend(
+                Database.owning(DriverThreads.call(() -> new ConnectionPool(pool)), options, sql),
+                unpooled.getMetadata().getName() + place);
     }
 
     /**
@@ -170,7 +189,8 @@ public final class R2dbcLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static R2dbcLockBackend using(ConnectionFactory pool, R2dbcBackendOptions options) {
-        return new R2dbcLockBackend(new Database(pool, options));
+        return new R2dbcLockBackend(
+                new Database(pool, options), pool.getMetadata().getName() + " over the user's pool");
     }
 
     /**
@@ -276,6 +296,11 @@ public final class R2dbcLockBackend implements LockBackend {
             Mono<Void> closed = database.close();
             return closed.doFinally(signal -> pushes.close());
         });
+    }
+
+    @Override
+    public String toString() {
+        return place + ", tables " + database.sql.prefix;
     }
 
     private static Duration longer(Duration one, Duration other) {

@@ -37,6 +37,17 @@ class OpeningTest {
     }
 
     @Test
+    void theBackendSaysWhichDatabaseItIsWithoutASecret() {
+        String url = "r2dbc:postgresql://user:secret@db.example:5433/shop";
+
+        assertThat(R2dbcLockBackend.connect(url))
+                .hasToString("PostgreSQL at db.example:5433, database shop, tables reactive_lock");
+        assertThat(R2dbcLockBackend.connect("r2dbc:h2:mem:///shop")).hasToString("H2, database shop, tables reactive_lock");
+        assertThat(R2dbcLockBackend.using(ConnectionFactories.get(url)))
+                .hasToString("PostgreSQL over the user's pool, tables reactive_lock");
+    }
+
+    @Test
     void noThreadInheritsAContextClassLoaderWithH2() {
         try (Databases h2 = Databases.h2()) {
             ThreadLoaders.assertOwn(Opener.class, h2.toString());

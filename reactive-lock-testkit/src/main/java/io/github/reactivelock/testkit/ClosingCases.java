@@ -43,6 +43,15 @@ abstract class ClosingCases extends Cases {
         Await.run(Await.get(next).release());
     }
 
+    /** A log that says of several stores which one did not close. */
+    @Test
+    void aStoreSaysWhichItIs() {
+        LockBackend backend = contract.newBackend();
+        LockClient unused = client(backend);
+
+        assertThat(backend.toString()).isNotBlank().doesNotContain(backend.getClass().getName() + "@");
+    }
+
     @Test
     void closeCancelsWorkUnderALock() {
         LockClient closing = client();

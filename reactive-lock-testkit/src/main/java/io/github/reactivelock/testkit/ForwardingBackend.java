@@ -29,6 +29,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public String toString() {
+        return real.toString();
+    }
+
+    @Override
     public boolean isReady() {
         return real.isReady();
     }

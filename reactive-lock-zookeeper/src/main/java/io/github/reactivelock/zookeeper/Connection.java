@@ -83,6 +83,11 @@ final class Connection {
                 .cache();
     }
 
+    /** The servers, for people. */
+    String servers() {
+        return source.servers();
+    }
+
     /** Sends a command and gives its answer the time that a command may take. */
     <T> Mono<T> ask(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
         return within(send(command));

@@ -259,4 +259,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private void endSignals() {
         pushes.close(ZooKeeperFailure.closed());
     }
+
+    @Override
+    public String toString() {
+        return "ZooKeeper at " + connection.servers() + ", prefix " + names.prefix();
+    }
 }

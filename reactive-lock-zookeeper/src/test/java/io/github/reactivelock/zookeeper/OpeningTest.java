@@ -27,6 +27,14 @@ class OpeningTest {
     }
 
     @Test
+    void theBackendSaysWhichStoreItIs() {
+        ZooKeeperBackendOptions secret = ZooKeeperBackendOptions.defaults().withDigest("user", "secret");
+
+        assertThat(ZooKeeperLockBackend.connect("a.example:2181,b.example:2181/app", secret))
+                .hasToString("ZooKeeper at a.example:2181,b.example:2181/app, prefix reactivelock");
+    }
+
+    @Test
     void noThreadInheritsAContextClassLoader() throws Exception {
         try (TestingServer server = new TestingServer()) {
             ThreadLoaders.assertOwn(Opener.class, server.getConnectString());

@@ -59,6 +59,11 @@ final class MapLockBackend implements LockBackend {
     }
 
     @Override
+    public String toString() {
+        return "map of the test";
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return step(claim.key(), (lock, now) -> lock.claimed(claim, now)).map(step -> step.after.answer(claim, POLL));
     }

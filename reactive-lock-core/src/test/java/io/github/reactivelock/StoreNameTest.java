@@ -1,0 +1,52 @@
+package io.github.reactivelock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** What is logged of a store says which one. */
+class StoreNameTest {
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.reactivelock");
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        log.start();
+        logger.addAppender(log);
+    }
+
+    @AfterEach
+    void stopListening() {
+        logger.detachAppender(log);
+    }
+
+    @Test
+    void aStoreThatDoesNotCloseCleanlyIsNamed() {
+        HostileBackendTest.Broken broken = new HostileBackendTest.Broken();
+        LockClient client = LockClient.create(broken);
+
+        assertThat(client.close().blockOptional()).isEmpty();
+
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .contains("the lock store " + broken + " did not close cleanly");
+    }
+
+    @Test
+    void theStoresOfThisModuleSayWhichTheyAre() {
+        InMemoryLockBackend memory = InMemoryLockBackend.create();
+
+        assertThat(memory).hasToString("memory of this process");
+        assertThat(QuorumLockBackend.of(memory, memory.connect(), memory.connect()))
+                .hasToString("quorum of [" + memory + ", " + memory + ", " + memory + "]");
+    }
+}
