@@ -53,9 +53,8 @@ final class UnlockedMethods implements BeanPostProcessor {
         looked = true;
         Collection<WithLockBeanPostProcessor> locking =
                 beans.getBeansOfType(WithLockBeanPostProcessor.class).values();
-        Set<String> locked = locking.stream()
-                .flatMap(one -> one.lockedAtStart().stream())
-                .collect(Collectors.toSet());
+        Set<String> locked =
+                locking.stream().flatMap(one -> one.lockedAtStart().stream()).collect(Collectors.toSet());
         if (locking.isEmpty()) {
             Arrays.stream(beans.getBeanDefinitionNames())
                     .filter(name -> !beans.containsSingleton(name))

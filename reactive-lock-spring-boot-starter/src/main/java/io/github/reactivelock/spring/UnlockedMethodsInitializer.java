@@ -18,8 +18,8 @@ final class UnlockedMethodsInitializer implements ApplicationContextInitializer<
                 && context.getBeanFactory() instanceof DefaultListableBeanFactory beans) {
             UnlockedMethods methods = new UnlockedMethods(beans);
             beans.addBeanPostProcessor(methods);
-            RootBeanDefinition look =
-                    new RootBeanDefinition(SmartInitializingSingleton.class, () -> (SmartInitializingSingleton) methods::look);
+            RootBeanDefinition look = new RootBeanDefinition(
+                    SmartInitializingSingleton.class, () -> (SmartInitializingSingleton) methods::look);
             look.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
             beans.registerBeanDefinition(UnlockedMethods.class.getName(), look);
         }

@@ -50,8 +50,9 @@ class UnlockedMethodsTest {
 
     private static void refused(Class<?> source) {
         assertThatThrownBy(() -> boot(source))
-                .hasMessageMatching("@WithLock on Orders\\.pay\\(long, LockHandle\\) of bean '.*rders': nothing in this context"
-                        + " puts locks around methods; add @AutoConfigureReactiveLock to the test of a part .*");
+                .hasMessageMatching(
+                        "@WithLock on Orders\\.pay\\(long, LockHandle\\) of bean '.*rders': nothing in this context"
+                                + " puts locks around methods; add @AutoConfigureReactiveLock to the test of a part .*");
     }
 
     @Test

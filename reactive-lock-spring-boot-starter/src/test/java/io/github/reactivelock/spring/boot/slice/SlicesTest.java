@@ -20,7 +20,8 @@ class SlicesTest {
         String page = Files.readString(Path.of("../docs/testing.md"));
         List<Path> slices;
         try (Stream<Path> files = Files.list(IMPORTS)) {
-            slices = files.filter(file -> file.toString().endsWith("Test.imports")).toList();
+            slices = files.filter(file -> file.toString().endsWith("Test.imports"))
+                    .toList();
         }
 
         assertThat(slices).hasSizeGreaterThan(5).allSatisfy(slice -> {

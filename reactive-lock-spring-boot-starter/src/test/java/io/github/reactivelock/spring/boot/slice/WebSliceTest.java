@@ -30,7 +30,14 @@ class WebSliceTest {
     private Shop.Orders orders;
 
     private String answer(String path) {
-        return web.post().uri(path).exchange().expectStatus().isOk().returnResult(String.class).getResponseBody().blockFirst();
+        return web.post()
+                .uri(path)
+                .exchange()
+                .expectStatus()
+                .isOk()
+                .returnResult(String.class)
+                .getResponseBody()
+                .blockFirst();
     }
 
     @Test
