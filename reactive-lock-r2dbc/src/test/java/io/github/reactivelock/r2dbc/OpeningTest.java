@@ -42,7 +42,8 @@ class OpeningTest {
 
         assertThat(R2dbcLockBackend.connect(url))
                 .hasToString("PostgreSQL at db.example:5433, database shop, tables reactive_lock");
-        assertThat(R2dbcLockBackend.connect("r2dbc:h2:mem:///shop")).hasToString("H2, database shop, tables reactive_lock");
+        assertThat(R2dbcLockBackend.connect("r2dbc:h2:mem:///shop"))
+                .hasToString("H2, database shop, tables reactive_lock");
         assertThat(R2dbcLockBackend.using(ConnectionFactories.get(url)))
                 .hasToString("PostgreSQL over the user's pool, tables reactive_lock");
     }

@@ -52,7 +52,7 @@ final class UnlockedMethods implements BeanPostProcessor {
     void look() {
         looked = true;
         Collection<WithLockBeanPostProcessor> locking =
-                beans.getBeansOfType(WithLockBeanPostProcessor.class).values();
+                beans.getBeansOfType(WithLockBeanPostProcessor.class, true, false).values();
         Set<String> locked =
                 locking.stream().flatMap(one -> one.lockedAtStart().stream()).collect(Collectors.toSet());
         if (locking.isEmpty()) {

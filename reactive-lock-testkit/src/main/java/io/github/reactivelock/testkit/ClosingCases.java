@@ -49,7 +49,9 @@ abstract class ClosingCases extends Cases {
         LockBackend backend = contract.newBackend();
         LockClient unused = client(backend);
 
-        assertThat(backend.toString()).isNotBlank().doesNotContain(backend.getClass().getName() + "@");
+        assertThat(backend.toString())
+                .isNotBlank()
+                .doesNotContain(backend.getClass().getName() + "@");
     }
 
     @Test
