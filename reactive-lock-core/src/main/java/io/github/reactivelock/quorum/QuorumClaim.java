@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -42,6 +43,10 @@ final class QuorumClaim {
     private final NodeIds ids;
     private final Set<Integer> votes = new HashSet<>();
     private Set<Integer> unheard = Set.of();
+    /** The nodes that voted since the last round began, and whether it is under way. */
+    private final Set<Integer> heard = new HashSet<>();
+
+    private boolean listening;
     private final Set<Integer> failed = new HashSet<>();
     /** The nodes that are known to show the token of the last grant. */
     private final Set<Integer> shownBy = new HashSet<>();
@@ -199,9 +204,22 @@ final class QuorumClaim {
         return unheard;
     }
 
-    /** A round ended without granting anything, and did not wait for these nodes. */
-    synchronized void leftOut(Set<Integer> silent) {
+    synchronized void listen() {
+        heard.clear();
+        listening = true;
+    }
+
+    /** A node gave its vote; whether no round is under way that may count it, though the claim waits for one. */
+    synchronized boolean isHeardLate(int node) {
+        heard.add(node);
+        return !listening && !withdrawn && isWaiting();
+    }
+
+    /** A round ended without granting anything, and did not wait for these nodes; whether one of them has voted meanwhile. */
+    synchronized boolean leftOut(Set<Integer> silent) {
         unheard = silent;
+        listening = false;
+        return !Collections.disjoint(heard, silent);
     }
 
     /** The nodes that failed when a claim that tries heard of them last. */

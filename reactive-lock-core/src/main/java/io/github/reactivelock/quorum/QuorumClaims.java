@@ -17,7 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** What is known of the claims that ask or hold, until each is withdrawn by its release. */
 final class QuorumClaims {
@@ -32,6 +34,8 @@ final class QuorumClaims {
     private final Map<String, QuorumClaim> byId = new ConcurrentHashMap<>();
     /** Those with ids of their own at some nodes; guarded by its monitor. While it has any, one timer runs. */
     private final Map<String, Old> old = new LinkedHashMap<>();
+
+    private final Sinks.Many<Signal> late = Sinks.many().multicast().directBestEffort();
 
     private final Surroundings surroundings;
     private final AtomicLong lastTicket = new AtomicLong(Long.MIN_VALUE);
@@ -169,6 +173,27 @@ final class QuorumClaims {
         if (isMore) {
             forgetLater(Duration.ofNanos(next));
         }
+    }
+
+    /** Claims that are to ask again because of {@link #heardLate}. */
+    Flux<Signal> late() {
+        return late.asFlux();
+    }
+
+    /**
+     * A node gave its vote after the round was over. It counts like one that is pushed: unless the claim asks again it would
+     * keep the vote from all others, until its patience ends. Tries ask again by themselves.
+     */
+    void heardLate(Claim claim, QuorumClaim known) {
+        if (known.isTryingOn()) {
+            return;
+        }
+        Runnable ask = () -> {
+            if (known.isWaiting() && !known.isWithdrawn()) {
+                Sinks.EmitResult unused = late.tryEmitNext(new Signal.RecheckClaim(claim.id())); // the timer is one thread
+            }
+        };
+        Disposable unused = surroundings.timer().schedule(ask, known.moment().toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** How many claims are known. */

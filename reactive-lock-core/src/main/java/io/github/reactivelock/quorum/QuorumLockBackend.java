@@ -18,6 +18,7 @@ import java.util.Set;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * A lock that a majority of independent stores keeps: the Redlock algorithm, with direct grants and fencing.
@@ -171,7 +172,7 @@ public final class QuorumLockBackend implements LockBackend {
         return Mono.defer(() -> {
             checkLease("a lease", claim.lease());
             QuorumClaim asking = claims.asking(claim);
-            return asking.inTurn(new Voting(nodes, longestLease, claim, asking, proposals)
+            return asking.inTurn(new Voting(nodes, longestLease, claim, asking, claims, proposals)
                     .result()
                     .doOnTerminate(() -> claims.forgetIfWithdrawn(claim, asking)));
         });
@@ -281,8 +282,13 @@ public final class QuorumLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return nodes.pushed(QuorumNode::signals)
-                .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE);
+        return Flux.defer(() -> {
+            Sinks.Empty<Void> ended = Sinks.empty();
+            return nodes.pushed(QuorumNode::signals)
+                    .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
+                    .doOnComplete(ended::tryEmitEmpty)
+                    .mergeWith(claims.late().takeUntilOther(ended.asMono()));
+        });
     }
 
     // ---- the rest

@@ -114,9 +114,9 @@ final class Round {
     }
 
     /**
-     * What is still to come cannot change the outcome. A vote that comes later is not known, and is not given back to an older
-     * claim. So without a grant either a majority has refused its votes, which then are others', or every node is heard; and no
-     * node is left out twice, or the votes of three claims could stay apart for ever.
+     * What is still to come cannot change the outcome. A vote that comes later is not counted, and not given back to an older
+     * claim before the next round. So without a grant either a majority has refused its votes, which then are others', or every
+     * node is heard; and no node is left out twice, or the votes of three claims could stay apart for ever.
      */
     boolean isDecided() {
         if (isUnanswered() || (isGranted() && (silent() == 0 || isTokenCertain()))) {

@@ -23,11 +23,18 @@ final class Voting {
     private final Duration longestLease;
     private final Claim claim;
     private final QuorumClaim candidacy;
+    private final QuorumClaims claims;
     private final Proposals proposals;
     private final boolean isTry;
 
-    Voting(Voters nodes, Duration longestLease, Claim claim, QuorumClaim candidacy, Proposals proposals) {
-        this(nodes, longestLease, claim, candidacy, proposals, claim.mode() == Claim.Mode.TRY);
+    Voting(
+            Voters nodes,
+            Duration longestLease,
+            Claim claim,
+            QuorumClaim candidacy,
+            QuorumClaims claims,
+            Proposals proposals) {
+        this(nodes, longestLease, claim, candidacy, claims, proposals, claim.mode() == Claim.Mode.TRY);
     }
 
     private Voting(
@@ -35,6 +42,7 @@ final class Voting {
             Duration longestLease,
             Claim claim,
             QuorumClaim candidacy,
+            QuorumClaims claims,
             Proposals proposals,
             boolean isTry) {
         this.isTry = isTry;
@@ -43,6 +51,7 @@ final class Voting {
         this.longestLease = longestLease;
         this.claim = claim;
         this.candidacy = candidacy;
+        this.claims = claims;
     }
 
     /** While votes are split a claim that tries goes on as one that waits, {@code models/Quorum.tla: TriesOn}. */
@@ -64,7 +73,7 @@ final class Voting {
                 Claim.Mode.QUEUE,
                 claim.keeping(),
                 claim.share());
-        Voting next = new Voting(nodes, longestLease, waiting, candidacy, proposals, true);
+        Voting next = new Voting(nodes, longestLease, waiting, candidacy, claims, proposals, true);
         Mono<ClaimResult> decided = Mono.defer(() -> candidacy.rest().then(next.round()))
                 .repeat()
                 .filter(answer -> !(answer instanceof ClaimResult.Queued))
@@ -96,6 +105,7 @@ final class Voting {
         long inForce = candidacy.tokenInForce();
         long proposal = inForce == 0 && mayAgree() ? proposals.at(asked) : 0;
         Round round = new Round(nodes.size(), longestLease, candidacy.ticket(), inForce, candidacy.unheard());
+        candidacy.listen();
         return nodes.hastenedFor(claim.lease())
                 .impatientWith(candidacy.failed())
                 .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, proposal))))
@@ -126,7 +136,7 @@ final class Voting {
 
     /**
      * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
-     * after the grant with another token is told of the grant's.
+     * after the grant with another token is told of the grant's. One that comes after a round without a grant is asked about anew.
      */
     private Mono<Boolean> ifLate(QuorumNode node, int number, Claim asked, Vote vote) {
         if (candidacy.isWithdrawn()) {
@@ -134,6 +144,9 @@ final class Voting {
         }
         if (!(vote.result() instanceof ClaimResult.Granted grant)) {
             return Mono.empty();
+        }
+        if (candidacy.isHeardLate(number)) {
+            claims.heardLate(claim, candidacy);
         }
         candidacy.isShownBy(number, grant.fencingToken());
         long token = candidacy.untoldTo(number);
@@ -177,7 +190,9 @@ final class Voting {
             candidacy.withdraw();
             return nodes.onMajority((node, number) -> node.release(at(number))).thenReturn(new ClaimResult.Busy());
         }
-        candidacy.leftOut(round.silentNodes());
+        if (candidacy.leftOut(round.silentNodes())) {
+            claims.heardLate(claim, candidacy);
+        }
         if (isTry) {
             candidacy.failed(round.failedNodes(), round.silentNodes());
         }
