@@ -17,6 +17,9 @@ public final class LockUnavailableException extends LockException {
     }
 
     private static String reason(@Nullable Throwable cause) {
-        return cause == null || cause.getMessage() == null ? "the store gave no reason" : cause.getMessage();
+        return ClassPathFault.in(cause)
+                .orElseGet(() -> cause == null || cause.getMessage() == null
+                        ? "the store gave no reason"
+                        : cause.getMessage());
     }
 }

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
@@ -69,11 +68,11 @@ class WorkSchedulerTest {
     }
 
     /** Subscribed to by a thread with so little stack that one frame a level would be seen. */
-    private static Object onASmallStack(Mono<?> work) {
-        Sinks.One<Object> outcome = Sinks.one();
-        Runnable subscription = () -> work.subscribe(outcome::tryEmitValue, outcome::tryEmitValue);
-        new Thread(null, subscription, "small stack", 512 * 1024).start();
-        return outcome.asMono().block(LIMIT);
+    private static TestSubscriber<Integer> onASmallStack(Mono<Integer> work) {
+        TestSubscriber<Integer> flow = TestSubscriber.create();
+        new Thread(null, () -> work.subscribe(flow), "small stack", 512 * 1024).start();
+        flow.block(LIMIT);
+        return flow;
     }
 
     private static LockClient inPlace() {
@@ -90,8 +89,9 @@ class WorkSchedulerTest {
     void locksWithinLocksOverflowNoStackWhereWorkRunsInPlace() {
         LockClient client = inPlace();
 
-        assertThat(onASmallStack(nested(client, 3_000, Mono.just(1)))).isEqualTo(1);
+        TestSubscriber<Integer> flow = onASmallStack(nested(client, 3_000, Mono.just(1)));
 
+        assertThat(flow.getReceivedOnNext()).containsExactly(1);
         assertIsFree(client, "level 0");
         assertIsFree(client, "level 2999");
         client.close().block(LIMIT);
@@ -102,8 +102,9 @@ class WorkSchedulerTest {
         LockClient client = inPlace();
         IllegalStateException failure = new IllegalStateException("deep inside");
 
-        assertThat(onASmallStack(nested(client, 3_000, Mono.error(failure)))).isSameAs(failure);
+        TestSubscriber<Integer> flow = onASmallStack(nested(client, 3_000, Mono.error(failure)));
 
+        assertThat(flow.expectTerminalError()).isSameAs(failure);
         assertIsFree(client, "level 0");
         assertIsFree(client, "level 2999");
         client.close().block(LIMIT);

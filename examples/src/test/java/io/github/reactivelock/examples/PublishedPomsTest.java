@@ -63,9 +63,16 @@ class PublishedPomsTest {
             names.add(write("plain-" + module, project("plain-" + module, dependencies(ours))));
             names.add(write("kotlin-" + module, project("kotlin-" + module, dependencies(ours + COROUTINES))));
         }
-        String boot = "<dependencyManagement><dependencies><dependency><groupId>org.springframework.boot</groupId>"
-                + "<artifactId>spring-boot-dependencies</artifactId><version>" + oldest("spring-boot")
-                + "</version><type>pom</type><scope>import</scope></dependency></dependencies></dependencyManagement>";
+        String netty = imported("io.netty", "netty-bom", property("netty"));
+        for (String pair : pairs().toList()) {
+            StringBuilder both = new StringBuilder();
+            for (String store : pair.split("-")) {
+                both.append(dependency(GROUP, "reactive-lock-" + store, version));
+                both.append(store.equals("r2dbc") ? databases() : "");
+            }
+            names.add(write(pair, project(pair, netty + dependencies(both.toString()))));
+        }
+        String boot = imported("org.springframework.boot", "spring-boot-dependencies", oldest("spring-boot"));
         String lettuce = dependency(GROUP, "reactive-lock-lettuce", version);
         names.add(write("boot", project("boot", boot + dependencies(lettuce))));
         StringBuilder modules = new StringBuilder();
@@ -90,6 +97,29 @@ class PublishedPomsTest {
                         "micrometer",
                         "spring-boot-starter")
                 .map(name -> "reactive-lock-" + name);
+    }
+
+    /** Of modules whose drivers stand on Netty, and ask for different lines of it. */
+    static Stream<String> pairs() {
+        List<String> stores = List.of("lettuce", "vertx", "etcd", "zookeeper", "r2dbc");
+        return stores.stream()
+                .flatMap(one -> stores.subList(stores.indexOf(one) + 1, stores.size()).stream()
+                        .map(other -> one + "-" + other));
+    }
+
+    private static String databases() throws IOException {
+        return dependency("org.postgresql", "r2dbc-postgresql", property("r2dbc-postgresql"))
+                + dependency("org.mariadb", "r2dbc-mariadb", property("r2dbc-mariadb"))
+                + dependency("io.asyncer", "r2dbc-mysql", property("r2dbc-mysql"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void twoStoresWithTheBomOfNettyHaveOneNetty(String pair) throws IOException {
+        Map<String, String> netty = users(pair);
+        netty.keySet().removeIf(name -> !name.startsWith("io.netty:") || name.contains("tcnative"));
+
+        assertThat(netty).containsKey("io.netty:netty-common:jar").values().containsOnly(property("netty"));
     }
 
     @ParameterizedTest
@@ -129,7 +159,11 @@ class PublishedPomsTest {
 
     /** A version of the oldest line, as the build names it. */
     private static String oldest(String library) throws IOException {
-        Matcher version = Pattern.compile("<oldest\\." + library + "\\.version>([^<]+)")
+        return property("oldest." + library);
+    }
+
+    private static String property(String library) throws IOException {
+        Matcher version = Pattern.compile("<" + Pattern.quote(library) + "\\.version>([^<]+)")
                 .matcher(Files.readString(ROOT.resolve("pom.xml")));
         assertThat(version.find()).as(library).isTrue();
         return version.group(1);
@@ -180,6 +214,12 @@ class PublishedPomsTest {
         return "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>"
                 + "<groupId>user</groupId><artifactId>" + name + "</artifactId><version>1</version>" + body
                 + "</project>";
+    }
+
+    private static String imported(String group, String artifact, String version) {
+        return "<dependencyManagement><dependencies><dependency><groupId>" + group + "</groupId><artifactId>" + artifact
+                + "</artifactId><version>" + version
+                + "</version><type>pom</type><scope>import</scope></dependency></dependencies></dependencyManagement>";
     }
 
     private static String dependencies(String dependencies) {

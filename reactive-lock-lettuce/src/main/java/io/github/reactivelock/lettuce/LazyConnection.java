@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.Pauses;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
-import io.netty.util.Version;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -155,7 +154,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             try {
                 opened = DriverThreads.call(opener);
             } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
-                opened = CompletableFuture.failedFuture(told(e));
+                opened = CompletableFuture.failedFuture(e);
             }
             opened.whenComplete(this::ended);
         }
@@ -178,24 +177,6 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             long uncounted = System.nanoTime() - attemptBegun - (pauses.now() - attemptCounted);
             return uncounted > PAUSE.toNanos();
         }
-    }
-
-    private static Throwable told(Throwable failure) {
-        return failure.getCause() instanceof LinkageError error
-                        && String.valueOf(error.getMessage()).contains("io/netty/")
-                ? misfit(error)
-                : failure;
-    }
-
-    /** Without a cause, because its bare name would replace the message. */
-    private static IllegalStateException misfit(LinkageError error) {
-        Version netty = Version.identify(Version.class.getClassLoader()).get("netty-common");
-        IllegalStateException misfit = new IllegalStateException("Lettuce "
-                + RedisException.class.getPackage().getImplementationVersion() + " does not work with Netty "
-                + (netty == null ? "of an unknown version" : netty.artifactVersion()) + " (" + error
-                + "): Lettuce 7 needs Netty 4.2; name Netty's version in the build, as by importing netty-bom");
-        misfit.addSuppressed(error);
-        return misfit;
     }
 
     private void opened(@Nullable C connection, @Nullable Throwable error) {

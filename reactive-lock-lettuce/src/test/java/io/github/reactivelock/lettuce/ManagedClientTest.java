@@ -9,7 +9,6 @@ import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -51,19 +50,5 @@ class ManagedClientTest {
         } finally {
             resources.shutdown().awaitUninterruptibly();
         }
-    }
-
-    @Test
-    void aNettyThatDoesNotFitIsNamed() {
-        AtomicReference<Throwable> refusal = new AtomicReference<>();
-        new LazyConnection<StatefulRedisConnection<String, String>>(() -> {
-                    throw new NoClassDefFoundError("io/netty/channel/MultiThreadIoEventLoopGroup");
-                })
-                .use(connection -> {}, refusal::set);
-
-        assertThat(refusal.get())
-                .hasMessageContaining("Lettuce 7")
-                .hasMessageContaining("does not work with Netty 4.2")
-                .hasMessageContaining("MultiThreadIoEventLoopGroup");
     }
 }

@@ -181,6 +181,9 @@ class GuaranteesDocumentTest {
                     .contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
         }
         assertThat(Files.readString(ROOT.resolve("docs/kotlin.md"))).contains("reactive-lock-bom:" + version + "\"");
+        int netty = pom.indexOf("<netty.version>") + "<netty.version>".length();
+        assertThat(Files.readString(ROOT.resolve("docs/getting-started.md")))
+                .contains("<version>" + pom.substring(netty, pom.indexOf('<', netty)) + "</version>");
     }
 
     @Test
