@@ -24,6 +24,11 @@ class HostileBackendTest {
     /** Throws from every method instead of answering. */
     static final class Broken implements LockBackend {
         @Override
+        public String toString() {
+            return "a broken store";
+        }
+
+        @Override
         public Mono<ClaimResult> claim(Claim claim) {
             throw new IllegalStateException("broken");
         }
