@@ -51,9 +51,11 @@ final class ClassPathFault {
     }
 
     private static String told(LinkageError error, ClassLoader loader) {
-        Throwable why = error instanceof ExceptionInInitializerError && error.getCause() != null ? error.getCause() : error;
+        Throwable why =
+                error instanceof ExceptionInInitializerError && error.getCause() != null ? error.getCause() : error;
         Set<String> jars = new TreeSet<>();
-        for (MatchResult named : CLASS.matcher(String.valueOf(why.getMessage())).results().toList()) {
+        for (MatchResult named :
+                CLASS.matcher(String.valueOf(why.getMessage())).results().toList()) {
             jars.addAll(jars(loader, named.group(1).replace('.', '/') + ".class"));
         }
         boolean isNettys = String.valueOf(why.getMessage()).matches("(?s).*\\bio[./]netty[./].*");
@@ -61,7 +63,9 @@ final class ClassPathFault {
                 + (jars.isEmpty() ? "" : "; it is about " + String.join(", ", jars))
                 + (isNettys ? versions(loader) : "")
                 + "; drivers need jars of one version: "
-                + (isNettys ? "import io.netty:netty-bom in the build" : "look which libraries ask for which, and name one");
+                + (isNettys
+                        ? "import io.netty:netty-bom in the build"
+                        : "look which libraries ask for which, and name one");
     }
 
     private static String versions(ClassLoader loader) {

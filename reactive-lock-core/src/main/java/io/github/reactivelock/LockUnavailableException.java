@@ -18,8 +18,7 @@ public final class LockUnavailableException extends LockException {
 
     private static String reason(@Nullable Throwable cause) {
         return ClassPathFault.in(cause)
-                .orElseGet(() -> cause == null || cause.getMessage() == null
-                        ? "the store gave no reason"
-                        : cause.getMessage());
+                .orElseGet(() ->
+                        cause == null || cause.getMessage() == null ? "the store gave no reason" : cause.getMessage());
     }
 }

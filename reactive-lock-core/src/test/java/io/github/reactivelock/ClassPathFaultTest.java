@@ -75,7 +75,8 @@ class ClassPathFaultTest {
     @Test
     void anInitializerThatFailsIsToldByItsCause() {
         Throwable failure = new IllegalStateException(
-                "no connection", new ExceptionInInitializerError(new IllegalArgumentException("of io.netty.util.Version")));
+                "no connection",
+                new ExceptionInInitializerError(new IllegalArgumentException("of io.netty.util.Version")));
 
         assertThat(told(failure)).contains("of io.netty.util.Version", "netty-bom");
     }

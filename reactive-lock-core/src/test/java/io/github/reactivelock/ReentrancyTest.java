@@ -218,12 +218,10 @@ class ReentrancyTest {
             List<Class<?>> failures = new ArrayList<>();
             TestSubscriber<Object> flow = subscribe(client.withLock("k", handle -> {
                 outer.set(handle);
-                return client.with(limited)
-                        .withLock("k", Mono.never())
-                        .onErrorResume(e -> {
-                            failures.add(e.getClass());
-                            return Mono.never();
-                        });
+                return client.with(limited).withLock("k", Mono.never()).onErrorResume(e -> {
+                    failures.add(e.getClass());
+                    return Mono.never();
+                });
             }));
 
             bench.time.advance(Duration.ofMinutes(1));

@@ -198,7 +198,7 @@ final class Nodes {
 
     /**
      * A write that changes nothing. A session's commands are carried out in their order, so what is read after it is as new.
-     * {@code sync} proves less: a leader answers it at once, before it has itself applied what followers have told their
+     * ZooKeeper.sync proves less: a leader answers it at once, before it has itself applied what followers have told their
      * clients already, and without asking whether a majority still follows it.
      */
     private CompletionStage<?> write(AsyncCuratorFramework async) {
