@@ -6,7 +6,6 @@ import io.github.reactivelock.testservers.RedisServer;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.stream.Stream;
