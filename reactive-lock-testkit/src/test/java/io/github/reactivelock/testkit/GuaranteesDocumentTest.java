@@ -368,7 +368,7 @@ class GuaranteesDocumentTest {
         List<MatchResult> named = NAMED.matcher(document).results().toList();
         List<String> missing = new ArrayList<>();
         for (MatchResult test : named) {
-            if (!exists(test.group(1) + ".java", test.group(2))) {
+            if (!exists(test.group(1), test.group(2))) {
                 missing.add(test.group());
             }
         }
@@ -377,11 +377,12 @@ class GuaranteesDocumentTest {
         assertThat(missing).isEmpty();
     }
 
-    private static boolean exists(String file, String method) throws IOException {
+    private static boolean exists(String test, String method) throws IOException {
         try (Stream<Path> modules = Files.list(ROOT)) {
             for (Path module :
                     modules.filter(dir -> Files.isDirectory(dir.resolve("src"))).toList()) {
-                if (existsIn(module.resolve("src"), file, method)) {
+                if (existsIn(module.resolve("src"), test + ".java", "void", method)
+                        || existsIn(module.resolve("src"), test + ".kt", "fun", method)) {
                     return true;
                 }
             }
@@ -389,10 +390,10 @@ class GuaranteesDocumentTest {
         return false;
     }
 
-    private static boolean existsIn(Path sources, String file, String method) throws IOException {
+    private static boolean existsIn(Path sources, String file, String kind, String method) throws IOException {
         try (Stream<Path> files = Files.walk(sources)) {
             for (Path found : files.filter(path -> path.endsWith(file)).toList()) {
-                if (method == null || Files.readString(found).contains("void " + method + "(")) {
+                if (method == null || Files.readString(found).contains(kind + " " + method + "(")) {
                     return true;
                 }
             }
