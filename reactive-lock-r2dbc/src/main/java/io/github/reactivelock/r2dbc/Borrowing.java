@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
@@ -61,6 +62,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     private final Disposable.Swap timer = Disposables.swap();
     private final AtomicReference<State> state = new AtomicReference<>(State.ASKED);
     private volatile Subscription asked = Operators.emptySubscription();
+    private volatile boolean hasAnswer;
 
     /** @param lent called when a connection came, before its command has it */
     Borrowing(CoreSubscriber<? super Connection> command, Line line, @Nullable Limit limit, Runnable lent) {
@@ -95,9 +97,23 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         subscription.request(Long.MAX_VALUE);
     }
 
+    /** The flow that gives a connection back hands it over, and a command of a flow that carries nothing would see that flow's. */
+    private void answered(Runnable answer) {
+        hasAnswer = true;
+        if (Carried.isTakenAlong()) {
+            Disposable unused = DriverThreads.forUsers().schedule(answer);
+        } else {
+            answer.run();
+        }
+    }
+
     @Override
     public void onNext(Connection connection) {
         lent.run();
+        answered(() -> give(connection));
+    }
+
+    private void give(Connection connection) {
         if (becomes(State.GIVEN)) {
             command.onNext(connection);
             command.onComplete();
@@ -108,6 +124,10 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     @Override
     public void onError(Throwable error) {
+        answered(() -> fail(error));
+    }
+
+    private void fail(Throwable error) {
         if (becomes(State.GIVEN)) {
             command.onError(error);
         } else {
@@ -118,7 +138,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     /** Comes after each connection, so it makes no error before it is known that there was none. */
     @Override
     public void onComplete() {
-        if (state.get() == State.ASKED) {
+        if (!hasAnswer) {
             onError(new IllegalStateException("the ConnectionFactory made no connection"));
         }
     }
@@ -140,7 +160,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     private boolean leaves() {
         boolean does = becomes(State.LEFT);
-        if (does && line == Line.OURS) {
+        if (does && line == Line.OURS && !hasAnswer) {
             asked.cancel();
         }
         return does;
