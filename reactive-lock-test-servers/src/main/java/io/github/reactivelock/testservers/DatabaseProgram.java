@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,7 @@ final class DatabaseProgram {
     private final String user;
     private final List<Path> directories;
     final boolean isInDocker;
+    private final AtomicReference<String> version = new AtomicReference<>("");
 
     private DatabaseProgram(String name, String user, List<Path> directories, boolean isInDocker) {
         this.name = name;
@@ -65,6 +67,14 @@ final class DatabaseProgram {
                     "there is no " + program + " on the PATH; install it (Debian: " + packageName + ")");
         }
         return found;
+    }
+
+    /** A test meets the database, of this name and of the version that its program or its image says. */
+    void met(String database, String image) {
+        if (version.get().isEmpty()) {
+            version.set(ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name)))));
+        }
+        ServersMet.met(version.get());
     }
 
     /** The command that runs a program as the user it wants. */

@@ -17,11 +17,21 @@ import org.testcontainers.DockerClientFactory;
 enum EtcdProgram {
     DOCKER {
         @Override
+        String version() {
+            return ServersMet.named("etcd", IMAGE);
+        }
+
+        @Override
         Running start(Path directory, int port, List<String> options) {
             return ServerContainer.startOnHost(IMAGE, directory, command("/usr/local/bin/etcd", options));
         }
     },
     PATH {
+        @Override
+        String version() {
+            return OnPath.VERSION;
+        }
+
         @Override
         Running start(Path directory, int port, List<String> options) {
             return ServerProcess.start("etcd", directory, port, command("etcd", options));
@@ -35,6 +45,10 @@ enum EtcdProgram {
     /** Found at the first use; the test output says once which it is. */
     private static final class Found {
         static final EtcdProgram PROGRAM = find(System.getProperty("reactivelock.etcd", "any"));
+    }
+
+    private static final class OnPath {
+        static final String VERSION = ServersMet.named("etcd", ServersMet.ask(Path.of("etcd")));
     }
 
     static EtcdProgram found() {
@@ -52,6 +66,9 @@ enum EtcdProgram {
         log.info("etcd for tests: {}", found == DOCKER ? "Docker image " + IMAGE : "the one on the PATH");
         return found;
     }
+
+    /** Its name and version. */
+    abstract String version();
 
     abstract Running start(Path directory, int port, List<String> options);
 

@@ -78,6 +78,7 @@ public final class EtcdServer implements AutoCloseable {
      * @return the port
      */
     public int port() {
+        ServersMet.met(EtcdProgram.found().version());
         return port;
     }
 
@@ -87,7 +88,7 @@ public final class EtcdServer implements AutoCloseable {
      * @return an {@code http://} URI, or {@code https://} if it was configured with a certificate
      */
     public String uri() {
-        return (config.contains("--cert-file") ? "https://127.0.0.1:" : "http://127.0.0.1:") + port;
+        return (config.contains("--cert-file") ? "https://127.0.0.1:" : "http://127.0.0.1:") + port();
     }
 
     /**

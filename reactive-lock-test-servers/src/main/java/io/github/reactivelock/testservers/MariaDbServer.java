@@ -67,6 +67,7 @@ public final class MariaDbServer implements AutoCloseable {
      * @return the port
      */
     public int port() {
+        Found.PROGRAM.met("mariadb", IMAGE);
         return port;
     }
 
@@ -77,7 +78,7 @@ public final class MariaDbServer implements AutoCloseable {
      * @return a URL with user and the database {@code mysql}, which needs no password
      */
     public String url(String driver) {
-        return "r2dbc:" + driver + "://root@127.0.0.1:" + port + "/mysql";
+        return "r2dbc:" + driver + "://root@127.0.0.1:" + port() + "/mysql";
     }
 
     /**

@@ -55,6 +55,7 @@ public final class MySqlServer implements AutoCloseable {
      * @return the port
      */
     public int port() {
+        Found.PROGRAM.met("mysql", IMAGE);
         return port;
     }
 
@@ -65,7 +66,7 @@ public final class MySqlServer implements AutoCloseable {
      * @return a URL with user and the database {@code mysql}, which needs no password
      */
     public String url(String driver) {
-        return "r2dbc:" + driver + "://root@127.0.0.1:" + port + "/mysql";
+        return "r2dbc:" + driver + "://root@127.0.0.1:" + port() + "/mysql";
     }
 
     /** Kills the server if it runs, and starts it again on the same port with its data. */

@@ -60,6 +60,7 @@ public final class PgBouncer implements AutoCloseable {
      * @return a URL with user and database, which needs no password
      */
     public String url() {
+        Found.PROGRAM.met("pgbouncer", "");
         return "r2dbc:postgresql://postgres@127.0.0.1:" + port + "/postgres";
     }
 

@@ -84,6 +84,7 @@ public final class PostgresServer implements AutoCloseable {
      * @return the port
      */
     public int port() {
+        Found.PROGRAM.met("postgresql", IMAGE);
         return port;
     }
 
@@ -93,7 +94,7 @@ public final class PostgresServer implements AutoCloseable {
      * @return a URL with user and database, which needs no password
      */
     public String url() {
-        return "r2dbc:postgresql://postgres@127.0.0.1:" + port + "/postgres";
+        return "r2dbc:postgresql://postgres@127.0.0.1:" + port() + "/postgres";
     }
 
     /**

@@ -2,9 +2,7 @@ package io.github.reactivelock.testservers;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -66,6 +64,9 @@ abstract sealed class RedisProgram {
         return found;
     }
 
+    /** Its name and version. */
+    abstract String version();
+
     abstract Running start(Path directory, int port, List<String> config);
 
     /** A server that others on this machine can reach under its own port; the configuration may begin with a file. */
@@ -123,24 +124,16 @@ abstract sealed class RedisProgram {
 
         private static String askVersion(Path file) {
             try {
-                Process process = new ProcessBuilder(file.toString(), "--version")
-                        .redirectErrorStream(true)
-                        .start();
-                String answer;
-                try (InputStream output = process.getInputStream()) {
-                    answer = new String(output.readAllBytes(), StandardCharsets.UTF_8).strip();
-                }
-                if (process.waitFor() == 0) {
-                    return answer;
-                }
-                throw new IllegalStateException(file + " does not run: " + answer
-                        + "\nThe bundled Redis needs OpenSSL 3 (Debian: libssl3); or install redis-server");
-            } catch (IOException e) {
-                throw new UncheckedIOException(file + " does not run; install redis-server", e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException(e);
+                return ServersMet.ask(file);
+            } catch (IllegalStateException | UncheckedIOException e) {
+                throw new IllegalStateException(
+                        "the bundled Redis needs OpenSSL 3 (Debian: libssl3); or install redis-server", e);
             }
+        }
+
+        @Override
+        String version() {
+            return ServersMet.named(version.startsWith("Valkey") ? "valkey" : "redis", version);
         }
 
         @Override
@@ -168,6 +161,11 @@ abstract sealed class RedisProgram {
 
     /** A container, with the server's directory at the same path inside. */
     private static final class InDocker extends RedisProgram {
+
+        @Override
+        String version() {
+            return ServersMet.named("redis", IMAGE);
+        }
 
         @Override
         Running start(Path directory, int port, List<String> config) {

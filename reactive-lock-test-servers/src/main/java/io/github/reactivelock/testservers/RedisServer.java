@@ -71,6 +71,7 @@ public final class RedisServer implements AutoCloseable {
      * @return the port
      */
     public int port() {
+        ServersMet.met(program.version());
         return port;
     }
 
@@ -80,7 +81,7 @@ public final class RedisServer implements AutoCloseable {
      * @return a {@code redis://} URI
      */
     public String uri() {
-        return "redis://127.0.0.1:" + port;
+        return "redis://127.0.0.1:" + port();
     }
 
     /**

@@ -35,6 +35,9 @@ class GuaranteesDocumentTest {
 
     private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability-core/planted"));
 
+    /** A server and its versions, as config/servers-met reads them. */
+    private static final Pattern SERVER = Pattern.compile("(?m)^\\| ([a-z]+) \\| ([0-9][0-9., ]*) \\|");
+
     /** What stands before a version in docs/versions.md, and the property of the build that has it. */
     private static final Map<String, String> VERSIONS = Map.ofEntries(
             Map.entry("Netty | ", "netty"),
@@ -168,6 +171,18 @@ class GuaranteesDocumentTest {
         }
         assertThat(table).contains("Spring Boot " + version(pom, "oldest.spring-boot"));
         assertThat(table).contains("Reactor | " + Flux.class.getPackage().getImplementationVersion() + " ");
+    }
+
+    /** The build compares the table with what ran: config/servers-met. */
+    @Test
+    void theReadmeNamesTheServersOfTheTable() throws IOException {
+        String servers = SERVER.matcher(Files.readString(ROOT.resolve("docs/versions.md")))
+                .results()
+                .map(row -> row.group(1) + " " + row.group(2))
+                .collect(Collectors.joining("; "));
+
+        assertThat(servers).contains("redis", "postgresql");
+        assertThat(Files.readString(ROOT.resolve("README.md"))).contains("meet: " + servers + ".");
     }
 
     @Test
