@@ -1,5 +1,7 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.NeededCommands;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -22,6 +24,13 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
     /** Makes the server know a script before its first use. */
     default CompletionStage<?> load(C connection, String script) {
         return scripts(connection).scriptLoad(script);
+    }
+
+    /** Asks the server of a connection which {@link NeededCommands} it lacks. */
+    default CompletionStage<List<Object>> missing(C connection, String channel) {
+        return scripts(connection)
+                .<List<Object>>eval(NeededCommands.check().body(), ScriptOutputType.MULTI, new String[0], channel)
+                .exceptionally(saysNothingOfThem -> List.of());
     }
 
     /** Opens a connection for channels. */

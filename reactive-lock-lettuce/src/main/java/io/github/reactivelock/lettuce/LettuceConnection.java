@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.NeededCommands;
 import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
@@ -177,11 +178,21 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     // Loaded ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
     private CompletionStage<C> withScript(C connection) {
+        Disposable watch = Disposables.disposed();
         if (!source.isWatched()) { // before the script: the server may be gone before it takes that
-            watches.add(PingWatchdog.of(
-                    () -> source.servers(connection), server -> PingWatchdog.drop(server, server.async())));
+            watch = PingWatchdog.of(
+                    () -> source.servers(connection), server -> PingWatchdog.drop(server, server.async()));
+            watches.add(watch);
         }
-        return source.load(connection, RedisScript.lock().body()).handle((sha, error) -> {
+        Disposable watched = watch;
+        CompletionStage<?> loaded =
+                source.load(connection, RedisScript.lock().body()).handle((sha, error) -> connection);
+        return loaded.thenCombine(source.missing(connection, listener.channel()), (open, missing) -> {
+            for (RuntimeException refusal : NeededCommands.refusals(missing)) {
+                watched.dispose();
+                var unused = connection.closeAsync();
+                throw refusal;
+            }
             outbox.open(connection, source.scripts(connection));
             // Holds come over this connection, so from now on no move may be missed. When a channel is confirmed again,
             // every listener checks its waiting claims and holds again.
@@ -256,6 +267,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     private static final class Silent implements RedisListener {
+        @Override
+        public String channel() {
+            return "";
+        }
+
         @Override
         public void subscribed(String channel) {}
 

@@ -128,6 +128,11 @@ class ReopenedChannelTest {
         opened.add(() -> connection.close().block(PATIENCE));
         connection.listen(new RedisListener() {
             @Override
+            public String channel() {
+                return "check";
+            }
+
+            @Override
             public void subscribed(String channel) {
                 confirmed.add(channel);
             }

@@ -35,11 +35,18 @@ final class RedisChannels implements RedisListener {
     private volatile boolean replaced;
     private volatile String refusal = "";
     private final RedisConnection connection;
+    private final String channel;
     private final BiFunction<String, Throwable, Throwable> explain;
 
-    RedisChannels(RedisConnection connection, BiFunction<String, Throwable, Throwable> explain) {
+    RedisChannels(RedisConnection connection, String channel, BiFunction<String, Throwable, Throwable> explain) {
         this.connection = connection;
+        this.channel = channel;
         this.explain = explain;
+    }
+
+    @Override
+    public String channel() {
+        return channel;
     }
 
     Flux<Push> listen(String channel) {

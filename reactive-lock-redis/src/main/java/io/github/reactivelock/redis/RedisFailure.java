@@ -52,6 +52,11 @@ final class RedisFailure extends RuntimeException {
                     "may have done it: the connection broke before the answer, and {said}, so it is not known; look at the"
                             + " lock with inspect",
                     SENT_AGAIN),
+            Remedy.of(
+                    "cannot hold locks, {said}: take rename-command for these out of its configuration, or let this user"
+                            + " run them with ACL SETUSER <user> +time +publish; a service or a proxy that does not have"
+                            + " them in scripts is none for locks",
+                    NeededCommands.SIGN),
             Remedy.of("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
             Remedy.of(
                     "refuses the user or the password (WRONGPASS): check those in the URI",
@@ -65,6 +70,11 @@ final class RedisFailure extends RuntimeException {
                     "denies this user a permission ({said}): it needs {permissions}",
                     "NOPERM",
                     "The user executing the script"),
+            Remedy.of(
+                    "does not let scripts run a command that locks need ({said}): they need TIME and PUBLISH, in a quorum INFO"
+                            + " besides, and those of the groups scripting, string, hash, sortedset and keyspace",
+                    "nknown Redis command called from",
+                    "command is not allowed from script"),
             Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
             Remedy.of(
                     "is moving this lock's slot to another node (TRYAGAIN): it can be taken again when that is over",

@@ -4,6 +4,13 @@ package io.github.reactivelock.redis;
 public interface RedisListener {
 
     /**
+     * A channel that the user may write to and nobody listens to, for {@link NeededCommands}.
+     *
+     * @return the channel's full name
+     */
+    String channel();
+
+    /**
      * The server confirmed a channel: called once for every request, and again after every reconnection.
      *
      * @param channel the channel's full name

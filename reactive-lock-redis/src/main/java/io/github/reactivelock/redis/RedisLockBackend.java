@@ -106,6 +106,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.grants = new LateId(() -> names.grants(client.get()));
         this.channels = new RedisChannels(
                 connection,
+                NeededCommands.channel(options),
                 (channel, error) -> channel.isEmpty()
                         ? RedisFailure.explain(connection, prefix, error)
                         : RedisFailure.channel(connection, prefix, channel, error));

@@ -28,6 +28,7 @@ public enum RedisRefusal {
     private static final Set<String> LASTING_CODES =
             Set.of("NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "MISCONF", "OOM");
     private static final List<String> LASTING_WORDS = List.of(
+            NeededCommands.SIGN,
             "invalid password",
             "without any password configured",
             "no password is set",

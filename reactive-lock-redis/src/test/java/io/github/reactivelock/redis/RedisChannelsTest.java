@@ -16,7 +16,7 @@ import reactor.test.StepVerifier;
 class RedisChannelsTest {
 
     private final FakeConnection connection = new FakeConnection();
-    private final RedisChannels channels = new RedisChannels(connection, (channel, error) -> error);
+    private final RedisChannels channels = new RedisChannels(connection, "check", (channel, error) -> error);
 
     @Test
     void aChannelIsAskedForUntilItIsConfirmedAndLeftByTheLast() {

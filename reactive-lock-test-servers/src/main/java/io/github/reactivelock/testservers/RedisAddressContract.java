@@ -1,8 +1,10 @@
 package io.github.reactivelock.testservers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.LockBackend;
 import java.io.IOException;
@@ -13,6 +15,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -158,6 +162,82 @@ public abstract class RedisAddressContract {
                         () -> cluster("redis://127.0.0.1:" + unusedPort),
                         "cannot be reached",
                         "is it running there"));
+    }
+
+    @Test
+    void aDatabaseInTheAddressOfAClusterIsRefusedAtOnce() {
+        String node = cluster.nodes().get(0).uri();
+        assertThatThrownBy(() -> cluster(node + "/3"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(address(cluster.nodes().get(0).port()), "database 3", "withPrefix");
+        cluster(node + "/0").close().block(LIMIT);
+    }
+
+    /** Renamed for all, or denied to one user. */
+    @Test
+    void aServerWithoutACommandThatLocksNeedIsRefusedAtTheFirstCall() {
+        for (String command : List.of("TIME", "PUBLISH")) {
+            try (RedisServer renamed = RedisServer.start("--rename-command", command, "");
+                    RedisServer denying = RedisServer.start()) {
+                isRefused(renamed.uri(), renamed.port(), command);
+
+                String user = "ACL SETUSER locks on >" + SECRET + " ~* &* +@all -" + command;
+                denying.command(user.split(" "));
+                isRefused("redis://locks:" + SECRET + "@" + address(denying.port()), denying.port(), command);
+            }
+        }
+    }
+
+    private void isRefused(String uri, int port, String command) {
+        LockClient client = client(uri);
+        assertThat(failure(client))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContainingAll(address(port), "scripts cannot run " + command, "rename-command", "+publish");
+        client.close().block(LIMIT);
+    }
+
+    @Test
+    void aUserOfThePrefixIsAskedForNothingThatItMayNot() {
+        try (RedisServer server = RedisServer.start()) {
+            String user = "ACL SETUSER locks on >" + SECRET + " ~{reactivelock:* &reactivelock:* +@all -@dangerous +info";
+            server.command(user.split(" "));
+            LockClient client = client("redis://locks:" + SECRET + "@" + address(server.port()));
+
+            client.withLock("order:42", Mono.just("done")).block(LIMIT);
+            client.close().block(LIMIT);
+
+            assertThat((List<?>) server.command("ACL", "LOG")).isEmpty();
+        }
+    }
+
+    /** PUBSUB spares others the lease of one that is gone, and INFO tells of memory; locks go on without them. */
+    @Test
+    void aServerWithoutACommandThatLocksCanDoWithoutHandsThemOn() {
+        try (RedisServer server = RedisServer.start("--rename-command", "PUBSUB", "", "--rename-command", "INFO", "")) {
+            LockClient one = client(server.uri());
+            LockClient other = client(server.uri());
+            LockHandle first = Objects.requireNonNull(one.acquire("order:42").block(LIMIT));
+            CompletableFuture<LockHandle> second = other.acquire("order:42").toFuture();
+            Pause.until("it waits", () -> waiting(server) == 1);
+
+            first.release().block(LIMIT);
+
+            second.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .join()
+                    .release()
+                    .block(LIMIT);
+            one.close().block(LIMIT);
+            other.close().block(LIMIT);
+        }
+    }
+
+    private LockClient client(String uri) {
+        return LockClient.builder(server(uri)).commandTimeout(PATIENCE).build();
+    }
+
+    private static long waiting(RedisServer server) {
+        List<?> queues = (List<?>) Objects.requireNonNull(server.command("KEYS", "*:queue"));
+        return queues.size();
     }
 
     private DynamicTest told(String mistake, String uri, String... words) {

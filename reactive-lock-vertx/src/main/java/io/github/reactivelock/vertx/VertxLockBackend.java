@@ -2,6 +2,7 @@ package io.github.reactivelock.vertx;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import io.github.reactivelock.redis.NeededCommands;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisLockBackend;
 import io.vertx.core.Vertx;
@@ -97,19 +98,20 @@ public final class VertxLockBackend extends RedisLockBackend {
         VertxVersion.check();
         RedisOptions copy = copyOf(redis);
         Endpoint endpoint = Endpoint.of(copy);
-        Opener opener = new Opener(() -> Opening.ofOwnClient(vertx, copy), endpoint.isCluster());
+        Opener opener = new Opener(
+                () -> Opening.ofOwnClient(vertx, copy, NeededCommands.channel(options)), endpoint.isCluster());
         return new VertxLockBackend(
                 new VertxRedisConnection(
                         vertx,
                         endpoint,
                         copy.getMaxWaitingHandlers(),
                         opener,
-                        endpoint.isCluster() ? oneByOne(vertx, copy) : opener),
+                        endpoint.isCluster() ? oneByOne(vertx, copy, NeededCommands.channel(options)) : opener),
                 options);
     }
 
     /** Each server of a cluster passes on all messages, and of a connection to one of them it is known whether it is there. */
-    private static Opener oneByOne(Vertx vertx, RedisOptions cluster) {
+    private static Opener oneByOne(Vertx vertx, RedisOptions cluster, String channel) {
         // Made here, because a copy of options blocks: it draws a name.
         List<RedisOptions> servers = cluster.getEndpoints().stream()
                 .map(server -> new RedisOptions(cluster)
@@ -118,7 +120,7 @@ public final class VertxLockBackend extends RedisLockBackend {
                 .toList();
         AtomicInteger next = new AtomicInteger(ThreadLocalRandom.current().nextInt(servers.size()));
         return new Opener(
-                () -> Opening.ofOwnClient(vertx, servers.get(Math.floorMod(next.getAndIncrement(), servers.size()))),
+                () -> Opening.ofOwnClient(vertx, servers.get(Math.floorMod(next.getAndIncrement(), servers.size())), channel),
                 false);
     }
 
@@ -154,7 +156,7 @@ public final class VertxLockBackend extends RedisLockBackend {
                     + " which has connections of its own");
         }
         Endpoint endpoint = Endpoint.of(redis);
-        Opener opener = new Opener(() -> Opening.from(client), endpoint.isCluster());
+        Opener opener = new Opener(() -> Opening.from(client, NeededCommands.channel(options)), endpoint.isCluster());
         return new VertxLockBackend(
                 new VertxRedisConnection(vertx, endpoint, redis.getMaxWaitingHandlers(), opener, opener), options);
     }
