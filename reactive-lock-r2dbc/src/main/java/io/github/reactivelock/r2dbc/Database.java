@@ -177,8 +177,10 @@ final class Database {
                         borrow(),
                         connection -> {
                             turn.begin();
+                            Session session = new Session(connection, sql);
                             sql.learn(connection);
-                            return proved(connection).then(command.apply(new Session(connection, sql)));
+                            Mono<Void> looked = sql.isToBeAsked() ? SeveralWriters.look(session) : Mono.empty();
+                            return proved(connection).then(looked).then(command.apply(session));
                         },
                         this::giveBackWhole,
                         (connection, error) -> {

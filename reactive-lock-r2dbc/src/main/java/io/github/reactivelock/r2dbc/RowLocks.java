@@ -221,6 +221,9 @@ public final class RowLocks {
     private Mono<Void> bounded(Session session, Mono<Void> waiting) {
         return Mono.defer(() -> {
             sql.learn(session.connection());
+            if (sql.isToBeAsked()) {
+                return SeveralWriters.look(session).then(bounded(session, waiting));
+            }
             if (!sql.isMySql()) {
                 return waiting;
             }

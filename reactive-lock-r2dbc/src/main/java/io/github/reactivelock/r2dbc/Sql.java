@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -59,6 +60,7 @@ final class Sql {
     private final Map<String, String> statements = new HashMap<>();
     private volatile boolean compounds = true;
     private volatile boolean learned;
+    private final AtomicBoolean asked = new AtomicBoolean();
     private volatile boolean compoundsWork;
     private volatile boolean boundWhenOpened;
 
@@ -106,6 +108,11 @@ final class Sql {
     /** It is MySQL, which knows compound statements only in procedures. */
     void forgetCompounds() {
         compounds = false;
+    }
+
+    /** Whether a server that may be one of several that all take writes is to be asked: once. */
+    boolean isToBeAsked() {
+        return dialect == Dialect.MARIADB && asked.compareAndSet(false, true);
     }
 
     /** Learns from what a connection says whether this is MySQL: a refused statement may cost its connection. */
