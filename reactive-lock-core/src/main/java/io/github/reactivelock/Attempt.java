@@ -245,7 +245,7 @@ final class Attempt implements Phase, Gate.Question {
             rest(); // an answer to a question before the last may say so
             owner.busy(this);
         } else {
-            owner.failAll(new LockUnavailableException(
+            owner.failAll(() -> new LockUnavailableException(
                     claim.key(), "acquired", new IllegalStateException("the store turned away a claim that waits")));
         }
     }
@@ -305,7 +305,7 @@ final class Attempt implements Phase, Gate.Question {
     public void signalsRefused() {
         Throwable refusal = services.claims.refusal();
         if (queued && refusal != null) {
-            owner.failAll(new LockUnavailableException(claim.key(), "waited for", refusal));
+            owner.failAll(() -> new LockUnavailableException(claim.key(), "waited for", refusal));
         }
     }
 
@@ -320,7 +320,7 @@ final class Attempt implements Phase, Gate.Question {
         if (queued && now - evidence.ungrantedAt() < lease()) {
             askAgainAt = askedAt + Math.min(lease() / 10, LONGEST_PAUSE);
         } else {
-            owner.failAll(new LockUnavailableException(claim.key(), "acquired", failure));
+            owner.failAll(() -> new LockUnavailableException(claim.key(), "acquired", failure));
         }
     }
 }

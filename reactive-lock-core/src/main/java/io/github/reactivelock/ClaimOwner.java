@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events, but
@@ -40,8 +41,12 @@ interface ClaimOwner {
     /** It does not want the claim any more, which the store may know of. */
     void giveBack(Claim unwanted);
 
-    /** There will be no grant. */
-    void failAll(LockException failure);
+    /**
+     * There will be no grant.
+     *
+     * @param failure makes one for each flow, because what a flow adds to its own is no business of another
+     */
+    void failAll(Supplier<? extends LockException> failure);
 
     /** Only those fail who want the lease that was asked for. */
     void failThoseOf(Attempt asked, IllegalStateException why);

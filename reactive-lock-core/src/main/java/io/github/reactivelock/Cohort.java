@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,7 +117,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             if (phase instanceof Hold held) {
                 lose(held, held.lossFor(LossReason.CLIENT_CLOSED));
             }
-            failAll(new LockClientClosedException(keyContext.key));
+            failAll(() -> new LockClientClosedException(keyContext.key));
         });
     }
 
@@ -137,7 +138,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             stir();
             begin(started);
         } else {
-            failAll(new LockClientClosedException(keyContext.key));
+            failAll(() -> new LockClientClosedException(keyContext.key));
         }
     }
 
@@ -187,17 +188,17 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     @Override
-    public void failAll(LockException failure) {
+    public void failAll(Supplier<? extends LockException> failure) {
         withdraw();
-        waiting.end(waiter -> waiter.fail(failure));
+        waiting.end(waiter -> waiter.fail(failure.get()));
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */
     @Override
     public void failThoseOf(Attempt asked, IllegalStateException why) {
         withdraw();
-        LockUnavailableException failure = new LockUnavailableException(keyContext.key, "acquired", why);
-        waiting.endThoseOf(asked::suits, waiter -> waiter.fail(failure));
+        waiting.endThoseOf(
+                asked::suits, waiter -> waiter.fail(new LockUnavailableException(keyContext.key, "acquired", why)));
         claim();
     }
 
@@ -230,7 +231,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         boolean open = engine.register(given.claim, this);
         if (!open) {
             drop(given);
-            failAll(new LockClientClosedException(keyContext.key));
+            failAll(() -> new LockClientClosedException(keyContext.key));
         }
         waited.giveUp();
         if (open) {

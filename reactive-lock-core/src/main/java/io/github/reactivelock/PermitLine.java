@@ -5,6 +5,7 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
@@ -225,11 +226,11 @@ final class PermitLine implements Waiter.Line {
 
         /** Whoever came last fails; with the last claim all do, and when the client closes. */
         @Override
-        public void failAll(LockException failure) {
+        public void failAll(Supplier<? extends LockException> failure) {
             failed = true;
             withdraw();
             boolean isLast = used == 0 || engine.isClosed();
-            waiting.endLast(isLast ? waiting.size() : 1, waiter -> waiter.fail(failure));
+            waiting.endLast(isLast ? waiting.size() : 1, waiter -> waiter.fail(failure.get()));
             if (!isLast) {
                 pauseOneLane();
             }
@@ -238,7 +239,7 @@ final class PermitLine implements Waiter.Line {
 
         @Override
         public void failThoseOf(Attempt asked, IllegalStateException why) {
-            failAll(new LockUnavailableException(keyContext.key, "acquired", why));
+            failAll(() -> new LockUnavailableException(keyContext.key, "acquired", why));
         }
     }
 }

@@ -34,7 +34,7 @@ final class EtcdFailure extends RuntimeException {
     private final @Nullable Said said;
 
     private EtcdFailure(Kind kind, @Nullable Said said, String message, Throwable cause) {
-        super(message, cause);
+        super(message, cause, true, false); // the cause says where it was
         this.kind = kind;
         this.said = said;
     }

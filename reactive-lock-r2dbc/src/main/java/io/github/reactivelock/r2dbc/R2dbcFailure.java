@@ -26,7 +26,7 @@ final class R2dbcFailure extends RuntimeException {
     private static final String STALE = "Connection validation failed";
 
     private R2dbcFailure(String message, Throwable cause) {
-        super(message, cause);
+        super(message, cause, true, false); // the cause says where it was
     }
 
     static Throwable closed() {

@@ -160,7 +160,7 @@ final class RedisFailure extends RuntimeException {
                     "Connect"));
 
     private RedisFailure(String message, Throwable cause) {
-        super(message, cause);
+        super(message, cause, true, false); // the cause says where it was
     }
 
     /** Puts any error of any client library into words; they all carry the server's own text somewhere. */

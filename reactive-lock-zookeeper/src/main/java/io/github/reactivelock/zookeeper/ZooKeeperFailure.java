@@ -15,7 +15,7 @@ final class ZooKeeperFailure extends RuntimeException {
     }
 
     private ZooKeeperFailure(String message, Throwable cause, boolean isSilence) {
-        super(message, cause);
+        super(message, cause, true, false); // the cause says where it was
         this.isSilence = isSilence;
     }
 
