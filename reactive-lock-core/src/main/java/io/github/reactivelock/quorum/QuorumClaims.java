@@ -190,7 +190,8 @@ final class QuorumClaims {
         }
         Runnable ask = () -> {
             if (known.isWaiting() && !known.isWithdrawn()) {
-                Sinks.EmitResult unused = late.tryEmitNext(new Signal.RecheckClaim(claim.id())); // the timer is one thread
+                Sinks.EmitResult unused =
+                        late.tryEmitNext(new Signal.RecheckClaim(claim.id())); // the timer is one thread
             }
         };
         Disposable unused = surroundings.timer().schedule(ask, known.moment().toNanos(), TimeUnit.NANOSECONDS);

@@ -285,8 +285,11 @@ public final class QuorumLockBackend implements LockBackend {
         return Flux.defer(() -> {
             Sinks.Empty<Void> ended = Sinks.empty();
             return nodes.pushed(QuorumNode::signals)
-                    .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
-                    .doOnComplete(ended::tryEmitEmpty)
+                    .flatMap(
+                            pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
+                    .doOnComplete(() -> {
+                        Sinks.EmitResult unused = ended.tryEmitEmpty();
+                    })
                     .mergeWith(claims.late().takeUntilOther(ended.asMono()));
         });
     }

@@ -46,8 +46,6 @@ public final class NeededCommands {
         for (int i = 0; i + 1 < answer.size(); i += 2) {
             missing.add(answer.get(i) + " (" + String.valueOf(answer.get(i + 1)).replaceAll(" script: .*", "") + ")");
         }
-        return missing.isEmpty()
-                ? List.of()
-                : List.of(new IllegalStateException(SIGN + String.join(" and ", missing)));
+        return missing.isEmpty() ? List.of() : List.of(new IllegalStateException(SIGN + String.join(" and ", missing)));
     }
 }

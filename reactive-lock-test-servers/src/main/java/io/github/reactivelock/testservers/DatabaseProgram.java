@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -71,10 +72,12 @@ final class DatabaseProgram {
 
     /** A test meets the database, of this name and of the version that its program or its image says. */
     void met(String database, String image) {
-        if (version.get().isEmpty()) {
-            version.set(ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name)))));
+        String known = Objects.requireNonNull(version.get());
+        if (known.isEmpty()) {
+            known = ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name))));
+            version.set(known);
         }
-        ServersMet.met(version.get());
+        ServersMet.met(known);
     }
 
     /** The command that runs a program as the user it wants. */

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
@@ -203,7 +204,8 @@ public abstract class RedisAddressContract {
             server.command(user.split(" "));
             LockClient client = client("redis://locks:" + SECRET + "@" + address(server.port()));
 
-            client.withLock("order:42", Mono.just("done")).block(LIMIT);
+            assertThat(client.withLock("order:42", Mono.just("done")).block(LIMIT))
+                    .isEqualTo("done");
             client.close().block(LIMIT);
 
             assertThat((List<?>) server.command("ACL", "LOG")).isEmpty();

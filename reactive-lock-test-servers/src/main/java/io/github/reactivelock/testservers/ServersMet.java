@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.regex.Matcher;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class ServersMet implements AfterAllCallback {
 
     private static final Pattern VERSION = Pattern.compile("\\d+\\.\\d+(?:\\.\\d+)?");
-    private static final Path FILE = Path.of("target", "servers-met.txt");
+    private static final Path FOLDER = Path.of("target");
+    private static final Path FILE = FOLDER.resolve("servers-met.txt");
     private static final Set<String> SINCE_THE_LAST_CLASS = new ConcurrentSkipListSet<>();
 
     /** For JUnit. */
@@ -67,10 +69,10 @@ public final class ServersMet implements AfterAllCallback {
         if (test.getEnclosingClass() != null) {
             return;
         }
-        for (String server : SINCE_THE_LAST_CLASS) {
-            SINCE_THE_LAST_CLASS.remove(server);
+        for (String server : List.copyOf(SINCE_THE_LAST_CLASS)) {
+            boolean unused = SINCE_THE_LAST_CLASS.remove(server);
             System.out.println("server: " + server + " for " + test.getSimpleName());
-            if (Files.isDirectory(FILE.getParent())) {
+            if (Files.isDirectory(FOLDER)) {
                 Files.writeString(FILE, server + "\n", CREATE, APPEND);
             }
         }

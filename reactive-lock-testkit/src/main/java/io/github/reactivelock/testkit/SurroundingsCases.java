@@ -309,8 +309,8 @@ abstract class SurroundingsCases extends Cases {
     @Test
     void everyFlowSeesItsOwnThreadLocalsOnASchedulerThatTakesAlongWhereReactorPropagatesThem() {
         Scheduler elastic = disposedAtTheEnd(Schedulers.newBoundedElastic(4, 1000, "taking-along"));
-        LockClient client = client(
-                contract.newBackend(), settings -> settings.workScheduler(Carrying.takingAlong(elastic, USER)));
+        LockClient client =
+                client(contract.newBackend(), settings -> settings.workScheduler(Carrying.takingAlong(elastic, USER)));
 
         assertThat(seenWrongWhereReactorPropagates(List.of(client, client))).isEmpty();
     }
