@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -68,7 +69,8 @@ class ErrorTracesTest {
     }
 
     private static Throwable errorOf(CompletableFuture<?> flow) {
-        return catchThrowable(() -> flow.get(1, TimeUnit.MINUTES)).getCause();
+        return Objects.requireNonNull(
+                catchThrowable(() -> flow.get(1, TimeUnit.MINUTES)).getCause());
     }
 
     @Test

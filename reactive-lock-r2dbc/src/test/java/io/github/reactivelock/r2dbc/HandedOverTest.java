@@ -91,11 +91,19 @@ class HandedOverTest {
 
     private <T> T carrying(@Nullable String value, Supplier<T> step) {
         String before = user.get();
-        user.set(value);
+        set(value);
         try {
             return step.get();
         } finally {
-            user.set(before);
+            set(before);
+        }
+    }
+
+    private void set(@Nullable String value) {
+        if (value == null) {
+            user.remove();
+        } else {
+            user.set(value);
         }
     }
 
