@@ -32,7 +32,7 @@ final class PgNotifications {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final Duration CHECK = Duration.ofSeconds(5);
+    static final Duration CHECK = Duration.ofSeconds(5);
     /** Between two connections over which nothing arrives, or that are refused for good. */
     private static final Duration HOPELESS = Duration.ofSeconds(30);
 

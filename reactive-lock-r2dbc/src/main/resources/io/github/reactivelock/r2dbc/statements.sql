@@ -581,15 +581,18 @@ UPDATE ${lock} SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND cla
 UPDATE ${lock} FORCE INDEX (PRIMARY) SET lease_end = ${now} + ${leases} WHERE lock_key ${keys} AND claim_id ${ids}
 
 -- name: bound mariadb
--- MySQL ends no transaction whose client stopped, and no statement that changes something.
+-- MySQL ends no transaction whose client stopped, and no statement that changes something. In safe mode MariaDB
+-- refuses a DELETE of several keys that names its index, as such statements have to, or they would lock rows of others.
 SET @reactive_lock_rows = @@SESSION.innodb_lock_wait_timeout, @reactive_lock_tables = @@SESSION.lock_wait_timeout,
+    @reactive_lock_safe = @@SESSION.sql_safe_updates, SESSION sql_safe_updates = 0,
     /*M! @reactive_lock_idle = @@SESSION.idle_transaction_timeout, @reactive_lock_longest = @@SESSION.max_statement_time,
     SESSION idle_transaction_timeout = ${patience}, SESSION max_statement_time = ${longest}, */
     SESSION innodb_lock_wait_timeout = ${patience}, SESSION lock_wait_timeout = ${patience}
 
 -- name: unbound mariadb
 SET /*M! SESSION idle_transaction_timeout = @reactive_lock_idle, SESSION max_statement_time = @reactive_lock_longest, */
-    SESSION innodb_lock_wait_timeout = @reactive_lock_rows, SESSION lock_wait_timeout = @reactive_lock_tables
+    SESSION innodb_lock_wait_timeout = @reactive_lock_rows, SESSION lock_wait_timeout = @reactive_lock_tables,
+    SESSION sql_safe_updates = @reactive_lock_safe
 
 -- name: owners
 SELECT ${bytes:lock_key}, claim_id, token FROM ${lock} WHERE lock_key ${keys} AND claim_id IS NOT NULL AND lease_end > ${now}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -45,10 +46,11 @@ class CleanerTest {
         assertLeavesNothing(Databases.h2(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
     }
 
-    private static void assertEventsGoInPages(Databases database, String key, String numbers) {
+    private static void assertEventsGoInPages(
+            Databases database, ConnectionFactory factory, String key, String numbers) {
         try (database) {
             database.createTables();
-            Tapped tapped = Tapped.of(database.factory());
+            Tapped tapped = Tapped.of(factory);
             R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications());
             database.execute("INSERT INTO reactive_lock_event (lock_key, number, owner, happened_at, token, units)"
                     + " SELECT " + key + ", 1, 'me', 1, 1, 1 FROM " + numbers);
@@ -66,22 +68,27 @@ class CleanerTest {
 
     @Test
     void manyOldEventsAreRemovedInPagesOnPostgres() {
+        Databases postgres = Databases.postgres();
         assertEventsGoInPages(
-                Databases.postgres(), "convert_to('dead ' || number, 'UTF8')", "generate_series(1, 2500) number");
+                postgres,
+                postgres.factory(),
+                "convert_to('dead ' || number, 'UTF8')",
+                "generate_series(1, 2500) number");
     }
 
     /** Clients in safe mode may delete by a key or a page only. */
     @Test
     void manyOldEventsAreRemovedInPagesOnMariaDbInSafeMode() {
-        assertEventsGoInPages(
-                Databases.mariaDb("mariadb", "--init-connect=SET sql_safe_updates=1"),
-                "concat('dead ', seq)",
-                "seq_1_to_2500");
+        Databases mariaDb = Databases.mariaDb("mariadb");
+        ConnectionFactory safe = Databases.beginningWith("SET " + Databases.SAFE_MODE, mariaDb.factory());
+        assertThat(Databases.select(safe, "SELECT @@sql_safe_updates")).isEqualTo(1);
+        assertEventsGoInPages(mariaDb, safe, "concat('dead ', seq)", "seq_1_to_2500");
     }
 
     @Test
     void manyOldEventsAreRemovedInPagesOnH2() {
-        assertEventsGoInPages(Databases.h2(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
+        Databases h2 = Databases.h2();
+        assertEventsGoInPages(h2, h2.factory(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
     }
 
     @Test

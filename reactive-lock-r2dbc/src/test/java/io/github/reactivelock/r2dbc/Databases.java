@@ -37,6 +37,9 @@ record Databases(String url, Runnable end) implements AutoCloseable {
             .withCommandTimeout(Duration.ofSeconds(30))
             .withConnections(4);
 
+    /** Of MariaDB and MySQL. What a server has its connections begin with does not reach {@code root}. */
+    static final String SAFE_MODE = "sql_safe_updates = 1";
+
     /**
      * Counts the statements that wait for a row in MariaDB. The tables of information_schema about transactions will not do: they
      * come from a cache that is not filled anew while it is asked more often than every 100 ms.
@@ -94,7 +97,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return R2dbcLockBackend.connect(opening(), PATIENT);
     }
 
-    /** The same by sessions of a time zone. */
+    /** The same by sessions of a time zone, which update and delete by keys only where there is such a mode. */
     R2dbcLockBackend backendIn(String zone) {
         return R2dbcLockBackend.connect(in(zone, opening()), PATIENT);
     }
@@ -118,14 +121,20 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     private static ConnectionFactory in(String zone, ConnectionFactory real) {
         String name = real.getMetadata().getName().toLowerCase(Locale.ROOT);
         String set = name.contains("maria") || name.contains("mysql")
-                ? "SET time_zone = '" + zone + "'"
+                ? "SET time_zone = '" + zone + "', " + SAFE_MODE
                 : "SET TIME ZONE "
                         + (name.contains("postgres") ? "INTERVAL '" + zone + "' HOUR TO MINUTE" : "'" + zone + "'");
+        return beginningWith(set, real);
+    }
+
+    /** Each connection carries out a statement before anything else. */
+    static ConnectionFactory beginningWith(String statement, ConnectionFactory real) {
         return new ConnectionFactory() {
             @Override
             public Publisher<? extends Connection> create() {
                 return Mono.from(real.create())
-                        .flatMap(opened -> Flux.from(opened.createStatement(set).execute())
+                        .flatMap(opened -> Flux.from(
+                                        opened.createStatement(statement).execute())
                                 .concatMap(Result::getRowsUpdated)
                                 .then(Mono.just(opened)));
             }
@@ -138,7 +147,11 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     }
 
     ConnectionPool pool(int size) {
-        return new ConnectionPool(ConnectionPoolConfiguration.builder(factory())
+        return pool(factory(), size);
+    }
+
+    static ConnectionPool pool(ConnectionFactory factory, int size) {
+        return new ConnectionPool(ConnectionPoolConfiguration.builder(factory)
                 .initialSize(0)
                 .maxSize(size)
                 .allocatorSubscribeOn(Schedulers.boundedElastic())

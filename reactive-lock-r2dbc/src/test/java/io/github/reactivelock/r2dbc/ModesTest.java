@@ -10,6 +10,7 @@ import io.github.reactivelock.state.Share;
 import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
+import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
@@ -88,6 +89,42 @@ class ModesTest {
     void anEmptyTextThatMariaDbTakesForNullCostsNoHold() {
         try (MariaDbServer server = MariaDbServer.start("--sql-mode=EMPTY_STRING_IS_NULL,STRICT_ALL_TABLES")) {
             assertServes(new Databases(server.url("mariadb"), () -> {}));
+        }
+    }
+
+    /** In safe mode, which is told to each session, because what a server says to its clients is not said to {@code root}. */
+    @Test
+    void aSessionThatChangesRowsByKeysOnlyServesAndStaysLikeThat() {
+        try (Databases database = Databases.mariaDb("mariadb")) {
+            database.createTables();
+            ConnectionPool safe =
+                    Databases.pool(Databases.beginningWith("SET " + Databases.SAFE_MODE, database.factory()), 1);
+            R2dbcLockBackend backend = R2dbcLockBackend.using(safe, Databases.PATIENT);
+            List<Claim> served = List.of(share("k"), share("k"));
+            Claim whole = Databases.claim("k");
+            assertThat(backend.claim(whole).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            for (Claim claim : served) {
+                assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+            }
+
+            assertThat(backend.release(whole).block(Databases.LIMIT)).isTrue();
+            assertThat(backend.renew(served).block(Databases.LIMIT).renewed()).hasSize(2);
+            Flux.fromIterable(served).concatMap(backend::release).then().block(Databases.LIMIT);
+            backend.clean(Duration.ofMillis(1)).block(Databases.LIMIT);
+
+            assertThat(Databases.select(safe, "SELECT @@sql_safe_updates")).isEqualTo(1);
+            backend.close().block(Databases.LIMIT);
+            safe.disposeLater().block(Databases.LIMIT);
+        }
+    }
+
+    /** Where a transaction begins with START TRANSACTION; the driver of MySQL says BEGIN, which is something else there. */
+    @Test
+    void aMariaDbThatSpeaksAsOracleServesByItsOwnDriverAndIsRefusedByAnother() {
+        try (MariaDbServer server = MariaDbServer.start("--sql-mode=ORACLE")) {
+            assertServes(new Databases(server.url("mariadb"), () -> {}));
+
+            assertThat(said(server.url("mysql"))).contains("sql_mode=ORACLE").doesNotContain("is it up");
         }
     }
 

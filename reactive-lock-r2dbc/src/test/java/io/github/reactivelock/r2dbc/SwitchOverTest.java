@@ -73,44 +73,51 @@ class SwitchOverTest {
         }
     }
 
-    /** Within seconds: the connection is tried when the grant is found, and not at the next of its regular times. */
+    private static long probes(Tapped tapped) {
+        return tapped.statements().stream()
+                .filter(text -> text.contains("pg_notify($1"))
+                .count();
+    }
+
+    /** Whether the connection was tried earlier after a grant was found than its regular times would have it. */
+    private static boolean isTriedBeforeItsTime(Databases old, Databases next) {
+        long begun = System.nanoTime();
+        AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
+        Tapped tapped = Tapped.of(leadingTo(target));
+        R2dbcLockBackend far = R2dbcLockBackend.using(tapped, Databases.PATIENT);
+        Queue<Signal> told = new ConcurrentLinkedQueue<>();
+        var listening = far.signals().subscribe(told::add, error -> {});
+        Databases.until("pushes arrive", () -> told.contains(new Signal.Reconnected()));
+        told.clear();
+        target.set(next.factory());
+        R2dbcLockBackend near = next.backend();
+        Claim holder = Databases.claim("found");
+        Claim waiter = Databases.claim("found");
+        assertThat(get(near.claim(holder))).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(get(near.release(holder))).isTrue();
+        long before = probes(tapped);
+
+        assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Granted.class);
+
+        Databases.until("it is tried", () -> probes(tapped) > before);
+        long tried = System.nanoTime();
+        Databases.until("pushes arrive from the new server", () -> told.contains(new Signal.Reconnected()));
+        assertThat(get(far.release(waiter))).isTrue();
+        listening.dispose();
+        get(far.close().then(near.close()));
+        return tried - begun < PgNotifications.CHECK.toNanos();
+    }
+
+    /** On a machine that is too busy for it more than once is needed. */
     @Test
     void aGrantThatIsFoundByAskingHasTheConnectionTried() {
         try (Databases old = Databases.postgres();
                 Databases next = Databases.postgres()) {
             old.createTables();
             next.createTables();
-            ConnectionFactory newFactory = next.factory();
-            AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
-            Tapped tapped = Tapped.of(leadingTo(target));
-            R2dbcLockBackend far = R2dbcLockBackend.using(tapped, Databases.PATIENT);
-            Queue<Signal> told = new ConcurrentLinkedQueue<>();
-            var listening = far.signals().subscribe(told::add, error -> {});
-            Databases.until("pushes arrive", () -> told.contains(new Signal.Reconnected()));
-            told.clear();
-            target.set(newFactory);
-            R2dbcLockBackend near = next.backend();
-            Claim holder = Databases.claim("found");
-            Claim waiter = Databases.claim("found");
-            assertThat(get(near.claim(holder))).isInstanceOf(ClaimResult.Granted.class);
-            assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
-            assertThat(get(near.release(holder))).isTrue();
-            long before = tapped.statements().stream()
-                    .filter(text -> text.contains("pg_notify($1"))
-                    .count();
 
-            assertThat(get(far.claim(waiter))).isInstanceOf(ClaimResult.Granted.class);
-
-            Databases.until(
-                    "it is tried",
-                    () -> tapped.statements().stream()
-                                    .filter(text -> text.contains("pg_notify($1"))
-                                    .count()
-                            > before);
-            Databases.until("pushes arrive from the new server", () -> told.contains(new Signal.Reconnected()));
-            assertThat(get(far.release(waiter))).isTrue();
-            listening.dispose();
-            get(far.close().then(near.close()));
+            Databases.until("it is tried when the grant is found", () -> isTriedBeforeItsTime(old, next));
         }
     }
 }
