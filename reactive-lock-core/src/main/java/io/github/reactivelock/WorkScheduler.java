@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,14 +29,14 @@ final class WorkScheduler implements Scheduler {
 
     private static final Logger log = LoggerFactory.getLogger(WorkScheduler.class);
 
-    private static final int DEEPEST = 32;
+    /** How deep tasks run inside one another on all threads together, before threads are told apart, and then on one. */
+    private static final int DEEPEST = 16;
 
     private final Scheduler given;
     private final AtomicBoolean told = new AtomicBoolean();
     /** How many tasks run in place, inside one another or on several threads. */
     private final AtomicInteger inPlace = new AtomicInteger();
-    /** What waits for the end of the task that its thread runs. */
-    private final Map<Thread, Queue<Runnable>> deep = new ConcurrentHashMap<>();
+    private final Map<Thread, Deep> deep = new ConcurrentHashMap<>();
 
     private WorkScheduler(Scheduler given) {
         this.given = given;
@@ -92,7 +91,8 @@ final class WorkScheduler implements Scheduler {
 
     /**
      * The work of one lock may take another, whose grant is delivered inside it, and so on. From a certain depth on, what a
-     * task schedules runs after that task and no longer inside it, or locks within locks would overflow the stack.
+     * task schedules runs after that task and no longer inside it, or locks within locks would overflow the stack. The
+     * depth is that of one thread: a task that blocks on what it has scheduled would wait for itself.
      */
     private void runInPlace(Runnable task) {
         boolean isShallow = inPlace.incrementAndGet() <= DEEPEST;
@@ -100,37 +100,63 @@ final class WorkScheduler implements Scheduler {
             if (isShallow) {
                 task.run();
             } else {
-                runAfterOneAnother(task);
+                runDeep(task);
             }
         } finally {
             int unused = inPlace.decrementAndGet();
         }
     }
 
-    private void runAfterOneAnother(Runnable task) {
+    private void runDeep(Runnable task) {
         Thread here = Thread.currentThread();
-        Queue<Runnable> running = deep.get(here);
-        if (running != null) {
-            running.add(task);
+        Deep own = deep.get(here);
+        if (own != null) {
+            own.run(task);
             return;
         }
-        Queue<Runnable> tasks = new ArrayDeque<>(List.of(task));
-        deep.put(here, tasks);
-        Throwable thrown = null;
-        for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
+        Deep outermost = new Deep();
+        deep.put(here, outermost);
+        try {
+            outermost.runAll(task);
+        } finally {
+            deep.remove(here);
+        }
+    }
+
+    /** What runs in place on one thread; for that thread only. */
+    private static final class Deep {
+        private final Queue<Runnable> after = new ArrayDeque<>();
+        private int inside;
+
+        void run(Runnable task) {
+            if (inside == DEEPEST) {
+                after.add(task);
+                return;
+            }
+            inside++;
             try {
-                next.run();
-            } catch (Throwable e) { // those behind it are of other flows
-                if (thrown == null) {
-                    thrown = e;
-                } else {
-                    thrown.addSuppressed(e);
-                }
+                task.run();
+            } finally {
+                inside--;
             }
         }
-        deep.remove(here);
-        if (thrown != null) {
-            throw Exceptions.propagate(thrown);
+
+        void runAll(Runnable first) {
+            Throwable thrown = null;
+            for (Runnable next = first; next != null; next = after.poll()) {
+                try {
+                    run(next);
+                } catch (Throwable e) { // those behind it are of other flows
+                    if (thrown == null) {
+                        thrown = e;
+                    } else {
+                        thrown.addSuppressed(e);
+                    }
+                }
+            }
+            if (thrown != null) {
+                throw Exceptions.propagate(thrown);
+            }
         }
     }
 

@@ -19,10 +19,12 @@ import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,6 +109,26 @@ class WorkSchedulerTest {
         assertThat(flow.expectTerminalError()).isSameAs(failure);
         assertIsFree(client, "level 0");
         assertIsFree(client, "level 2999");
+        client.close().block(LIMIT);
+    }
+
+    /** What it waits for is delivered in place, inside that work, however much runs in place on other threads. */
+    @Test
+    void workThatBlocksOnAnInnerLockInPlaceDoesNotWaitForItself() {
+        LockClient client = inPlace();
+        int many = 100;
+        CyclicBarrier allInside = new CyclicBarrier(many);
+
+        List<Mono<Integer>> flows = IntStream.range(0, many)
+                .mapToObj(i -> client.withLock("outer " + i, Mono.fromCallable(() -> {
+                    int unused = allInside.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+                    return client.withLock("inner " + i, Mono.just(i)).block(LIMIT);
+                })))
+                .toList();
+
+        List<Sinks.One<Object>> outcomes = flows.stream().map(WorkSchedulerTest::begun).toList();
+        assertThat(outcomes).allSatisfy(outcome -> assertThat(outcome.asMono().block(LIMIT))
+                .isInstanceOf(Integer.class));
         client.close().block(LIMIT);
     }
 
