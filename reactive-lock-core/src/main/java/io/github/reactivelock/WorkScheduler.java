@@ -36,6 +36,7 @@ final class WorkScheduler implements Scheduler {
     private final AtomicBoolean told = new AtomicBoolean();
     /** How many tasks run in place, inside one another or on several threads. */
     private final AtomicInteger inPlace = new AtomicInteger();
+
     private final Map<Thread, Deep> deep = new ConcurrentHashMap<>();
 
     private WorkScheduler(Scheduler given) {

@@ -45,7 +45,7 @@ class SeveralWritersTest {
         for (String key : List.of("one", "two")) {
             Claim claim = Databases.claim(key);
             assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
-            backend.release(claim).block(Databases.LIMIT);
+            assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
         }
         backend.close().block(Databases.LIMIT);
     }

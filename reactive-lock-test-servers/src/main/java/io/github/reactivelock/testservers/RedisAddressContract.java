@@ -200,7 +200,8 @@ public abstract class RedisAddressContract {
     @Test
     void aUserOfThePrefixIsAskedForNothingThatItMayNot() {
         try (RedisServer server = RedisServer.start()) {
-            String user = "ACL SETUSER locks on >" + SECRET + " ~{reactivelock:* &reactivelock:* +@all -@dangerous +info";
+            String user =
+                    "ACL SETUSER locks on >" + SECRET + " ~{reactivelock:* &reactivelock:* +@all -@dangerous +info";
             server.command(user.split(" "));
             LockClient client = client("redis://locks:" + SECRET + "@" + address(server.port()));
 

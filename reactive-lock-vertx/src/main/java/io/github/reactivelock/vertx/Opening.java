@@ -36,7 +36,8 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
     /** A connection from the application's client, which gets it back. */
     static Opening from(Redis client, String channel) {
         Future<RedisConnection> connection = client.connect();
-        return new Opening(connection.compose(open -> checked(open, channel)), () -> connection.compose(RedisConnection::close));
+        return new Opening(
+                connection.compose(open -> checked(open, channel)), () -> connection.compose(RedisConnection::close));
     }
 
     // Without a password the client connects, and only the first command shows that the server needs one. The server's

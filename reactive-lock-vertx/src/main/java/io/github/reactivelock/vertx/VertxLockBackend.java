@@ -120,7 +120,8 @@ public final class VertxLockBackend extends RedisLockBackend {
                 .toList();
         AtomicInteger next = new AtomicInteger(ThreadLocalRandom.current().nextInt(servers.size()));
         return new Opener(
-                () -> Opening.ofOwnClient(vertx, servers.get(Math.floorMod(next.getAndIncrement(), servers.size())), channel),
+                () -> Opening.ofOwnClient(
+                        vertx, servers.get(Math.floorMod(next.getAndIncrement(), servers.size())), channel),
                 false);
     }
 
