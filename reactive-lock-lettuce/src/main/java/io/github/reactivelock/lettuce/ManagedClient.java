@@ -1,5 +1,6 @@
 package io.github.reactivelock.lettuce;
 
+import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -74,6 +75,8 @@ final class ManagedClient {
     static LettuceConnection<?> ofCluster(List<RedisURI> given, Manner like, boolean sharded) {
         return DriverThreads.call(() -> {
             List<RedisURI> seeds = timed(given);
+            String server = "cluster " + PrimaryClient.hosts(seeds);
+            seeds.forEach(seed -> RedisConnection.requireNoDatabase(seed.getDatabase(), server));
             ClientResources resources = resources(2, like);
             RedisClusterClient client = RedisClusterClient.create(resources, seeds);
             client.setOptions(clusterOptions(options(seeds.get(0), like))
@@ -83,8 +86,7 @@ final class ManagedClient {
                             .enablePeriodicRefresh(TOPOLOGY_PERIOD)
                             .build())
                     .build());
-            return connection(
-                    new Cluster(client, "cluster " + PrimaryClient.hosts(seeds), true, sharded), client, resources);
+            return connection(new Cluster(client, server, true, sharded), client, resources);
         });
     }
 

@@ -19,6 +19,22 @@ public interface RedisConnection {
     int database();
 
     /**
+     * Refuses a number of a database in the address of a cluster, which has but one. Valkey 9 has several, but its clients
+     * that know slots ignore the number, and two users who believe that they are apart would share their locks.
+     *
+     * @param database what the address says, zero if it says nothing
+     * @param server as {@link #server()}
+     * @throws IllegalArgumentException if it is not zero
+     */
+    static void requireNoDatabase(int database, String server) {
+        if (database != 0) {
+            throw new IllegalArgumentException("the address of the " + server + " names database " + database
+                    + ", and locks on a cluster are in database 0 only: leave the number out, and keep users of one cluster"
+                    + " apart with RedisBackendOptions.withPrefix");
+        }
+    }
+
+    /**
      * A name of the server for error messages, without any secret.
      *
      * @return usually host and port

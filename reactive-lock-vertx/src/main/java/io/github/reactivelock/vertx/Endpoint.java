@@ -1,5 +1,6 @@
 package io.github.reactivelock.vertx;
 
+import io.github.reactivelock.redis.RedisConnection;
 import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisOptions;
 import java.net.URI;
@@ -33,7 +34,11 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
             case REPLICATION -> servers;
             case STANDALONE -> first.server;
         };
-        return new Endpoint(first.database, server, first.isEncrypted, options.getType() == RedisClientType.CLUSTER);
+        boolean isCluster = options.getType() == RedisClientType.CLUSTER;
+        if (isCluster) {
+            all.forEach(each -> RedisConnection.requireNoDatabase(each.database, server));
+        }
+        return new Endpoint(first.database, server, first.isEncrypted, isCluster);
     }
 
     static Endpoint of(String text) {
