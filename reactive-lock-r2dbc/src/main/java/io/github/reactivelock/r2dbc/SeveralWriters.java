@@ -23,8 +23,7 @@ final class SeveralWriters {
 
     /** One question with the first connection, and none after it. */
     static Mono<Void> look(Session session) {
-        return session.queried(
-                        VARIABLES, row -> row.get(0, String.class) + "=" + row.get(1, String.class))
+        return session.queried(VARIABLES, row -> row.get(0, String.class) + "=" + row.get(1, String.class))
                 .doOnNext(SeveralWriters::judge)
                 .then();
     }

@@ -44,12 +44,7 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
     // answer to a long command is hard to understand. The script leaves behind it, so both take one round trip.
     private static Future<RedisConnection> checked(RedisConnection connection, String channel) {
         Future<Response> pong = connection.send(Request.cmd(Command.PING));
-        Future<Response> missing = connection
-                .send(Request.cmd(Command.EVAL)
-                        .arg(NeededCommands.check().body())
-                        .arg(0)
-                        .arg(channel))
-                .otherwiseEmpty();
+        Future<Response> missing = missing(connection, channel);
         return pong.transform((said, error) ->
                 error != null && String.valueOf(error.getMessage()).startsWith("NOAUTH")
                         ? Future.failedFuture(error)
@@ -57,6 +52,20 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
                                 .findFirst()
                                 .map(Future::<RedisConnection>failedFuture)
                                 .orElse(Future.succeededFuture(connection))));
+    }
+
+    /** An error says nothing of the commands, and neither does a connection that has just ended: the next use finds that out. */
+    private static Future<Response> missing(RedisConnection connection, String channel) {
+        try {
+            return connection
+                    .send(Request.cmd(Command.EVAL)
+                            .arg(NeededCommands.check().body())
+                            .arg(0)
+                            .arg(channel))
+                    .otherwiseEmpty();
+        } catch (RuntimeException ended) {
+            return Future.succeededFuture();
+        }
     }
 
     private static List<Object> texts(@Nullable Response answer) {

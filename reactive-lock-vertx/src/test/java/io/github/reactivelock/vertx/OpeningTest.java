@@ -126,7 +126,8 @@ class OpeningTest {
     private static RedisConnection ending(RedisConnection connection, AtomicInteger sent, AtomicInteger ended) {
         return (RedisConnection) Proxy.newProxyInstance(
                 OpeningTest.class.getClassLoader(), new Class<?>[] {RedisConnection.class}, (proxy, method, args) -> {
-                    boolean isFirstUse = method.getName().equals("send") && sent.getAndIncrement() == 1;
+                    // The first after the two questions of the opening.
+                    boolean isFirstUse = method.getName().equals("send") && sent.getAndIncrement() == 2;
                     String asked = isFirstUse ? String.valueOf(args[0]) : "";
                     boolean isSubscribing = asked.toLowerCase(Locale.ROOT).contains("subscribe");
                     if (isFirstUse && ended.compareAndSet(isSubscribing ? 1 : 0, isSubscribing ? 2 : 1)) {
