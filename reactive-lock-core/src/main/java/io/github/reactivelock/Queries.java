@@ -31,11 +31,11 @@ final class Queries {
         this.services = engine.services;
     }
 
-    /** The store is connected, and answers a question of the kind that locks ask. */
+    /** The store is connected, and would grant locks as far as it can be asked. */
     Mono<Void> ready() {
         return Mono.defer(() -> engine.isClosed()
-                        ? Mono.<LockInfo>error(new LockClientClosedException(READY))
-                        : connected().then(timed(() -> services.backend.inspect(READY))))
+                        ? Mono.<Void>error(new LockClientClosedException(READY))
+                        : connected().then(timed(() -> services.backend.probe(READY))))
                 .takeUntilOther(refusal(engine.end, READY))
                 .onErrorMap(
                         e -> !(e instanceof LockException),
@@ -43,7 +43,6 @@ final class Queries {
                                 ? new LockClientClosedException(READY)
                                 : new LockUnavailableException(READY, e))
                 .publishOn(services.userCallbacks.work())
-                .then()
                 .onErrorStop();
     }
 

@@ -165,6 +165,11 @@ public final class QuorumLockBackend implements LockBackend {
         return nodes.majorityReady();
     }
 
+    @Override
+    public Mono<Void> probe(String key) {
+        return nodes.majorityProbed(key);
+    }
+
     // ---- claim
 
     @Override

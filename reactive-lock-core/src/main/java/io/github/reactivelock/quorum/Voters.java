@@ -142,13 +142,21 @@ final class Voters {
         return isMajority(all.stream().filter(LockBackend::isReady).count());
     }
 
-    /** Fails when so many nodes failed that the others are no majority. */
     Mono<Void> majorityReady() {
+        return majority(LockBackend::ready, "cannot be reached");
+    }
+
+    Mono<Void> majorityProbed(String key) {
+        return majority(node -> node.probe(key), "cannot grant locks");
+    }
+
+    /** Fails when so many nodes failed that the others are no majority. */
+    private Mono<Void> majority(Function<LockBackend, Mono<Void>> question, String failed) {
         return Mono.defer(() -> {
             Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
             return Flux.fromIterable(all)
                     .flatMap(
-                            node -> node.ready().thenReturn(true).onErrorResume(failure -> {
+                            node -> question.apply(node).thenReturn(true).onErrorResume(failure -> {
                                 failures.add(failure);
                                 return Mono.empty();
                             }),
@@ -158,7 +166,7 @@ final class Voters {
                     .flatMap(ready -> isMajority(ready)
                             ? Mono.empty()
                             : Mono.error(new IllegalStateException(
-                                    failures.size() + " of " + size() + " nodes cannot be reached", failures.peek())));
+                                    failures.size() + " of " + size() + " nodes " + failed, failures.peek())));
         });
     }
 

@@ -161,6 +161,17 @@ public interface LockBackend {
     Mono<LockInfo> inspect(String key);
 
     /**
+     * Whether locks could be granted now, as far as the store can be asked without granting one: by a write that changes
+     * nothing, where it has such a one. Asked for {@code LockClient.ready()}.
+     *
+     * @param key a name for the question; no lock has it
+     * @return completes if so; an error says what keeps the store from it; unless overridden, that {@link #inspect} answers
+     */
+    default Mono<Void> probe(String key) {
+        return inspect(key).then();
+    }
+
+    /**
      * Whether a grant is in force. Asked for resources that refuse what comes under another one.
      *
      * @param key the lock's key

@@ -92,6 +92,11 @@ record Looking(Database database) {
         return session.all("inspect", Found::read, name, name, name).map(found -> info(key, found));
     }
 
+    Mono<Void> probe(String key) {
+        return database.run(session -> session.alone(session.change("probe", Keys.bytes(key))))
+                .then();
+    }
+
     Mono<Boolean> isCurrent(String key, long fencingToken) {
         long token = fencingToken >> LockBackend.PASS_BITS;
         return database.run(session -> session.alone(

@@ -267,6 +267,12 @@ public final class R2dbcLockBackend implements LockBackend {
         return looking.inspect(key);
     }
 
+    /** By a write that changes nothing, which a database that is read only refuses. */
+    @Override
+    public Mono<Void> probe(String key) {
+        return looking.probe(key);
+    }
+
     @Override
     public Mono<Boolean> isCurrent(String key, long fencingToken) {
         return looking.isCurrent(key, fencingToken);

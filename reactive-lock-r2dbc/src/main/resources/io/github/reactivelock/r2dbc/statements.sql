@@ -316,6 +316,10 @@ SELECT 2, claim_id, owner, number, lease_end, now_is, units, many, all_units FRO
         count(*) OVER () AS many, 0 AS all_units
     FROM ${waiter} w WHERE w.lock_key = ? AND w.alive_until > ${now} ORDER BY w.place LIMIT 100) q
 
+-- name: probe
+-- Changes nothing, and is refused where writes are.
+DELETE FROM ${lock} WHERE lock_key = ? AND 1 = 0
+
 -- name: is_current
 SELECT count(*) AS found FROM ${lock} l WHERE lock_key = ? AND claim_id IS NOT NULL AND lease_end > ${now}
     AND ((claim_id <> '=' AND token = ?) OR (claim_id = '=' AND EXISTS (

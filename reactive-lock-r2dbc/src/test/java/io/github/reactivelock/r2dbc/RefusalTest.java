@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
@@ -170,6 +171,21 @@ class RefusalTest {
     }
 
     @Test
+    void aDatabaseThatIsReadOnlyIsNotReady() {
+        postgres.execute("CREATE DATABASE reading");
+        Databases reading = new Databases(postgres.url().replaceAll("/postgres$", "/reading"), () -> {});
+        reading.createTables();
+        LockClient lock = LockClient.create(R2dbcLockBackend.connect(reading.factory(), Databases.PATIENT));
+        lock.ready().block(Databases.LIMIT);
+        lock.close().block(Databases.LIMIT);
+
+        postgres.execute("ALTER DATABASE reading SET default_transaction_read_only = on");
+        LockClient refused = LockClient.create(R2dbcLockBackend.connect(reading.factory(), Databases.PATIENT));
+        assertThat(failure(refused.ready())).hasMessageContaining("not ready").hasMessageContaining("takes no writes");
+        refused.close().block(Databases.LIMIT);
+    }
+
+    @Test
     void aMariaDbThatIsReadOnlyIsToldAsOne() {
         mariaDb.execute("CREATE USER IF NOT EXISTS reader@'127.0.0.1'");
         mariaDb.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON mysql.* TO reader@'127.0.0.1'");
@@ -181,6 +197,7 @@ class RefusalTest {
             assertThat(failure(backend.claim(Databases.claim("read only"))))
                     .hasMessageContaining("takes no writes")
                     .hasMessageContaining("read_only");
+            assertThat(failure(backend.probe("read only"))).hasMessageContaining("takes no writes");
             get(backend.close());
         } finally {
             mariaDb.execute("SET GLOBAL read_only = OFF");

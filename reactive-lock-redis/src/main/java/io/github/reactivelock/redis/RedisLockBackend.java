@@ -237,6 +237,16 @@ public abstract class RedisLockBackend implements QuorumNode {
         return calls.run(key, "inspect").map(reply -> RedisReplies.info(key, reply));
     }
 
+    /**
+     * By a write that changes nothing, so it is refused as a claim would be: by a replica, a server that has too few of them,
+     * no memory or no disk. With {@link RedisBackendOptions#withReplicas}, which have to acknowledge it too.
+     */
+    @Override
+    public final Mono<Void> probe(String key) {
+        Mono<Void> written = calls.run(key, "probe").then();
+        return replicas == null ? written : written.then(replicas.probe(key));
+    }
+
     /** By {@code SCAN} on every primary, a thousand keys at a time. A slot that moves meanwhile may be missing. */
     @Override
     public final Mono<LockPage> list(String prefix, String from) {

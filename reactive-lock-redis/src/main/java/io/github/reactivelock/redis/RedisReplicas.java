@@ -81,6 +81,12 @@ final class RedisReplicas {
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the grant was forgotten by a fail-over")));
     }
 
+    /** Whether enough of them are there: they acknowledge the renewal of a claim that nothing is known of. */
+    Mono<Void> probe(String key) {
+        Claim none = new Claim(key, "probe", "probe", Duration.ofSeconds(1), Claim.Mode.TRY);
+        return renew(List.of(none)).then();
+    }
+
     /** Lets a lock count as kept only when replicas have it. */
     Mono<Boolean> kept(Claim kept, Mono<Boolean> answer) {
         return answer.flatMap(owned -> owned ? confirmed(kept).thenReturn(true) : Mono.just(false));

@@ -94,6 +94,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Void> probe(String key) {
+        return real.probe(key);
+    }
+
+    @Override
     public Mono<Boolean> isCurrent(String key, long fencingToken) {
         return real.isCurrent(key, fencingToken);
     }

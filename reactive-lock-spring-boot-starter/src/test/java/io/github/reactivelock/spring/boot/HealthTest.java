@@ -66,7 +66,7 @@ class HealthTest {
     void downWithTheReasonIfTheStoreCannotBeAsked() {
         LockBackend silent = answering(
                 InMemoryLockBackend.create(),
-                "inspect",
+                "probe",
                 () -> Mono.error(new IllegalStateException("the store is being repaired")));
 
         application.withBean(LockBackend.class, () -> silent).run(context -> {
