@@ -46,6 +46,16 @@ class LettuceLockBackendContractTest extends LockBackendContract {
                 () -> client.connect().sync().ping().equals("PONG")));
     }
 
+    /** Something else stands in the place of the owner and of the queue. */
+    @Override
+    protected Runnable spoil(String key) {
+        String owner = "{reactivelock:" + key + "}";
+        server.command("DEL", owner, owner + ":queue");
+        server.command("RPUSH", owner, "x");
+        server.command("SET", owner + ":queue", "x");
+        return () -> server.command("DEL", owner, owner + ":queue", owner + ":waiters");
+    }
+
     @Override
     protected void assertStoreIsClean() {
         List<?> left = (List<?>) server.command("KEYS", "*");

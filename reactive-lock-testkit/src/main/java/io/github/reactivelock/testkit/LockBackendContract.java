@@ -87,6 +87,19 @@ public abstract class LockBackendContract {
         return Optional.empty();
     }
 
+    /**
+     * Spoils a lock that is held, so that its renewal is refused or finds nothing: one of several that are renewed together.
+     *
+     * @param key the lock's key
+     * @return run when the others have been renewed, and removes what was put in the place of the lock; unless overridden,
+     *     another client takes the lock away by force, and nothing is left to do
+     */
+    protected Runnable spoil(String key) {
+        LockClient operator = LockClient.create(newBackend());
+        Await.run(operator.forceRelease(key).then(operator.close()));
+        return () -> {};
+    }
+
     /** The client that the cases use, which may be another view of it. */
     LockClient view(LockClient client) {
         return client;

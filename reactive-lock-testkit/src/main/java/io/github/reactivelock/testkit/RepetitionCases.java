@@ -7,8 +7,11 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.Share;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
@@ -33,8 +36,12 @@ abstract class RepetitionCases extends Cases {
     }
 
     private Claim claim() {
+        return claim(key, Share.WHOLE);
+    }
+
+    private static Claim claim(String key, Share share) {
         String id = UUID.randomUUID().toString().substring(0, 22);
-        return new Claim(key, id, "a repetition", DEFAULTS.lease(), Claim.Mode.QUEUE);
+        return new Claim(key, id, "a repetition", DEFAULTS.lease(), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, share);
     }
 
     private static long granted(LockBackend backend, Claim claim) {
@@ -95,6 +102,33 @@ abstract class RepetitionCases extends Cases {
 
         assertThat(granted(backend, waiter)).isGreaterThan(token);
         assertThat(Await.get(backend.release(waiter))).isTrue();
+    }
+
+    /** One lock of a batch is spoiled at the store, and costs no other of them. */
+    @Test
+    void eachLockOfABatchIsRenewedForItself() {
+        LockBackend backend = backend();
+        List<Claim> batch = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            batch.add(claim(key("batch " + i), Share.WHOLE));
+            if (backend.supports(Share.ONE)) {
+                batch.add(claim(key("shared batch " + i), Share.ONE));
+            }
+        }
+        batch.forEach(claim -> assertThat(granted(backend, claim)).isPositive());
+        List<Claim> spoiled = batch.subList(0, batch.size() / 3);
+        List<Claim> others = batch.subList(spoiled.size(), batch.size());
+        List<Runnable> mends =
+                spoiled.stream().map(claim -> contract.spoil(claim.key())).toList();
+
+        Set<String> renewed = Await.get(backend.renew(batch)).renewed();
+        mends.forEach(Runnable::run);
+
+        assertThat(renewed)
+                .containsExactlyInAnyOrderElementsOf(
+                        others.stream().map(Claim::id).toList());
+        others.forEach(claim ->
+                assertThat(Await.get(backend.release(claim))).as(claim.key()).isTrue());
     }
 
     @Test

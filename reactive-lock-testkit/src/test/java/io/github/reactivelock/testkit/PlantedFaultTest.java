@@ -7,7 +7,9 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.RenewalResult;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.assertj.core.api.ThrowingConsumer;
@@ -66,8 +68,24 @@ class PlantedFaultTest {
         assertFails(store.new Tokens(), TokenCases::tokensRiseAcrossAForcedRelease);
     }
 
+    @Test
+    void aStoreWhoseBatchesFailAsAWholeIsFound() {
+        Faulty store = new Faulty(claim -> claim) {
+            @Override
+            protected LockBackend newBackend() {
+                FaultyBackend backend = (FaultyBackend) super.newBackend();
+                backend.onRenewal(renewal -> renewal.map(answer -> answer.lost().isEmpty()
+                        ? answer
+                        : new RenewalResult(Set.of(), answer.lost(), answer.refused())));
+                return backend;
+            }
+        };
+
+        assertFails(store.new Repetition(), RepetitionCases::eachLockOfABatchIsRenewedForItself);
+    }
+
     /** A store in memory whose answers to claims are changed. */
-    private static final class Faulty extends LockBackendContract {
+    private static class Faulty extends LockBackendContract {
 
         private final InMemoryLockBackend store = InMemoryLockBackend.create();
         private final UnaryOperator<Mono<ClaimResult>> fault;
