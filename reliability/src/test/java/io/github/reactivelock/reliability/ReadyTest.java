@@ -63,15 +63,16 @@ class ReadyTest {
                     server.uri(), RedisBackendOptions.defaults().withReplicas(1, Duration.ofSeconds(1))));
             refused(lock, "0 of the 1 replicas");
 
-            try (RedisServer replica =
-                    RedisServer.start("--replicaof", "127.0.0.1", Integer.toString(server.port()))) {
-                Lab.eventually("the replica is in step", () -> String.valueOf(replica.command("ROLE"))
-                        .contains("connected"));
+            try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", Integer.toString(server.port()))) {
+                Lab.eventually(
+                        "the replica is in step",
+                        () -> String.valueOf(replica.command("ROLE")).contains("connected"));
                 lock.ready().block(Lab.LIMIT);
             }
 
-            Lab.eventually("the replica is gone", () -> String.valueOf(server.command("INFO", "replication"))
-                    .contains("connected_slaves:0"));
+            Lab.eventually(
+                    "the replica is gone",
+                    () -> String.valueOf(server.command("INFO", "replication")).contains("connected_slaves:0"));
             refused(lock, "0 of the 1 replicas");
             lock.close().block(Lab.LIMIT);
         }
@@ -127,14 +128,13 @@ class ReadyTest {
         Files.createDirectory(server.directory().resolve("dump.rdb"));
         server.command("CONFIG", "SET", "save", "3600 1");
         server.command("BGSAVE");
-        Lab.eventually("saving has failed", () -> String.valueOf(server.command("INFO", "persistence"))
-                .contains("rdb_last_bgsave_status:err"));
+        Lab.eventually(
+                "saving has failed",
+                () -> String.valueOf(server.command("INFO", "persistence")).contains("rdb_last_bgsave_status:err"));
     }
 
     private static LockClient client(LockBackend backend) {
-        return LockClient.builder(backend)
-                .commandTimeout(Duration.ofSeconds(5))
-                .build();
+        return LockClient.builder(backend).commandTimeout(Duration.ofSeconds(5)).build();
     }
 
     private static void refused(LockClient lock, String why) {
