@@ -3,6 +3,7 @@ module io.github.reactivelock.core {
     requires transitive org.reactivestreams;
     requires transitive reactor.core;
     requires org.slf4j;
+    requires static org.crac;
     requires static org.jspecify;
     requires static reactor.blockhound;
 

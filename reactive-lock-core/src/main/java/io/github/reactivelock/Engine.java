@@ -3,14 +3,18 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.spi.support.Snapshots;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +27,7 @@ import reactor.util.context.ContextView;
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants {
+final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants, Snapshots.Participant {
 
     /** Where a flow stands. */
     interface Cohorts {
@@ -33,6 +37,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
     private static final Duration BACKEND_WHILE_CLOSING = Duration.ofSeconds(1);
+    private static final int MOST_KEYS_TOLD = 3;
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
     final Services services;
@@ -55,6 +60,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     /** Looked at by ticks alone, which follow one another. */
     private long relaxedAt;
 
+    /** The store was asked something, or is about to be. */
+    private volatile boolean used;
+
     private volatile boolean closed;
     private volatile boolean over;
     final Sinks.Empty<Void> closing = Sinks.empty();
@@ -70,6 +78,7 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         this.name = new LateId(name == null ? HostName::ofThisProcess : () -> name);
         this.idPrefix = idPrefix == null ? new LateId(() -> RandomId.next() + ".") : new LateId(() -> idPrefix);
         WorkThreads.SHARED.begin();
+        Snapshots.join(this);
     }
 
     // ---- flows
@@ -82,8 +91,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     /** Puts a flow into the cohort it belongs to. */
     @Override
     public void enqueue(Waiter waiter, long deadline) {
-        if (closed) {
-            waiter.fail(new LockClientClosedException(waiter.key));
+        LockException refused = refusalOf(waiter.key, "acquired");
+        if (refused != null) {
+            waiter.fail(refused);
             return;
         }
         if (listening.compareAndSet(false, true)) {
@@ -242,6 +252,38 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
     @Override
     public void tellAll(Consumer<Phase> news) {
         claims.values().forEach(cohort -> cohort.tell(news));
+    }
+
+    // ---- snapshots of the process
+
+    /** Why nothing may be asked of the store now; if it may, this client counts as used before that is looked at. */
+    @Nullable
+    LockException refusalOf(String key, String action) {
+        if (closed) {
+            return new LockClientClosedException(key);
+        }
+        if (!used) {
+            used = true;
+        }
+        return Snapshots.isBeingTaken()
+                ? new LockUnavailableException(
+                        key, action, new IllegalStateException("a snapshot of this process is being taken; try again after it"))
+                : null;
+    }
+
+    /** A client that was used is known to its store: by ids, connections, sessions. One that was not has none of them yet. */
+    @Override
+    public String obstacle() {
+        if (!used || over) {
+            return "";
+        }
+        Set<String> keys = new TreeSet<>(keyContexts.keySet());
+        withdrawals.values().forEach(withdrawal -> keys.add(withdrawal.claim.key()));
+        String told = keys.stream().limit(MOST_KEYS_TOLD).collect(Collectors.joining("', '", "'", "'"))
+                + (keys.size() > MOST_KEYS_TOLD ? " and " + (keys.size() - MOST_KEYS_TOLD) + " more" : "");
+        return "a lock client of " + services.backend + " was used"
+                + (keys.isEmpty() ? "" : ", and " + told + (keys.size() == 1 ? " is" : " are") + " held or waited for")
+                + "; close it before the snapshot and make another one after it";
     }
 
     // ---- the end

@@ -95,9 +95,10 @@ final class Queries {
     }
 
     Flux<LockEvent> events(String key) {
-        return Flux.defer(() -> engine.isClosed()
-                        ? Flux.<LockEvent>error(new LockClientClosedException(key))
-                        : services.backend.events(key))
+        return Flux.defer(() -> {
+                    LockException refused = engine.refusalOf(key, "watched");
+                    return refused == null ? services.backend.events(key) : Flux.error(refused);
+                })
                 // An end that is told as an error would leave the store's stream open behind it.
                 .takeUntilOther(engine.closing.asMono())
                 .concatWith(Mono.defer(() ->
@@ -108,13 +109,18 @@ final class Queries {
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
-        return Mono.defer(() -> engine.isClosed()
-                        ? Mono.<T>error(new LockClientClosedException(key))
-                        : connected().then(timed(question)))
+        return asked(key, action, () -> connected().then(timed(question)))
                 .takeUntilOther(refusal(engine.end, key))
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, action, e))
                 .publishOn(services.userCallbacks.work())
                 .onErrorStop();
+    }
+
+    private <T> Mono<T> asked(String key, String action, Supplier<Mono<T>> question) {
+        return Mono.defer(() -> {
+            LockException refused = engine.refusalOf(key, action);
+            return refused == null ? question.get() : Mono.error(refused);
+        });
     }
 
     /** Ends what a store that is closed need not end: its streams have no end, and the timer has one. */

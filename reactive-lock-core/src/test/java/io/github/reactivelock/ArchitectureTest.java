@@ -35,7 +35,9 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
 
-    private static final String[] LIBRARIES = {"java..", "org.reactivestreams..", "org.jspecify..", "reactor.."};
+    private static final String[] LIBRARIES = {
+        "java..", "org.reactivestreams..", "org.jspecify..", "org.crac..", "reactor.."
+    };
     private static final Set<String> BLOCKING =
             Set.of("block", "blockFirst", "blockLast", "blockOptional", "toIterable", "toStream");
     private static final Map<Class<?>, String> WAITING = Map.of(

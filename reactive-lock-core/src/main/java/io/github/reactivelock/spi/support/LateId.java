@@ -5,13 +5,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A name that is made when it is first asked for, and stays then. Two processes that go on from one snapshot must not have one
- * identity, so no name of a process is made together with the objects that will use it. Safe for use from any thread.
+ * A name that is made when it is first asked for, and stays then until a snapshot of the process is taken ({@link Snapshots}).
+ * Two processes that go on from one snapshot must not have one identity, so no name of a process is made together with the
+ * objects that will use it. Safe for use from any thread.
  */
 public final class LateId {
 
     private final Supplier<String> source;
-    private final AtomicReference<@Nullable String> made = new AtomicReference<>();
+    private final AtomicReference<@Nullable Made> made = new AtomicReference<>();
+
+    private record Made(String name, int snapshots) {}
 
     /** One that is drawn by {@link RandomId}. */
     public LateId() {
@@ -30,21 +33,22 @@ public final class LateId {
     /**
      * The name.
      *
-     * @return always the same
+     * @return the same between two snapshots of the process
      */
     public String get() {
-        String known = made.get();
-        if (known == null) {
-            String fresh = source.get();
-            known = made.compareAndSet(null, fresh) ? fresh : get();
+        Made known = made.get();
+        int snapshots = Snapshots.taken();
+        if (known != null && known.snapshots == snapshots) {
+            return known.name;
         }
-        return known;
+        Made fresh = new Made(source.get(), snapshots);
+        return made.compareAndSet(known, fresh) ? fresh.name : get();
     }
 
     /** Tells whether it was asked for. */
     @Override
     public String toString() {
-        String known = made.get();
-        return known == null ? "(not used yet)" : known;
+        Made known = made.get();
+        return known == null ? "(not used yet)" : known.name;
     }
 }
