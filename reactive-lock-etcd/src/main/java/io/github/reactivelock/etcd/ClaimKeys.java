@@ -18,6 +18,7 @@ import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -27,10 +28,10 @@ final class ClaimKeys {
 
     private final Etcd etcd;
     private final KeyLayout names;
-    private final String session;
+    private final Supplier<String> session;
     private final KeySlots places;
 
-    ClaimKeys(Etcd etcd, KeyLayout names, String session) {
+    ClaimKeys(Etcd etcd, KeyLayout names, Supplier<String> session) {
         this.etcd = etcd;
         this.names = names;
         this.session = session;
@@ -39,13 +40,13 @@ final class ClaimKeys {
 
     /** The name of the marker of a lease. */
     ByteSequence marker(String lease) {
-        return names.marker(session, lease);
+        return names.marker(session.get(), lease);
     }
 
     /** A place in the line for a claim that has none yet. */
     ClaimState enter(Claim claim) {
         KeySlot place = places.take(claim.key());
-        ByteSequence value = new ClaimValue(session, claim.id(), claim.owner()).bytes();
+        ByteSequence value = new ClaimValue(session.get(), claim.id(), claim.owner()).bytes();
         return new ClaimState(claim, place, names.claim(place, claim.share()), value);
     }
 
@@ -209,7 +210,7 @@ final class ClaimKeys {
      * so for those behind it nothing has changed. False if the key is neither's.
      */
     Mono<Boolean> leaveTo(ClaimState owner, Claim kept, long lease) {
-        ByteSequence value = new ClaimValue(session, kept.id(), kept.owner()).bytes();
+        ByteSequence value = new ClaimValue(session.get(), kept.id(), kept.owner()).bytes();
         PutOption bound = PutOption.builder().withLeaseId(lease).build();
         return etcd.txn(txn -> txn.If(isPut(owner.name, owner.value))
                         .Then(Op.put(owner.name, value, bound))

@@ -10,7 +10,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.Pauses;
-import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -81,11 +81,11 @@ public final class EtcdLockBackend implements LockBackend {
     private final Compaction compaction;
 
     EtcdLockBackend(ClientSource source, EtcdBackendOptions options) {
-        String session = RandomId.next();
+        LateId session = new LateId();
         this.names = new KeyLayout(options.prefix());
         this.etcd = new Etcd(source, options);
-        this.pushes = new SignalSink(etcd, names.notice(session));
-        this.queue = new ClaimRegistry(etcd, new ClaimKeys(etcd, names, session), pushes);
+        this.pushes = new SignalSink(etcd, () -> names.notice(session.get()));
+        this.queue = new ClaimRegistry(etcd, new ClaimKeys(etcd, names, session::get), pushes);
         this.observer = new Observer(etcd, names);
         this.compaction = new Compaction(etcd, names, Compaction.MANY);
     }

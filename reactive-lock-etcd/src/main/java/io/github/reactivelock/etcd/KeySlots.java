@@ -3,6 +3,7 @@ package io.github.reactivelock.etcd;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Gives places to claims, and the same ones again once the store has confirmed that their keys are gone: a range of keys
@@ -12,11 +13,11 @@ import java.util.Map;
  */
 final class KeySlots {
 
-    private final String session;
+    private final Supplier<String> session;
     private final Map<String, BitSet> taken = new HashMap<>();
     private int series;
 
-    KeySlots(String session) {
+    KeySlots(Supplier<String> session) {
         this.session = session;
     }
 
@@ -24,7 +25,7 @@ final class KeySlots {
         BitSet numbers = taken.computeIfAbsent(key, k -> new BitSet());
         int free = numbers.nextClearBit(0);
         numbers.set(free);
-        return new KeySlot(key, session, series, free);
+        return new KeySlot(key, session.get(), series, free);
     }
 
     /** Nothing is at the place, and nothing will be. */

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -29,10 +30,10 @@ final class SignalSink {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final Etcd etcd;
-    private final ByteSequence notices;
+    private final Supplier<ByteSequence> notices;
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
 
-    SignalSink(Etcd etcd, ByteSequence notices) {
+    SignalSink(Etcd etcd, Supplier<ByteSequence> notices) {
         this.etcd = etcd;
         this.notices = notices;
     }
@@ -67,7 +68,7 @@ final class SignalSink {
                 .isPrefix(true)
                 .withRequireLeader(true)
                 .build();
-        return etcd.watch(notices, option)
+        return etcd.watch(notices.get(), option)
                 .doOnNext(response -> response.getEvents().stream()
                         .filter(event -> event.getEventType() == WatchEvent.EventType.DELETE)
                         .map(WatchEvent::getKeyValue)
@@ -85,14 +86,14 @@ final class SignalSink {
                 ? Flux.concat(Mono.just(new Signal.Reconnected()), missed().concatMap(forced), meanwhile)
                 : Flux.fromIterable(response.getEvents())
                         .filter(event -> event.getEventType() == WatchEvent.EventType.PUT
-                                && event.getKeyValue().getKey().equals(notices))
+                                && event.getKeyValue().getKey().equals(notices.get()))
                         .map(event -> event.getKeyValue().getValue().toString(StandardCharsets.UTF_8))
                         .concatMap(forced);
     }
 
     /** The last notice that was put before the watch began. */
     private Flux<String> missed() {
-        return etcd.get(notices, GetOption.DEFAULT)
+        return etcd.get(notices.get(), GetOption.DEFAULT)
                 .flatMapIterable(answer -> answer.getKvs())
                 .map(kv -> kv.getValue().toString(StandardCharsets.UTF_8));
     }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /** What may be used again, and what may not. */
 class KeySlotsTest {
 
-    private final KeySlots places = new KeySlots("me");
+    private final KeySlots places = new KeySlots(() -> "me");
 
     @Test
     void aPlaceGivenBackIsTheNextToBeTaken() {
@@ -107,7 +107,7 @@ class KeySlotsTest {
                 nowhere,
                 new ClaimRegistry(
                         nowhere,
-                        new ClaimKeys(nowhere, new KeyLayout("x"), "me"),
-                        new SignalSink(nowhere, KeyLayout.bytes("x"))));
+                        new ClaimKeys(nowhere, new KeyLayout("x"), () -> "me"),
+                        new SignalSink(nowhere, () -> KeyLayout.bytes("x"))));
     }
 }

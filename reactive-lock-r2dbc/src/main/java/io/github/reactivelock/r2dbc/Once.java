@@ -2,11 +2,14 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.spi.support.Snapshots;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -49,11 +52,13 @@ public final class Once {
     private final Duration lease;
     private final LateId process = new LateId(() -> RandomId.next() + ".");
     private final AtomicLong runs = new AtomicLong();
+    private final Running running = new Running();
 
     private Once(Database database, Duration lease) {
         this.database = database;
         this.sweep = Sweep.ofOnce(database);
         this.lease = lease;
+        Snapshots.join(running);
     }
 
     /**
@@ -151,13 +156,35 @@ public final class Once {
                     }
                     sweep.begin(context);
                     Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
-                    OnceRun run =
-                            new OnceRun(database, key, process.get() + runs.getAndIncrement(), time, lease, context);
-                    return run.begin()
-                            .flatMap(found ->
-                                    found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
+                    return running.during(key, () -> {
+                        OnceRun run = new OnceRun(
+                                database, key, process.get() + runs.getAndIncrement(), time, lease, context);
+                        return run.begin()
+                                .flatMap(found ->
+                                        found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));
+                    });
                 })
                 .onErrorStop(); // an error of the work decides what becomes of the key
+    }
+
+    /** No snapshot of the process is taken while work runs, which would go on in each copy. */
+    private static final class Running implements Snapshots.Participant {
+
+        private final AtomicInteger count = new AtomicInteger();
+
+        <T> Mono<T> during(String key, Supplier<Mono<T>> run) {
+            count.incrementAndGet();
+            Mono<T> begun = Snapshots.isBeingTaken()
+                    ? Mono.error(new IllegalStateException("the key '" + key
+                            + "': a snapshot of this process is being taken; try again after it"))
+                    : Mono.defer(run);
+            return begun.doFinally(signal -> count.decrementAndGet());
+        }
+
+        @Override
+        public String obstacle() {
+            return count.get() == 0 ? "" : "work of Once is running; let it end before the snapshot";
+        }
     }
 
     /** Whose key it is, and what is kept of it. */

@@ -9,10 +9,9 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ValidationDepth;
 import io.r2dbc.spi.Wrapped;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +49,10 @@ final class PgNotifications {
 
     private final Database database;
     private final ConnectionFactory unpooled;
-    private final List<String> channels;
+    /** The channel of this client, known when it is first used. */
+    private final Supplier<String> channel;
+
+    private final String watched;
     private final Flux<Notice> shared;
     private final AtomicBoolean warned = new AtomicBoolean();
     private final Sinks.Many<Boolean> doubts = Sinks.many().multicast().directBestEffort();
@@ -59,10 +61,11 @@ final class PgNotifications {
     private volatile boolean arrive;
 
     /** @param interrupted called when what arrived until now arrives no more */
-    PgNotifications(Database database, List<String> channels, Runnable interrupted) {
+    PgNotifications(Database database, Supplier<String> channel, String watched, Runnable interrupted) {
         this.database = database;
         this.unpooled = Surroundings.unpooled(database.factory);
-        this.channels = channels;
+        this.channel = channel;
+        this.watched = watched;
         this.shared = Flux.usingWhen(
                         DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
                         this::listen,
@@ -110,8 +113,7 @@ final class PgNotifications {
             return Flux.error(new HiddenPool());
         }
         PostgresqlConnection own = unwrapped(connection);
-        String command =
-                channels.stream().map(channel -> "LISTEN \"" + channel + "\"").collect(Collectors.joining("; "));
+        String command = "LISTEN \"" + channel.get() + "\"; LISTEN \"" + watched + "\"";
         AtomicBoolean inVain = new AtomicBoolean();
         Flux<Notice> proved = own.createStatement(command)
                 .execute()
@@ -136,7 +138,7 @@ final class PgNotifications {
             String probe = PROBE + RandomId.next();
             Mono<Boolean> came = probes.asFlux().filter(probe::equals).next().map(text -> true);
             Mono<Boolean> silent = database.run(
-                            session -> session.alone(session.all("notify", row -> true, channels.get(0), probe)))
+                            session -> session.alone(session.all("notify", row -> true, channel.get(), probe)))
                     .then(Pauses.ofThisProcess().silence(SILENCE))
                     .thenReturn(false)
                     .onErrorResume(error -> arrive ? Mono.just(true) : Mono.error(error));
@@ -158,7 +160,7 @@ final class PgNotifications {
     }
 
     private @Nullable Notice heard(String channel, String text) {
-        if (!channel.equals(channels.get(0)) || !text.startsWith(PROBE)) {
+        if (!channel.equals(this.channel.get()) || !text.startsWith(PROBE)) {
             return new Notice(channel, text);
         }
         boolean arrived = arrive;

@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.state.LockEvent;
@@ -18,9 +19,7 @@ import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -83,8 +82,7 @@ public final class R2dbcLockBackend implements LockBackend {
         byte[] random = new byte[16];
         new SecureRandom().nextBytes(random);
         this.database = database;
-        this.pushes =
-                new SignalSink(database, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
+        this.pushes = new SignalSink(database, new LateId());
         this.waits = new WaitingClaims(database, pushes);
         pushes.whenInterrupted(waits::lookSoon);
         this.locks = new TableLock(database, pushes, waits);

@@ -2,9 +2,9 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LossReason;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -21,22 +21,24 @@ final class SignalSink {
     private static final String GRANT = "grant";
     private static final String FORCED = "forced";
 
-    private final String client;
-    private final String channel;
+    private final LateId client;
     private final String watched;
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
     private volatile Runnable interrupted = () -> {};
 
-    SignalSink(Database database, String client) {
+    SignalSink(Database database, LateId client) {
         this.client = client;
         this.watched = "reactive_lock.watched." + name(database.sql.prefix); // a channel's name has 63 bytes at most
-        this.channel = channelOf(client);
         this.notifies = database.sql.dialect.notifies();
         this.notices = notifies && database.listens
-                ? new PgNotifications(database, List.of(channel, watched), () -> interrupted.run())
+                ? new PgNotifications(database, this::channel, watched, () -> interrupted.run())
                 : null;
+    }
+
+    private String channel() {
+        return channelOf(client());
     }
 
     private static String channelOf(String client) {
@@ -61,11 +63,11 @@ final class SignalSink {
     }
 
     String client() {
-        return client;
+        return client.get();
     }
 
     boolean isFor(String other) {
-        return client.equals(other);
+        return client().equals(other);
     }
 
     void push(Signal signal) {
@@ -120,7 +122,7 @@ final class SignalSink {
             return new Signal.Reconnected();
         }
         String[] words = notice.text().split(" ", -1);
-        if (!notice.channel().equals(channel) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
+        if (!notice.channel().equals(channel()) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
             return null;
         }
         return switch (words[0]) {

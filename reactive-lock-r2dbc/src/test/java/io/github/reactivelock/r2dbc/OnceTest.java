@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.spi.support.Snapshots;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -63,6 +64,30 @@ class OnceTest {
 
         assertThat(values).containsExactly(1);
         assertThat(ran).hasValue(1);
+        pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void noSnapshotIsTakenWhileWorkRuns(Databases database) {
+        ConnectionPool pool = database.pool(2);
+        Sinks.One<String> end = Sinks.one();
+        AtomicInteger begun = new AtomicInteger();
+        CompletableFuture<String> work = Once.using(pool, Databases.PATIENT)
+                .run(
+                        UUID.randomUUID().toString(),
+                        LONG,
+                        end.asMono().doOnSubscribe(subscription -> begun.incrementAndGet()))
+                .toFuture();
+        Databases.until("it runs", () -> begun.get() == 1);
+
+        try {
+            assertThatThrownBy(Snapshots::begin).hasMessageContaining("work of Once is running");
+        } finally {
+            Snapshots.end();
+        }
+        end.tryEmitValue("done").orThrow();
+        assertThat(work.orTimeout(1, TimeUnit.MINUTES).join()).isEqualTo("done");
         pool.disposeLater().block(Databases.LIMIT);
     }
 

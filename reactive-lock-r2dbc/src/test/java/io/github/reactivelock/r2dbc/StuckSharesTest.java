@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
@@ -106,7 +107,7 @@ class StuckSharesTest {
         Claim share = claim("busy", Share.permits(1, 2));
         granted(backend, share);
         Database patient = new Database(site.database().factory(), Databases.PATIENT);
-        ShareRenewal renewal = new ShareRenewal(patient, new SignalSink(patient, "busy"), Databases.LIMIT);
+        ShareRenewal renewal = new ShareRenewal(patient, new SignalSink(patient, new LateId(() -> "busy")), Databases.LIMIT);
         Connection outsider = site.holdingRowOf("busy");
 
         CompletableFuture<List<String>> renewed = renewal.renew(List.of(share))

@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -280,7 +281,7 @@ class StuckTest {
         CompletableFuture<Boolean> locked = new CompletableFuture<>();
         var stopped = HandOverTransaction.of(
                         new Session(connection, stopping.sql),
-                        new SignalSink(stopping, "stopped"),
+                        new SignalSink(stopping, new LateId(() -> "stopped")),
                         "stopped",
                         (transfer, row) -> Mono.<Boolean>never().doOnSubscribe(s -> locked.complete(true)))
                 .onErrorComplete()

@@ -1,6 +1,7 @@
 package io.github.reactivelock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.LockClient;
@@ -8,6 +9,7 @@ import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.Snapshots;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
@@ -52,6 +54,20 @@ abstract class ClosingCases extends Cases {
         assertThat(backend.toString())
                 .isNotBlank()
                 .doesNotContain(backend.getClass().getName() + "@");
+    }
+
+    @Test
+    void noSnapshotOfTheProcessIsTakenWhileAKeyIsHeld() {
+        LockHandle held = Await.get(client().acquire(key));
+
+        try {
+            assertThatThrownBy(Snapshots::begin)
+                    .hasMessageContaining(key)
+                    .hasMessageContaining("close it before the snapshot and make another one after it");
+        } finally {
+            Snapshots.end();
+        }
+        Await.run(held.release());
     }
 
     @Test

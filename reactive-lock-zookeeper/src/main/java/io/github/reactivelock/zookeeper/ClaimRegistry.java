@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -26,7 +27,7 @@ final class ClaimRegistry {
     private final Connection connection;
     private final Nodes nodes;
     private final KeyLayout names;
-    private final String session;
+    private final Supplier<String> session;
     private final SignalSink pushes;
     final Removals removals;
     private final Expiries expiries;
@@ -37,7 +38,7 @@ final class ClaimRegistry {
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
     ClaimRegistry(
-            Connection connection, Nodes nodes, Watches watches, KeyLayout names, String session, SignalSink pushes) {
+            Connection connection, Nodes nodes, Watches watches, KeyLayout names, Supplier<String> session, SignalSink pushes) {
         this.connection = connection;
         this.nodes = nodes;
         this.names = names;
@@ -94,7 +95,7 @@ final class ClaimRegistry {
     }
 
     private Content content(Claim claim) {
-        return Content.of(session, claim);
+        return Content.of(session.get(), claim);
     }
 
     private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {

@@ -28,13 +28,13 @@ final class SignalSink {
     private final Connection connection;
     private final Nodes nodes;
     private final Watches watches;
-    private final String notice;
+    private final Supplier<String> notice;
     /** The latest making of the notice node, which goes on after its subscriber has left. */
     private volatile Mono<Void> made = Mono.empty();
 
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
 
-    SignalSink(Connection connection, Nodes nodes, String notice) {
+    SignalSink(Connection connection, Nodes nodes, Supplier<String> notice) {
         this.connection = connection;
         this.nodes = nodes;
         this.watches = new Watches(connection);
@@ -64,11 +64,11 @@ final class SignalSink {
     /** The node is made in several steps, and goes on to be; its deletion must not come between them. */
     Mono<Void> removeNotice(Removals removals) {
         return Mono.defer(
-                () -> made.onErrorComplete().then(removals.remove(notice)).then());
+                () -> made.onErrorComplete().then(removals.remove(notice.get())).then());
     }
 
     private Mono<Void> makeNotice() {
-        Mono<Void> making = nodes.makeNotice(notice).cache();
+        Mono<Void> making = nodes.makeNotice(notice.get()).cache();
         made = making;
         return making;
     }
@@ -110,10 +110,10 @@ final class SignalSink {
 
     /** What was told already; completes when more is, and ends with an error when the node is gone. */
     private Flux<Signal> untilNext(Supplier<Flux<Signal>> forced) {
-        Mono<String> text = nodes.read(notice)
+        Mono<String> text = nodes.read(notice.get())
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))
                 .map(read -> read.content().owner());
-        return watches.watch(notice)
+        return watches.watch(notice.get())
                 .flatMapMany(change -> Flux.concat(
                         text.filter(claimId -> !claimId.isEmpty()).flatMapMany(claimId -> forced.get()),
                         change.then(Mono.empty())));

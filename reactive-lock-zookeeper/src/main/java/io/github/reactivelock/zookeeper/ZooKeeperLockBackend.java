@@ -9,7 +9,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.Pauses;
-import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -91,13 +91,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
-        String session = RandomId.next();
+        LateId session = new LateId();
         this.names = new KeyLayout(options.prefix());
         this.connection = new Connection(source, options);
         this.nodes = new Nodes(connection, names);
-        this.pushes = new SignalSink(connection, nodes, names.notice(session));
+        this.pushes = new SignalSink(connection, nodes, () -> names.notice(session.get()));
         this.watches = new Watches(connection);
-        this.queue = new ClaimRegistry(connection, nodes, watches, names, session, pushes);
+        this.queue = new ClaimRegistry(connection, nodes, watches, names, session::get, pushes);
         this.observer = new Observer(connection, nodes, watches, names);
     }
 

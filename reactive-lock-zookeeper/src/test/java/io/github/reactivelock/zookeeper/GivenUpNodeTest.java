@@ -22,7 +22,7 @@ class GivenUpNodeTest extends ProxiedFixture {
             Nodes nodes = new Nodes(connection, names);
             Nodes soonGivenUp = new Nodes(hasty, names);
             Removals removals = new Removals(hasty, soonGivenUp);
-            SignalSink pushes = new SignalSink(connection, nodes, names.notice("given-up"));
+            SignalSink pushes = new SignalSink(connection, nodes, () -> names.notice("given-up"));
             Claim claim = claim(Share.ONE, Duration.ofMillis(100));
             ClaimState waiting = new ClaimState(claim);
             Node first = make(nodes, claim);

@@ -32,7 +32,7 @@ class ShareRacesTest extends Fixture {
     void makeTheParts() {
         connection = new Connection(new ClientSource.Users(zookeeper), patient());
         nodes = new Nodes(connection, names);
-        SignalSink pushes = new SignalSink(connection, nodes, names.notice("races"));
+        SignalSink pushes = new SignalSink(connection, nodes, () -> names.notice("races"));
         Expiries expiries = new Expiries(new Removals(connection, nodes), pushes);
         followers = new Followers(connection, nodes, new Watches(connection), names, pushes, expiries);
         signals.clear();
