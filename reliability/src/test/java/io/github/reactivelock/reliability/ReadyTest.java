@@ -102,7 +102,7 @@ class ReadyTest {
         try (RedisServer server = RedisServer.start()) {
             LockClient lock = client(LettuceLockBackend.connect(server.uri()));
             LockClient other = client(LettuceLockBackend.connect(server.uri()));
-            lock.acquire("reactive-lock-ready").block(Lab.LIMIT);
+            assertThat(lock.acquire("reactive-lock-ready").block(Lab.LIMIT)).isNotNull();
             var waiting = other.acquire("reactive-lock-ready").toFuture();
             Lab.eventually("one waits", () -> Long.valueOf(1).equals(server.command("ZCARD", MARK + ":queue")));
             Object before = state(server);

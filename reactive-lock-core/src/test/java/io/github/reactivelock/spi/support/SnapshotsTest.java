@@ -67,7 +67,7 @@ class SnapshotsTest {
 
     @Test
     void aClientThatWasUsedIsRefusedUntilItIsClosed() throws Exception {
-        client.withLock("k", handle -> Mono.empty()).block(LIMIT);
+        assertThat(client.withLock("k", handle -> Mono.just("work")).block(LIMIT)).isEqualTo("work");
         assertThatThrownBy(() -> checkpoints.beforeCheckpoint(checkpoints)).hasMessageContaining("was used; close it");
 
         client.close().block(LIMIT);
