@@ -27,7 +27,8 @@ import reactor.util.context.ContextView;
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants, Snapshots.Participant {
+final class Engine
+        implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants, Snapshots.Participant {
 
     /** Where a flow stands. */
     interface Cohorts {
@@ -267,7 +268,9 @@ final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Signal
         }
         return Snapshots.isBeingTaken()
                 ? new LockUnavailableException(
-                        key, action, new IllegalStateException("a snapshot of this process is being taken; try again after it"))
+                        key,
+                        action,
+                        new IllegalStateException("a snapshot of this process is being taken; try again after it"))
                 : null;
     }
 

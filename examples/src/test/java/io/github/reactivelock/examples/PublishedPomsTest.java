@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,17 +33,6 @@ class PublishedPomsTest {
             "\\d+ (?<name>[^:]+:[^:]+:jar(:[^:]+)?):(?<version>[^:]+):(?<scope>compile|runtime|test|provided)");
     private static final String COROUTINES =
             dependency("org.jetbrains.kotlinx", "kotlinx-coroutines-reactor", "1.10.2");
-
-    /** What may be on a class path beside each other, drivers with the property of their version. */
-    private static final Map<String, String> NEIGHBOURS = Map.of(
-            "reactive-lock-lettuce", GROUP,
-            "reactive-lock-vertx", GROUP,
-            "reactive-lock-etcd", GROUP,
-            "reactive-lock-zookeeper", GROUP,
-            "reactive-lock-r2dbc", GROUP,
-            "r2dbc-postgresql", "org.postgresql",
-            "r2dbc-mariadb", "org.mariadb",
-            "r2dbc-mysql", "io.asyncer");
 
     private static final Map<String, String> OLDEST = Map.of(
             "io.lettuce:lettuce-core:jar", "lettuce",
@@ -177,7 +165,7 @@ class PublishedPomsTest {
     private static String property(String library) throws IOException {
         Matcher version = Pattern.compile("<" + Pattern.quote(library) + "\\.version>([^<]+)")
                 .matcher(Files.readString(ROOT.resolve("pom.xml")));
-        assertThat(version.find()).as(property).isTrue();
+        assertThat(version.find()).as(library).isTrue();
         return version.group(1);
     }
 

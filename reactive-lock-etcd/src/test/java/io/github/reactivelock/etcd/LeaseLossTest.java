@@ -152,7 +152,9 @@ class LeaseLossTest extends EtcdFixture {
         KeyLayout names = new KeyLayout("reactivelock");
         Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
         ClaimRegistry line = new ClaimRegistry(
-                commands, new ClaimKeys(commands, names, () -> "me"), new SignalSink(commands, () -> names.notice("me")));
+                commands,
+                new ClaimKeys(commands, names, () -> "me"),
+                new SignalSink(commands, () -> names.notice("me")));
         Claim held = claim();
         Claim kept = claim();
         Etcds.get(line.claim(held));
@@ -170,7 +172,9 @@ class LeaseLossTest extends EtcdFixture {
         KeyLayout names = new KeyLayout("reactivelock");
         Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
         ClaimRegistry line = new ClaimRegistry(
-                commands, new ClaimKeys(commands, names, () -> "me"), new SignalSink(commands, () -> names.notice("me")));
+                commands,
+                new ClaimKeys(commands, names, () -> "me"),
+                new SignalSink(commands, () -> names.notice("me")));
         Claim earlier = claim();
         Etcds.get(line.claim(earlier));
         ByteSequence listed = Etcds.oldest(etcd).getKey();

@@ -24,7 +24,9 @@ class SuspensionTest extends EtcdFixture {
                 ClientSource.of(etcd), EtcdBackendOptions.defaults(), new SuspendClock(() -> 0, wallMillis::get));
         KeyLayout names = new KeyLayout("reactivelock");
         claims = new ClaimRegistry(
-                commands, new ClaimKeys(commands, names, () -> "me"), new SignalSink(commands, () -> names.notice("me")));
+                commands,
+                new ClaimKeys(commands, names, () -> "me"),
+                new SignalSink(commands, () -> names.notice("me")));
     }
 
     private void sleep() {

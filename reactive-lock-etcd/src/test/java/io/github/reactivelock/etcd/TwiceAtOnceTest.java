@@ -92,7 +92,9 @@ class TwiceAtOnceTest extends EtcdFixture {
                     ClientSource.of(slow), EtcdBackendOptions.defaults(), new SuspendClock(() -> 0, wallMillis::get));
             KeyLayout names = new KeyLayout("reactivelock");
             ClaimRegistry claims = new ClaimRegistry(
-                    commands, new ClaimKeys(commands, names, () -> "me"), new SignalSink(commands, () -> names.notice("me")));
+                    commands,
+                    new ClaimKeys(commands, names, () -> "me"),
+                    new SignalSink(commands, () -> names.notice("me")));
             Claim earlier = claim(key + "earlier", Claim.Mode.QUEUE, LEASE, Claim.Keeping.RENEWED);
             Etcds.get(claims.claim(earlier));
             Etcds.get(claims.release(earlier));

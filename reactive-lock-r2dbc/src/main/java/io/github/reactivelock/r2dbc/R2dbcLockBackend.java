@@ -79,8 +79,6 @@ public final class R2dbcLockBackend implements LockBackend {
 
     private R2dbcLockBackend(Database database, String place) {
         this.place = place;
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
         this.database = database;
         this.pushes = new SignalSink(database, new LateId());
         this.waits = new WaitingClaims(database, pushes);

@@ -38,7 +38,12 @@ final class ClaimRegistry {
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
     ClaimRegistry(
-            Connection connection, Nodes nodes, Watches watches, KeyLayout names, Supplier<String> session, SignalSink pushes) {
+            Connection connection,
+            Nodes nodes,
+            Watches watches,
+            KeyLayout names,
+            Supplier<String> session,
+            SignalSink pushes) {
         this.connection = connection;
         this.nodes = nodes;
         this.names = names;

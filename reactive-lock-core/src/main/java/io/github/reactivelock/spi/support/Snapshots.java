@@ -80,8 +80,9 @@ public final class Snapshots {
                 .distinct()
                 .collect(Collectors.joining("; "));
         if (!obstacles.isEmpty()) {
-            throw new IllegalStateException("no snapshot of this process can be taken, because its copies would hold locks"
-                    + " together: " + obstacles);
+            throw new IllegalStateException(
+                    "no snapshot of this process can be taken, because its copies would hold locks" + " together: "
+                            + obstacles);
         }
     }
 

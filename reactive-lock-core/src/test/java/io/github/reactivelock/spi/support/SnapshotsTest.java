@@ -49,7 +49,8 @@ class SnapshotsTest {
         checkpoints.beforeCheckpoint(checkpoints);
         checkpoints.afterRestore(checkpoints);
 
-        assertThat(client.withLock("k", handle -> Mono.just("work")).block(LIMIT)).isEqualTo("work");
+        assertThat(client.withLock("k", handle -> Mono.just("work")).block(LIMIT))
+                .isEqualTo("work");
     }
 
     @Test
@@ -62,12 +63,15 @@ class SnapshotsTest {
                 .hasMessageContaining("'order:57' is held or waited for")
                 .hasMessageContaining("close it before the snapshot");
         held.release().block(LIMIT);
-        assertThat(client.tryAcquire("order:57").block(LIMIT)).as("goes on after a refusal").isNotNull();
+        assertThat(client.tryAcquire("order:57").block(LIMIT))
+                .as("goes on after a refusal")
+                .isNotNull();
     }
 
     @Test
     void aClientThatWasUsedIsRefusedUntilItIsClosed() throws Exception {
-        assertThat(client.withLock("k", handle -> Mono.just("work")).block(LIMIT)).isEqualTo("work");
+        assertThat(client.withLock("k", handle -> Mono.just("work")).block(LIMIT))
+                .isEqualTo("work");
         assertThatThrownBy(() -> checkpoints.beforeCheckpoint(checkpoints)).hasMessageContaining("was used; close it");
 
         client.close().block(LIMIT);
@@ -129,7 +133,8 @@ class SnapshotsTest {
             Class<?> snapshots = Class.forName(Snapshots.class.getName(), true, without);
             snapshots.getMethod("begin").invoke(null);
             snapshots.getMethod("end").invoke(null);
-            Object id = without.loadClass(LateId.class.getName()).getConstructor().newInstance();
+            Object id =
+                    without.loadClass(LateId.class.getName()).getConstructor().newInstance();
             assertThat(id.getClass().getMethod("get").invoke(id)).asString().hasSize(22);
         }
     }
