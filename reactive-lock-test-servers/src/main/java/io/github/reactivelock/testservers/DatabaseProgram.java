@@ -11,7 +11,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +29,7 @@ final class DatabaseProgram {
     private final String user;
     private final List<Path> directories;
     final boolean isInDocker;
-    private final AtomicReference<String> version = new AtomicReference<>("");
+    private volatile String version = "";
 
     private DatabaseProgram(String name, String user, List<Path> directories, boolean isInDocker) {
         this.name = name;
