@@ -43,6 +43,8 @@ final class Round {
     private final Set<Integer> withoutUs = new HashSet<>();
     /** By how many nodes each owner is named that is not this claim, with its token. */
     private final Map<String, Integer> owners = new HashMap<>();
+    /** The same, whatever its token is. */
+    private final Map<String, Integer> rivals = new HashMap<>();
 
     private final Set<String> incarnations = new HashSet<>();
     private final List<Failure> failures = new ArrayList<>();
@@ -91,6 +93,9 @@ final class Round {
             }
         } else {
             withoutUs.add(node);
+            if (!vote.owner().isEmpty()) {
+                rivals.merge(NodeIds.original(vote.owner()), 1, Integer::sum);
+            }
             if (vote.owner().equals(Vote.SHARED)
                     || (!vote.owner().isEmpty() && QuorumNode.mayBeAGrants(vote.ownersToken()))) {
                 owners.merge(NodeIds.original(vote.owner()) + ' ' + vote.ownersToken(), 1, Integer::sum);
@@ -204,6 +209,26 @@ final class Round {
         return owners.values().stream().anyMatch(nodes -> nodes >= majority());
     }
 
+    /** What keeps a majority from being of one mind, where the lock is neither this claim's nor known to be another's. */
+    String whyUndecided() {
+        int most = Math.max(granted.size(), rivals.values().stream().reduce(0, Math::max));
+        if (most >= majority()) {
+            return "a majority of its nodes names one owner and disagrees about that owner's token";
+        }
+        if (most + failures.size() >= majority()) {
+            return (nodes - failures.size()) + " of its " + nodes
+                    + " nodes answered and disagree, and the silent ones would decide" + reasons();
+        }
+        int claims = rivals.size() + (granted.isEmpty() ? 0 : 1);
+        return "its nodes gave their votes to " + claims + " claims, of which none has a majority";
+    }
+
+    private String reasons() {
+        return failures.stream()
+                .map(failure -> "; node " + (failure.node() + 1) + ": " + failure.cause().getMessage())
+                .collect(Collectors.joining());
+    }
+
     /** Some votes, but not enough: others may have the rest. */
     boolean isSplit() {
         return !isGranted() && !isTooEarly() && !granted.isEmpty();
@@ -275,13 +300,7 @@ final class Round {
             text.append(", but " + tooYoung + " of them started less than " + longestLease.toMillis()
                     + " ms ago and cannot be counted yet");
         }
-        for (Failure failure : failures) {
-            text.append("; node ")
-                    .append(failure.node() + 1)
-                    .append(": ")
-                    .append(failure.cause().getMessage());
-        }
-        IllegalStateException summary = new IllegalStateException(text.toString());
+        IllegalStateException summary = new IllegalStateException(text + reasons());
         failures.forEach(failure -> summary.addSuppressed(failure.cause()));
         return summary;
     }

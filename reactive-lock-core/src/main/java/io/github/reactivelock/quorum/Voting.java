@@ -26,6 +26,8 @@ final class Voting {
     private final QuorumClaims claims;
     private final Proposals proposals;
     private final boolean isTry;
+    /** What the last round of a try was undecided by. */
+    private volatile String why = "its nodes have not answered";
 
     Voting(
             Voters nodes,
@@ -78,13 +80,13 @@ final class Voting {
                 .repeat()
                 .filter(answer -> !(answer instanceof ClaimResult.Queued))
                 .next();
-        return nodes.hastenedFor(claim.lease()).within(LONGEST_TRY, began, decided, this::undecided);
+        next.why = why;
+        return nodes.hastenedFor(claim.lease()).within(LONGEST_TRY, began, decided, next::undecided);
     }
 
     private IllegalStateException undecided() {
         return new IllegalStateException(
-                "its nodes gave their votes to several claims, or did not answer, and none had a"
-                        + " majority in time, so it is not known whether the lock is free; try again");
+                why + ", until the time of a try was over, so it is not known whether the lock is free; try again");
     }
 
     private Mono<ClaimResult> round() {
@@ -194,6 +196,7 @@ final class Voting {
             claims.heardLate(claim, candidacy);
         }
         if (isTry) {
+            why = round.whyUndecided();
             candidacy.failed(round.failedNodes(), round.silentNodes());
         }
         if (round.isWithoutUs()) {

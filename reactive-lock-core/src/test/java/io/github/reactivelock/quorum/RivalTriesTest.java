@@ -89,6 +89,8 @@ class RivalTriesTest {
                 .singleElement()
                 .satisfies(failure -> assertThat(failure)
                         .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("2 of its 3 nodes answered and disagree")
+                        .hasMessageContaining("node 2: no answer")
                         .hasMessageContaining("not known whether the lock is free"));
     }
 

@@ -172,6 +172,27 @@ class RoundTest {
     }
 
     @Test
+    void aTryThatCannotTellSaysThatVotesAreSplitOrTheOwnersTokenOpenOrNodesSilent() {
+        Round split = new Round(3, LEASE, TICKET, 0, Set.of());
+        split.add(0, granted(0, 7, LONG_UP));
+        split.add(1, busy(1, "one", 7));
+        split.add(2, busy(2, "two", 7));
+        assertThat(split.whyUndecided()).contains("votes to 3 claims");
+
+        Round open = new Round(3, LEASE, TICKET, 0, Set.of());
+        open.add(0, granted(0, 7, LONG_UP));
+        open.add(1, busy(1, "one", 7));
+        open.add(2, busy(2, "one~1", 9));
+        assertThat(open.whyUndecided()).contains("names one owner and disagrees about that owner's token");
+
+        Round silent = new Round(3, LEASE, TICKET, 0, Set.of());
+        silent.add(0, granted(0, 7, LONG_UP));
+        silent.add(1, busy(1, "one", 7));
+        silent.addFailure(2, new TimeoutException("no answer within 500 ms"));
+        assertThat(silent.whyUndecided()).startsWith("2 of its 3 nodes answered").endsWith("; node 3: no answer within 500 ms");
+    }
+
+    @Test
     void oneServerUnderTwoNamesIsRefusedEvenWithAMajority() {
         round.add(0, granted(0, 7, LONG_UP));
         round.add(1, granted(1, 7, LONG_UP));
