@@ -215,7 +215,7 @@ final class QuorumClaim {
         return !listening && !withdrawn && isWaiting();
     }
 
-    /** A round ended without granting anything, and did not wait for these nodes; whether one of them has voted meanwhile. */
+    /** A round without a grant ended, and did not wait for these nodes; whether one of them has voted meanwhile. */
     synchronized boolean leftOut(Set<Integer> silent) {
         unheard = silent;
         listening = false;

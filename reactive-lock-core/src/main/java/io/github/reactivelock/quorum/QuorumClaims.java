@@ -181,8 +181,8 @@ final class QuorumClaims {
     }
 
     /**
-     * A node gave its vote after the round was over. It counts like one that is pushed: unless the claim asks again it would
-     * keep the vote from all others, until its patience ends. Tries ask again by themselves.
+     * A node gave its vote after the round was over. It counts like one that is pushed: unless the claim asks again it
+     * would keep the vote from all others, until its patience ends. Tries ask again by themselves.
      */
     void heardLate(Claim claim, QuorumClaim known) {
         if (known.isTryingOn()) {

@@ -229,8 +229,8 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where silent
-     * nodes decide it.
+     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where
+     * silent nodes decide it.
      */
     @Override
     public Mono<Boolean> release(Claim claim) {

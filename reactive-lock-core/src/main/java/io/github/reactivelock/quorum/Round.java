@@ -119,9 +119,10 @@ final class Round {
     }
 
     /**
-     * What is still to come cannot change the outcome. A vote that comes later is not counted, and not given back to an older
-     * claim before the next round. So without a grant either a majority has refused its votes, which then are others', or every
-     * node is heard; and no node is left out twice, or the votes of three claims could stay apart for ever.
+     * What is still to come cannot change the outcome. A vote that comes later is not counted, and not given back to an
+     * older claim before the next round. So without a grant either a majority has refused its votes, which then are
+     * others', or every node is heard; and no node is left out twice, or the votes of three claims could stay apart for
+     * ever.
      */
     boolean isDecided() {
         if (isUnanswered() || (isGranted() && (silent() == 0 || isTokenCertain()))) {
@@ -225,7 +226,8 @@ final class Round {
 
     private String reasons() {
         return failures.stream()
-                .map(failure -> "; node " + (failure.node() + 1) + ": " + failure.cause().getMessage())
+                .map(failure -> "; node " + (failure.node() + 1) + ": "
+                        + failure.cause().getMessage())
                 .collect(Collectors.joining());
     }
 

@@ -138,7 +138,8 @@ final class Voting {
 
     /**
      * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
-     * after the grant with another token is told of the grant's. One that comes after a round without a grant is asked about anew.
+     * after the grant with another token is told of the grant's. One that comes after a round without a grant makes the
+     * claim ask again.
      */
     private Mono<Boolean> ifLate(QuorumNode node, int number, Claim asked, Vote vote) {
         if (candidacy.isWithdrawn()) {

@@ -189,7 +189,9 @@ class RoundTest {
         silent.add(0, granted(0, 7, LONG_UP));
         silent.add(1, busy(1, "one", 7));
         silent.addFailure(2, new TimeoutException("no answer within 500 ms"));
-        assertThat(silent.whyUndecided()).startsWith("2 of its 3 nodes answered").endsWith("; node 3: no answer within 500 ms");
+        assertThat(silent.whyUndecided())
+                .startsWith("2 of its 3 nodes answered")
+                .endsWith("; node 3: no answer within 500 ms");
     }
 
     @Test
