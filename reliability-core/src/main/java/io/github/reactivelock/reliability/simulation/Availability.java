@@ -6,6 +6,7 @@ import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -66,6 +67,17 @@ final class Availability {
         if (calmSince + COMMAND + options.lease().toNanos() < began) {
             wrong.accept("nothing was broken for " + (world.now() - calmSince) / 1_000_000 + " ms, and a flow of "
                     + machine.name + " failed: " + failure);
+        }
+    }
+
+    /** Machines tried at once for a lock that was free since long before that: one gets it. */
+    void tried(List<Machine> rivals, long began, int winners) {
+        long calmSince = rivals.stream().mapToLong(Machine::hinderedUntil).reduce(brokenUntil, Math::max);
+        if (winners != 1
+                && isJudged(plan.lease())
+                && calmSince + COMMAND + plan.lease().toNanos() < began) {
+            wrong.accept("nothing was broken for " + (world.now() - calmSince) / 1_000_000 + " ms, and of "
+                    + rivals.size() + " that tried at once for a free lock " + winners + " got it");
         }
     }
 

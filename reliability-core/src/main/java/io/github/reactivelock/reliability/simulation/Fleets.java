@@ -27,6 +27,7 @@ final class Fleets {
     private static final int SHARES = 17;
     private static final int FORCES_VOTES = 39;
     private static final int PERMITS = 9;
+    private static final int RIVALS = 1;
     /** Readers and writers, or flows that want permits, in turn, at a store that is the script. */
     private static final int SCRIPT = 29;
 
@@ -63,6 +64,10 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == FORCES_VOTES;
     }
 
+    static boolean rivalsWith(long seed) {
+        return Math.floorMod(seed, KINDS) == RIVALS;
+    }
+
     static boolean permitsWith(long seed) {
         return Math.floorMod(seed, KINDS) == PERMITS
                 || Math.floorMod(seed, KINDS) == SCRIPT
@@ -95,6 +100,7 @@ final class Fleets {
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
+            case RIVALS -> fleets.withRivals();
             case PERMITS -> withPermits(fleets.thatWantsPermits());
             case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
@@ -397,6 +403,34 @@ final class Fleets {
                 15_000 * MILLI,
                 usual.busy(),
                 longCuts || kinds.contains(Kind.CLOSE) ? Plan.patience(lease) : Duration.ofSeconds(4),
+                List.copyOf(faults));
+    }
+
+    /** A quorum whose machines try at once; in half of the fleets a few connections break for up to a second. */
+    private Plan withRivals() {
+        List<Fault> faults = new ArrayList<>();
+        for (int i = 4 * random.nextInt(2); i > 0; i--) {
+            Duration at = Duration.ofNanos(random.nextLong(SHORT.dividedBy(2).toNanos()));
+            Duration length = share(Duration.ofSeconds(1), 0, 1);
+            faults.add(new Fault(at, Kind.CUT_BOTH, random.nextInt(3), random.nextInt(3), length, Moment.ANY, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                usual.seed(),
+                Plan.Store.QUORUM,
+                3 + 2 * random.nextInt(2),
+                3 + random.nextInt(3),
+                1,
+                1,
+                Duration.ofSeconds(2),
+                Manner.steady(
+                                latency() / 2,
+                                random.nextBoolean(),
+                                random.nextBoolean() ? Order.KEPT : Order.OF_QUESTIONS)
+                        .late(0.01, 20 * MILLI),
+                20 * MILLI,
+                SHORT,
+                Plan.patience(Duration.ofSeconds(2)),
                 List.copyOf(faults));
     }
 

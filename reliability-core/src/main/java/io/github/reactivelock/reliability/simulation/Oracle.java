@@ -303,6 +303,16 @@ final class Oracle {
         }
     }
 
+    /**
+     * All tried at once for a lock that was free, and each has an answer.
+     *
+     * @param winners how many got it
+     */
+    void tried(List<Member> rivals, long began, int winners) {
+        List<Machine> machines = rivals.stream().map(rival -> rival.machine).toList();
+        availability.tried(machines, began, winners);
+    }
+
     /** A hold was lost; what an operator or the store ended is no matter of availability. */
     void lost(Holding hold, LockOptions options, LockLostException loss) {
         if (!wasCut(hold) && !knowsItsEnd(hold)) {

@@ -146,6 +146,11 @@ record Plan(
         return elects() || asksWhoIsCurrent() || (store.isQuorum() && proposals() % 2 == 0);
     }
 
+    /** All machines try at once for a lock, again and again. */
+    boolean hasRivals() {
+        return Fleets.rivalsWith(seed);
+    }
+
     /** Flows want permits, and some share or want the whole. */
     boolean hasPermits() {
         return Fleets.permitsWith(seed);

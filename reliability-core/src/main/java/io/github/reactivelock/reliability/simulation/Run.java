@@ -27,6 +27,7 @@ final class Run {
     private final Oracle oracle;
     private final Flows flows;
     private final Observers observers;
+    private final Rivals rivals;
     private final List<Member> members = new ArrayList<>();
     private final Member operator;
     private final Faults faults;
@@ -47,6 +48,7 @@ final class Run {
             members.add(member("machine-" + i, plan.proposes(i)));
         }
         this.operator = member(OPERATOR, true);
+        this.rivals = new Rivals(world, plan, oracle, members);
         this.faults = new Faults(world, plan, oracle, sites, members, operator);
     }
 
@@ -76,17 +78,22 @@ final class Run {
         long begun = world.now();
         members.forEach(flows::begin);
         members.forEach(observers::begin);
+        rivals.begin();
         faults.begin();
         to(begun + plan.busy().toNanos());
         flows.end();
+        rivals.end();
         faults.end();
         long patience = 3 * plan.longestLease().toNanos() + 5 * SECOND;
         long bound = world.now() + patience + (long) plan.machines() * plan.flows() * (plan.work() + patience / 4);
-        while (flows.under() > 0 && world.now() < bound) {
+        while ((flows.under() > 0 || rivals.isUnderWay()) && world.now() < bound) {
             to(world.now() + LOOK);
         }
         if (flows.under() > 0) {
             oracle.stillWaits(flows.under() + " flows never ended");
+        }
+        if (rivals.isUnderWay()) {
+            oracle.stillWaits("rivals that tried have no answer, or have not left");
         }
         observers.end();
         end();

@@ -59,6 +59,17 @@ class SimulationTest {
                 .doesNotContain("not in");
     }
 
+    /** A quorum's rivals none of which gets a free lock were fine to the oracle once. */
+    @Test
+    void rivalsThatAreAllTurnedAwayFromAFreeLockAreSeen() throws IOException, InterruptedException {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        Planted planted = new Planted(Path.of(".."), new PrintStream(said, true, StandardCharsets.UTF_8));
+
+        assertThat(planted.find(Path.of("planted/40-split-tries-are-turned-away.txt"), Duration.ofMinutes(5)))
+                .isTrue();
+        assertThat(said.toString(StandardCharsets.UTF_8)).contains("tried at once for a free lock 0 got it");
+    }
+
     @Test
     void everyPlantedDefectFitsTheCode() throws IOException {
         Planted planted = new Planted(Path.of(".."), System.out);
