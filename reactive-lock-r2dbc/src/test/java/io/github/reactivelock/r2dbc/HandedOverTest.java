@@ -124,15 +124,18 @@ class HandedOverTest {
             tables.createTables().then(tables.close()).block(Databases.LIMIT);
             RowLocks rows = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
 
-            CompletableFuture<Void> first = carrying("first", () -> rows.withRowLock(
-                            "a", connection -> noted("works as ").then(enough.asMono()))
-                    .toFuture());
+            CompletableFuture<Void> first = carrying(
+                    "first",
+                    () -> rows.withRowLock("a", connection -> noted("works as ").then(enough.asMono()))
+                            .toFuture());
             Databases.until("it works", () -> seen.contains("works as first"));
             CompletableFuture<Void> none =
                     rows.withRowLock("b", connection -> noted("works as ")).toFuture();
             waiting(pool, 1);
-            CompletableFuture<Void> third = carrying("third", () -> rows.withRowLock("c", connection -> noted("works as "))
-                    .toFuture());
+            CompletableFuture<Void> third = carrying(
+                    "third",
+                    () -> rows.withRowLock("c", connection -> noted("works as "))
+                            .toFuture());
             waiting(pool, 2);
             seen.clear();
             boolean unused = carrying("first", () -> enough.tryEmitEmpty().isSuccess());
