@@ -28,7 +28,7 @@ class GuaranteesDocumentTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
-    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|Cases|Contract))(?:#(\\w+))?`");
+    private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|IT|Cases|Contract))(?:#(\\w+))?`");
 
     /** A model, or a defect that is planted for the simulation to find, and the directories that have them. */
     private static final Pattern CHECKED = Pattern.compile("`(\\w+\\.cfg|[0-9]{2}-[a-z-]+\\.txt)`");
