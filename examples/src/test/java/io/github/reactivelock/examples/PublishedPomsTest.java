@@ -66,7 +66,7 @@ class PublishedPomsTest {
         String netty = imported("io.netty", "netty-bom", property("netty"));
         for (String pair : pairs().toList()) {
             StringBuilder both = new StringBuilder();
-            for (String store : pair.split("-")) {
+            for (String store : pair.split("-", -1)) {
                 both.append(dependency(GROUP, "reactive-lock-" + store, version));
                 both.append(store.equals("r2dbc") ? databases() : "");
             }

@@ -175,8 +175,8 @@ public final class Once {
         <T> Mono<T> during(String key, Supplier<Mono<T>> run) {
             count.incrementAndGet();
             Mono<T> begun = Snapshots.isBeingTaken()
-                    ? Mono.error(new IllegalStateException("the key '" + key
-                            + "': a snapshot of this process is being taken; try again after it"))
+                    ? Mono.error(new IllegalStateException(
+                            "the key '" + key + "': a snapshot of this process is being taken; try again after it"))
                     : Mono.defer(run);
             return begun.doFinally(signal -> count.decrementAndGet());
         }

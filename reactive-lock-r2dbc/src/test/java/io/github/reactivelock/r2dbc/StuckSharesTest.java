@@ -3,11 +3,11 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
@@ -107,7 +107,8 @@ class StuckSharesTest {
         Claim share = claim("busy", Share.permits(1, 2));
         granted(backend, share);
         Database patient = new Database(site.database().factory(), Databases.PATIENT);
-        ShareRenewal renewal = new ShareRenewal(patient, new SignalSink(patient, new LateId(() -> "busy")), Databases.LIMIT);
+        ShareRenewal renewal =
+                new ShareRenewal(patient, new SignalSink(patient, new LateId(() -> "busy")), Databases.LIMIT);
         Connection outsider = site.holdingRowOf("busy");
 
         CompletableFuture<List<String>> renewed = renewal.renew(List.of(share))

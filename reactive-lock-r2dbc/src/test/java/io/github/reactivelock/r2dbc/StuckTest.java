@@ -3,11 +3,11 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;

@@ -51,8 +51,9 @@ final class UnlockedMethods implements BeanPostProcessor {
     /** When all beans are made that are made at start. Later ones are locked if there is what locks them. */
     void look() {
         looked = true;
-        Collection<WithLockBeanPostProcessor> locking =
-                beans.getBeansOfType(WithLockBeanPostProcessor.class, true, false).values();
+        Collection<WithLockBeanPostProcessor> locking = beans.getBeansOfType(
+                        WithLockBeanPostProcessor.class, true, false)
+                .values();
         Set<String> locked =
                 locking.stream().flatMap(one -> one.lockedAtStart().stream()).collect(Collectors.toSet());
         if (locking.isEmpty()) {

@@ -9,7 +9,6 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -71,12 +70,10 @@ final class DatabaseProgram {
 
     /** A test meets the database, of this name and of the version that its program or its image says. */
     void met(String database, String image) {
-        String known = Objects.requireNonNull(version.get());
-        if (known.isEmpty()) {
-            known = ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name))));
-            version.set(known);
+        if (version.isEmpty()) {
+            version = ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name))));
         }
-        ServersMet.met(known);
+        ServersMet.met(version);
     }
 
     /** The command that runs a program as the user it wants. */

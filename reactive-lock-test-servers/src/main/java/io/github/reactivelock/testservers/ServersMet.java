@@ -26,7 +26,6 @@ public final class ServersMet implements AfterAllCallback {
 
     private static final Pattern VERSION = Pattern.compile("\\d+\\.\\d+(?:\\.\\d+)?");
     private static final Path FOLDER = Path.of("target");
-    private static final Path FILE = FOLDER.resolve("servers-met.txt");
     private static final Set<String> SINCE_THE_LAST_CLASS = new ConcurrentSkipListSet<>();
 
     /** For JUnit. */
@@ -70,10 +69,10 @@ public final class ServersMet implements AfterAllCallback {
             return;
         }
         for (String server : List.copyOf(SINCE_THE_LAST_CLASS)) {
-            boolean unused = SINCE_THE_LAST_CLASS.remove(server);
+            SINCE_THE_LAST_CLASS.remove(server);
             System.out.println("server: " + server + " for " + test.getSimpleName());
             if (Files.isDirectory(FOLDER)) {
-                Files.writeString(FILE, server + "\n", CREATE, APPEND);
+                Files.writeString(FOLDER.resolve("servers-met.txt"), server + "\n", CREATE, APPEND);
             }
         }
     }

@@ -99,7 +99,7 @@ final class Rivals {
                     if (!failed) {
                         oracle.tried(members, began, winners);
                     }
-                    Sinks.EmitResult told = allAnswered.tryEmitEmpty();
+                    Sinks.EmitResult unusedResult = allAnswered.tryEmitEmpty();
                 });
             }
         }
