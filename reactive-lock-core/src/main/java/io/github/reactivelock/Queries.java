@@ -33,9 +33,7 @@ final class Queries {
 
     /** The store is connected, and would grant locks as far as it can be asked. */
     Mono<Void> ready() {
-        return Mono.defer(() -> engine.isClosed()
-                        ? Mono.<Void>error(new LockClientClosedException(READY))
-                        : connected().then(timed(() -> services.backend.probe(READY))))
+        return asked(READY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY))))
                 .takeUntilOther(refusal(engine.end, READY))
                 .onErrorMap(
                         e -> !(e instanceof LockException),
