@@ -140,8 +140,10 @@ final class Planted {
         List<String> args = new ArrayList<>(List.of(
                 "-nowarn", "-proc:none", "-d", directory.resolve("classes").toString(), "-cp", classPath()));
         try (Stream<Path> sources = Files.walk(directory.resolve("source"))) {
-            // The one class that is compiled against BlockHound, which users bring, is taken as it is.
-            sources.filter(path -> path.toString().endsWith(".java") && !path.endsWith("BlockHoundAllowances.java"))
+            // Classes that are compiled against what users bring, BlockHound and org.crac, are taken as they are.
+            sources.filter(path -> path.toString().endsWith(".java")
+                            && !path.endsWith("BlockHoundAllowances.java")
+                            && !path.endsWith("CracCheckpoints.java"))
                     .forEach(path -> args.add(path.toString()));
         }
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, args.toArray(String[]::new));

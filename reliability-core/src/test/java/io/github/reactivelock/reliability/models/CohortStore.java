@@ -166,6 +166,7 @@ final class CohortStore {
                     case "isReady" -> true;
                     case "ready", "close" -> Mono.empty();
                     case "holdsBack" -> false;
+                    case "toString" -> "the store of a model";
                     default -> throw new UnsupportedOperationException(method.getName());
                 });
     }
