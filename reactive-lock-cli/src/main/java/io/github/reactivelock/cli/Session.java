@@ -39,9 +39,16 @@ final class Session implements AutoCloseable {
         this.timeout = timeout;
     }
 
+    /** A store that takes no writes can still be read, and is looked at just then. */
+    private Mono<Void> connected() {
+        return client.ready().onErrorResume(unready -> client.inspect("reactive-lock-ready")
+                .then()
+                .onErrorMap(unread -> unready));
+    }
+
     /** Connects and asks. */
     ExitCode ask(Mono<ExitCode> question, Surroundings surroundings) {
-        CompletableFuture<ExitCode> answer = client.ready()
+        CompletableFuture<ExitCode> answer = connected()
                 .timeout(timeout, Mono.error(() -> new Silence(timeout)))
                 .then(question)
                 .toFuture();

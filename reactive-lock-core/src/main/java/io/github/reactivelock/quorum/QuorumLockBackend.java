@@ -228,20 +228,20 @@ public final class QuorumLockBackend implements LockBackend {
         }
     }
 
-    /**
-     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where
-     * silent nodes decide it.
-     */
     @Override
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             List<Claim> its = claims.withdraw(claim, nodes.size());
             return nodes.onEnough((node, number) -> node.release(its.get(number)), nodes::isClear)
-                    .map(nodes::decision);
+                    .flatMap(answers -> nodes.asMany(answers).map(some -> {
+                        long owned = answers.stream().filter(yes -> yes).count();
+                        int silent = nodes.size() - answers.size(); // each may have been part of the majority
+                        return owned > 0 && nodes.isMajority(owned + silent);
+                    }));
         });
     }
 
-    /** As {@link #release}, of which it is one. */
+    /** Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. */
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
