@@ -20,6 +20,9 @@ import java.util.function.Consumer;
  */
 final class Availability {
 
+    /** What a try of a quorum says that may not answer "busy", because no majority names one owner with one token. */
+    private static final String NOT_KNOWN = "it is not known whether the lock is free";
+
     private static final long COMMAND = Duration.ofSeconds(2).toNanos();
     private static final long SLACK = Duration.ofMillis(100).toNanos();
 
@@ -62,6 +65,9 @@ final class Availability {
                 options.waitTimeout().map(limit -> limit.toNanos() > COMMAND).orElse(true);
         if (!(failure instanceof LockUnavailableException) || !mayWaitForAnswers || !isJudged(options.lease())) {
             return; // a wait that ends before the first answer is told as the store's silence
+        }
+        if (String.valueOf(failure.getMessage()).contains(NOT_KNOWN)) {
+            return; // of a lock that others ask for meanwhile; whether a free one is given, tried() judges
         }
         long calmSince = Math.max(brokenUntil, machine.hinderedUntil());
         if (calmSince + COMMAND + options.lease().toNanos() < began) {
