@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Keys and times as the tables have them. A key is binary, so that none is equal to another by collation. */
 final class Keys {
@@ -21,9 +22,16 @@ final class Keys {
         return key.getBytes(StandardCharsets.UTF_8);
     }
 
+    /** A key that no engine has checked, for an error. */
+    static String shown(@Nullable String key) {
+        return key == null || key.length() <= 80
+                ? "'" + key + "'"
+                : "'" + key.substring(0, 20) + "…', of " + key.length() + " characters";
+    }
+
     /** Whether a key that no engine has checked fits the tables, with a UTF-8 form that no other key has. */
-    static boolean isName(String key) {
-        return !key.isBlank() && isText(key) && bytes(key).length <= 512;
+    static boolean isName(@Nullable String key) {
+        return key != null && !key.isBlank() && isText(key) && bytes(key).length <= 512;
     }
 
     /** Not half a pair of surrogates, which would become a question mark, as that of another key. */

@@ -142,7 +142,7 @@ public final class Once {
             Function<Found, Mono<T>> otherwise,
             Function<T, Optional<String>> kept) {
         if (!Keys.isName(key)) {
-            throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
+            throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is " + Keys.shown(key));
         }
         if (ttl.isNegative() || ttl.isZero()) {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);

@@ -113,7 +113,7 @@ final class R2dbcFailure extends RuntimeException {
         /** The user, the database, the tables or a right are missing. */
         LASTS(
                 Set.of("28000", "28P01", "3D000", "42501", "42P01"),
-                Set.of(1044, 1045, 1049, 1142, 1143, 1146, 1227, 1698, 28000, 90013)),
+                Set.of(1044, 1045, 1049, 1142, 1143, 1146, 1227, 1698, 3118, 4151, 28000, 90013, 90096)),
         OTHER(Set.of(), Set.of());
 
         @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
@@ -277,7 +277,7 @@ final class R2dbcFailure extends RuntimeException {
         if (said(error) instanceof R2dbcException known && isDenied(known)) {
             return "does not let this user in: do user and password fit, and does it want TLS? (" + text + ")";
         }
-        if (error instanceof R2dbcPermissionDeniedException) {
+        if (isForbidden(error)) {
             return "denies this user something: it needs SELECT, INSERT, UPDATE and DELETE on the tables " + sql.prefix
                     + " and those that begin with " + sql.prefix + "_ (" + text + ")";
         }
@@ -353,7 +353,14 @@ final class R2dbcFailure extends RuntimeException {
     /** A wrong user or password, by SQLSTATE, or by code where a driver keeps the state to itself. */
     private static boolean isDenied(R2dbcException error) {
         int code = error.getErrorCode();
-        return state(error).startsWith("28") || code == 1045 || code == 1698;
+        return state(error).startsWith("28") || code == 1045 || code == 1698 || code == 3118 || code == 4151;
+    }
+
+    /** A right is missing; drivers of MariaDB, MySQL and H2 tell it in several ways. */
+    private static boolean isForbidden(Throwable error) {
+        return error instanceof R2dbcPermissionDeniedException
+                || (said(error) instanceof R2dbcException known
+                        && Set.of(1142, 1143, 1227, 90096).contains(known.getErrorCode()));
     }
 
     /** The drivers of MariaDB and MySQL send no password to MySQL in plain text, each with words of its own. */

@@ -177,7 +177,7 @@ public final class RowLocks {
     private static byte[] checked(String key) {
         if (!Keys.isName(key)) {
             throw new IllegalArgumentException(
-                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is '" + key + "'");
+                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is " + Keys.shown(key));
         }
         return Keys.bytes(key);
     }

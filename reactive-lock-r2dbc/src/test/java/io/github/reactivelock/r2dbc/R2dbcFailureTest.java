@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.r2dbc.spi.R2dbcBadGrammarException;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.net.ConnectException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,38 @@ class R2dbcFailureTest {
                 Duration.ofSeconds(1));
 
         assertThat(told).hasMessageContaining("is it up").hasMessageContaining("Connection refused: /127.0.0.1:1");
+    }
+
+    private static Throwable told(String state, int code) {
+        return R2dbcFailure.of(
+                new R2dbcNonTransientResourceException("no", state, code),
+                new Sql(Dialect.MARIADB, "locks", Duration.ofSeconds(1)),
+                Duration.ofSeconds(1));
+    }
+
+    /** MariaDB and MySQL by 1142, 1143 and 1227, H2 by 90096. */
+    @Test
+    void aMissingRightIsToldWithThoseThatAreNeeded() {
+        for (int code : new int[] {1142, 1143, 1227, 90096}) {
+            assertThat(told("42000", code))
+                    .as("%s", code)
+                    .hasMessageContaining("needs SELECT, INSERT, UPDATE and DELETE");
+        }
+    }
+
+    /** An account that is locked, in MariaDB and in MySQL. */
+    @Test
+    void aLockedAccountIsARefusalThatLasts() {
+        for (int code : new int[] {4151, 3118}) {
+            assertThat(told("HY000", code)).as("%s", code).hasMessageContaining("does not let this user in");
+        }
+    }
+
+    @Test
+    void aKeyThatIsNoneIsShownInFewWords() {
+        assertThat(Keys.isName(null)).isFalse();
+        assertThat(Keys.shown(null)).isEqualTo("'null'");
+        assertThat(Keys.shown("x".repeat(1_000_000))).hasSizeLessThan(60).contains("1000000");
     }
 
     @Test
