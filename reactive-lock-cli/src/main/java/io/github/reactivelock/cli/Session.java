@@ -41,9 +41,9 @@ final class Session implements AutoCloseable {
 
     /** A store that takes no writes can still be read, and is looked at just then. */
     private Mono<Void> connected() {
-        return client.ready().onErrorResume(unready -> client.inspect("reactive-lock-ready")
-                .then()
-                .onErrorMap(unread -> unready));
+        return client.ready()
+                .onErrorResume(
+                        unready -> client.inspect("reactive-lock-ready").then().onErrorMap(unread -> unready));
     }
 
     /** Connects and asks. */
