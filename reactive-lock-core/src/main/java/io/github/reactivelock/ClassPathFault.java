@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link LinkageError} behind an error of a store: no server is at fault, but jars of different versions on the class path.
- * Drivers tell it like any failed connection, so what a store makes of it would send the reader to the server.
+ * A {@link LinkageError} behind an error of a store: no server is at fault, but jars of different versions on the class
+ * path. Drivers tell it like any failed connection, so what a store makes of it would send the reader to the server.
  */
 final class ClassPathFault {
 

@@ -274,7 +274,10 @@ final class Engine
                 : null;
     }
 
-    /** A client that was used is known to its store: by ids, connections, sessions. One that was not has none of them yet. */
+    /**
+     * A client that was used is known to its store: by ids, connections, sessions. One that was not has none of them
+     * yet.
+     */
     @Override
     public String obstacle() {
         if (!used || over) {

@@ -3,9 +3,9 @@ package io.github.reactivelock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can go wrong with a lock, told apart by what the caller can do about it. Its stack trace is empty, because it is made on
- * threads of the library. Where it came to the caller is in its suppressed exceptions, from {@code block()} and from Reactor's
- * {@code checkpoint} and debug mode.
+ * What can go wrong with a lock, told apart by what the caller can do about it. Its stack trace is empty, because it is
+ * made on threads of the library. Where it came to the caller is in its suppressed exceptions, from {@code block()} and
+ * from Reactor's {@code checkpoint} and debug mode.
  */
 public abstract sealed class LockException extends RuntimeException
         permits LockTimeoutException, LockLostException, LockUnavailableException, LockClientClosedException {

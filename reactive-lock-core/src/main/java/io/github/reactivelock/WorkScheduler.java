@@ -29,7 +29,9 @@ final class WorkScheduler implements Scheduler {
 
     private static final Logger log = LoggerFactory.getLogger(WorkScheduler.class);
 
-    /** How deep tasks run inside one another on all threads together, before threads are told apart, and then on one. */
+    /**
+     * How deep tasks run inside one another on all threads together, before threads are told apart, and then on one.
+     */
     private static final int DEEPEST = 16;
 
     private final Scheduler given;
@@ -91,9 +93,9 @@ final class WorkScheduler implements Scheduler {
     }
 
     /**
-     * The work of one lock may take another, whose grant is delivered inside it, and so on. From a certain depth on, what a
-     * task schedules runs after that task and no longer inside it, or locks within locks would overflow the stack. The
-     * depth is that of one thread: a task that blocks on what it has scheduled would wait for itself.
+     * The work of one lock may take another, whose grant is delivered inside it, and so on. From a certain depth on,
+     * what a task schedules runs after that task and no longer inside it, or locks within locks would overflow the
+     * stack. The depth is that of one thread: a task that blocks on what it has scheduled would wait for itself.
      */
     private void runInPlace(Runnable task) {
         boolean isShallow = inPlace.incrementAndGet() <= DEEPEST;

@@ -35,7 +35,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A work scheduler that refuses, whose tasks run on threads of the library, never where they arise; and one that runs in place. */
+/**
+ * A work scheduler that refuses, whose tasks run on threads of the library, never where they arise; and one that runs
+ * in place.
+ */
 class WorkSchedulerTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);

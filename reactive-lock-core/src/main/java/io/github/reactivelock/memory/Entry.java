@@ -142,8 +142,8 @@ final class Entry {
     }
 
     /**
-     * Shows another token as a holder's, if the claim is one, has no higher one that it proposed since, and no other has it. A
-     * number of a vote makes way, and counts all the same.
+     * Shows another token as a holder's, if the claim is one, has no higher one that it proposed since, and no other
+     * has it. A number of a vote makes way, and counts all the same.
      */
     boolean show(Claim claim, long token, long now, Teller teller) {
         Place held = holders.find(claim.id());

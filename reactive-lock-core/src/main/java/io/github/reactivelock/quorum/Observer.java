@@ -46,7 +46,10 @@ record Observer(Voters nodes, Scheduler timer) {
                 });
     }
 
-    /** Whether who has the token may be in, though no majority shows it. Not known, and so false, where nodes are silent. */
+    /**
+     * Whether who has the token may be in, though no majority shows it. Not known, and so false, where nodes are
+     * silent.
+     */
     Mono<Boolean> mayBeIn(String key, long fencingToken) {
         return settled(look(key), View::isCertain)
                 .map(view -> view.mayBeIn(fencingToken))

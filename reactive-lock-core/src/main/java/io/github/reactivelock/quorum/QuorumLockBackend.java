@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -214,16 +215,22 @@ public final class QuorumLockBackend implements LockBackend {
         });
     }
 
-    /** A node that gave its vote late, or could not be told of the token, has a number of its own for the hold until now. */
+    /**
+     * A node that gave its vote late, or could not be told of the token, has a number of its own for the hold until
+     * now.
+     */
     private void showTokens(int number, List<Claim> held, RenewalResult answer) {
         for (Claim claim : held) {
             long token = answer.renewed().contains(claim.id()) ? claims.untoldTo(number, claim) : 0;
             if (token != 0) {
-                Disposable unused = nodes.ask(
-                                Set.of(number),
-                                (node, its) -> node.raise(claims.at(its, claim), token)
-                                        .doOnNext(shows -> claims.isShownBy(its, claim, token, shows)))
-                        .subscribe(); // the hold does not depend on it
+                // The hold does not depend on it.
+                Disposable unused = FireAndForget.run(
+                        "showing a quorum's token to a node",
+                        nodes.ask(
+                                        Set.of(number),
+                                        (node, its) -> node.raise(claims.at(its, claim), token)
+                                                .doOnNext(shows -> claims.isShownBy(its, claim, token, shows)))
+                                .then());
             }
         }
     }
@@ -258,9 +265,10 @@ public final class QuorumLockBackend implements LockBackend {
      * has lost the lock; it gives their votes back, or they run out with its lease.
      *
      * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and says
-     * nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken its place, fewer
-     * than a majority show the token: so a look comes first, and where it left that open it is not known whether the grant was
-     * in force. It fails then, and where silent nodes decide it, and is told to all nodes all the same.
+     * nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken its
+     * place, fewer than a majority show the token: so a look comes first, and where it left that open it is not known
+     * whether the grant was in force. It fails then, and where silent nodes decide it, and is told to all nodes all the
+     * same.
      *
      * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is not
      * written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.

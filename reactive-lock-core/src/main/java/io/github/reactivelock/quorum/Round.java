@@ -155,7 +155,10 @@ final class Round {
         return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
     }
 
-    /** The nodes that are known to show the claim with another token, and those of which nothing is known because they failed. */
+    /**
+     * The nodes that are known to show the claim with another token, and those of which nothing is known because they
+     * failed.
+     */
     Set<Integer> astray(long token) {
         Set<Integer> astray = failures.stream().map(Failure::node).collect(Collectors.toCollection(HashSet::new));
         astray.addAll(shown.keySet());
@@ -210,7 +213,9 @@ final class Round {
         return owners.values().stream().anyMatch(nodes -> nodes >= majority());
     }
 
-    /** What keeps a majority from being of one mind, where the lock is neither this claim's nor known to be another's. */
+    /**
+     * What keeps a majority from being of one mind, where the lock is neither this claim's nor known to be another's.
+     */
     String whyUndecided() {
         int most = Math.max(granted.size(), rivals.values().stream().reduce(0, Math::max));
         if (most >= majority()) {

@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A lock as the nodes show it that answered. A holder that a majority shows with the same number is in, and no other: that is all
- * that a majority stands for. An owner may be likely, because a majority shows it with different numbers, one of which may be a
- * grant's. Its votes may be under way; it may hold the lock, and a node that numbered its vote by itself, and was not told of the
- * token yet, has taken the place of one that the holder has lost since; or one of these nodes missed the release of an
- * earlier grant, for owners have names, and claims of one name are not told apart. Time tells: a token is written to all
- * nodes that have the claim, with the grant and with each renewal.
+ * A lock as the nodes show it that answered. A holder that a majority shows with the same number is in, and no other:
+ * that is all that a majority stands for. An owner may be likely, because a majority shows it with different numbers,
+ * one of which may be a grant's. Its votes may be under way; it may hold the lock, and a node that numbered its vote by
+ * itself, and was not told of the token yet, has taken the place of one that the holder has lost since; or one of these
+ * nodes missed the release of an earlier grant, for owners have names, and claims of one name are not told apart. Time
+ * tells: a token is written to all nodes that have the claim, with the grant and with each renewal.
  *
  * @param key the lock's
  * @param holders who is in, the newest first
@@ -149,7 +149,10 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
                         shown.fencingToken() == token && shown.owner().equals(owner.owner())));
     }
 
-    /** This, which is of a while later: who has the same numbers still may be in, and votes that were under way are another's now. */
+    /**
+     * This, which is of a while later: who has the same numbers still may be in, and votes that were under way are
+     * another's now.
+     */
     View after(View before) {
         List<Holder> still = likely.stream()
                 .filter(owner -> before.likely.stream().anyMatch(earlier -> isSame(earlier, owner)))

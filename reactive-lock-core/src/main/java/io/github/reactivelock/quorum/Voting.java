@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -174,8 +175,11 @@ final class Voting {
             long token = round.agreedToken();
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
                 ClaimResult granted = granted(token, round.showing(token));
-                Disposable unused = nodes.ask(round.astray(token), (node, number) -> raise(node, number, token))
-                        .subscribe(); // so that no node shows another; the grant does not depend on it
+                // So that no node shows another; the grant does not depend on it.
+                Disposable unused = FireAndForget.run(
+                        "showing a quorum's token to its nodes",
+                        nodes.ask(round.astray(token), (node, number) -> raise(node, number, token))
+                                .then());
                 return Mono.just(granted);
             }
             if (!round.isTokenCertain()) {
@@ -224,8 +228,8 @@ final class Voting {
     }
 
     /**
-     * Nothing is proposed until nodes count again: votes that stay meanwhile must not look like a grant to those who look.
-     * One that does goes back.
+     * Nothing is proposed until nodes count again: votes that stay meanwhile must not look like a grant to those who
+     * look. One that does goes back.
      */
     private Mono<ClaimResult> tooEarly(Round round) {
         proposals.rest(round.untilFree());

@@ -20,8 +20,8 @@ import reactor.core.publisher.Mono;
  * <p>An error signal means only that the store could not be asked: the command may or may not have been carried out.
  * Its message is shown to users, so it says what happened and what to do, and holds no secret.
  *
- * <p>{@code toString()} says which store this is, and where, as {@code Redis at localhost:6379}, for what is logged of it. It holds
- * no secret either.
+ * <p>{@code toString()} says which store this is, and where, as {@code Redis at localhost:6379}, for what is logged of
+ * it. It holds no secret either.
  */
 public interface LockBackend {
 
@@ -161,11 +161,12 @@ public interface LockBackend {
     Mono<LockInfo> inspect(String key);
 
     /**
-     * Whether locks could be granted now, as far as the store can be asked without granting one: by a write that changes
-     * nothing, where it has such a one. Asked for {@code LockClient.ready()}.
+     * Whether locks could be granted now, as far as the store can be asked without granting one: by a write that
+     * changes nothing, where it has such a one. Asked for {@code LockClient.ready()}.
      *
      * @param key a name for the question; no lock has it
-     * @return completes if so; an error says what keeps the store from it; unless overridden, that {@link #inspect} answers
+     * @return completes if so; an error says what keeps the store from it; unless overridden, that {@link #inspect}
+     * answers
      */
     default Mono<Void> probe(String key) {
         return inspect(key).then();

@@ -7,9 +7,9 @@ import reactor.core.publisher.Mono;
 public interface QuorumNode extends LockBackend {
 
     /**
-     * A number that a node gives to a vote by itself is a multiple of this one: to a claim that it serves because another left,
-     * or whose proposal it does not take. Several nodes may give the same, before the claim has heard of any. No grant of a
-     * quorum has one.
+     * A number that a node gives to a vote by itself is a multiple of this one: to a claim that it serves because
+     * another left, or whose proposal it does not take. Several nodes may give the same, before the claim has heard of
+     * any. No grant of a quorum has one.
      */
     int SERVED = 8;
 
@@ -54,10 +54,10 @@ public interface QuorumNode extends LockBackend {
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
-     * owner's if the claim owns the lock here. A number that the node gave by itself makes way, also a higher one, from which
-     * it counts on all the same. If the claim has proposed a higher token since, the node keeps that and says false. So it does if another claim that shares
-     * the lock has this token here, because each node numbers by itself. Those who watch are told of the owner with this
-     * token, because it may differ from the one that they were told of.
+     * owner's if the claim owns the lock here. A number that the node gave by itself makes way, also a higher one, from
+     * which it counts on all the same. If the claim has proposed a higher token since, the node keeps that and says
+     * false. So it does if another claim that shares the lock has this token here, because each node numbers by itself.
+     * Those who watch are told of the owner with this token, because it may differ from the one that they were told of.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the highest token of that majority

@@ -28,8 +28,8 @@ import kotlin.coroutines.CoroutineContext
 import kotlin.time.Duration.Companion.milliseconds
 
 /**
- * What threads carry, as the agent of OpenTelemetry takes it along: by hooks on operators and by executors, and in coroutines
- * that carry something. A coroutine that carries nothing has nothing to set.
+ * What threads carry, as the agent of OpenTelemetry takes it along: by hooks on operators and by executors, and in
+ * coroutines that carry something. A coroutine that carries nothing has nothing to set.
  */
 class CoroutinesCarriedTest : Fixture() {
     private val user = ThreadLocal<String?>()

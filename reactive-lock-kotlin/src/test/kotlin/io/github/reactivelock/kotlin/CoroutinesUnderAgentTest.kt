@@ -9,7 +9,9 @@ import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 import kotlin.io.path.readLines
 
-/** The agent of OpenTelemetry gives coroutines what they carry. Below a lock they have that, and nothing of another one. */
+/**
+ * The agent of OpenTelemetry gives coroutines what they carry. Below a lock they have that, and nothing of another one.
+ */
 class CoroutinesUnderAgentTest {
     @TempDir
     lateinit var directory: Path

@@ -234,10 +234,11 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * Lets a client of the application survive the reset of a connection as the backend's own clients do. The reset is
      * then like any other end of a connection, after which Lettuce sends commands without an answer again. Pass it to
      * {@code ClientResources.builder().nettyCustomizer(...)}. For commands of the application it changes one thing:
-     * Lettuce also sends the first of those under way again, as it does with the others in any case. And it watches every
-     * connection for channels of that client, those of the application too: one that is idle is asked with a {@code PING}, and
-     * one on which nothing has arrived for two to three seconds though something was asked is ended, so that Lettuce opens it
-     * anew and subscribes again. Connections of the backend are watched by the backend itself, with this and without it.
+     * Lettuce also sends the first of those under way again, as it does with the others in any case. And it watches
+     * every connection for channels of that client, those of the application too: one that is idle is asked with a
+     * {@code PING}, and one on which nothing has arrived for two to three seconds though something was asked is ended,
+     * so that Lettuce opens it anew and subscribes again. Connections of the backend are watched by the backend itself,
+     * with this and without it.
      *
      * @return a customizer that may be shared by any number of clients
      */

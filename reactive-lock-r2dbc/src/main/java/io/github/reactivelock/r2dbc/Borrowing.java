@@ -97,7 +97,10 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         subscription.request(Long.MAX_VALUE);
     }
 
-    /** The flow that gives a connection back hands it over, and a command of a flow that carries nothing would see that flow's. */
+    /**
+     * The flow that gives a connection back hands it over, and a command of a flow that carries nothing would see that
+     * flow's.
+     */
     private void answered(Runnable answer) {
         hasAnswer = true;
         if (Carried.isTakenAlong()) {

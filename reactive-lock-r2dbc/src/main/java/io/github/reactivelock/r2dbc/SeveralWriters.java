@@ -7,15 +7,19 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Warns once a backend if the server is one of a cluster whose servers all take writes (Galera, MySQL's group replication with
- * several primaries): each grants by what it knows, and the certification of two writes comes later or, for a read, not at all.
- * It is no error, because over one of them only locks are right. Nothing depends on the answer.
+ * Warns once a backend if the server is one of a cluster whose servers all take writes (Galera, MySQL's group
+ * replication with several primaries): each grants by what it knows, and the certification of two writes comes later
+ * or, for a read, not at all. It is no error, because over one of them only locks are right. Nothing depends on the
+ * answer.
  */
 final class SeveralWriters {
 
     private static final Logger log = LoggerFactory.getLogger(SeveralWriters.class);
 
-    /** A server that does not know a variable has no row for it; one that is asked for its value would refuse the statement. */
+    /**
+     * A server that does not know a variable has no row for it; one that is asked for its value would refuse the
+     * statement.
+     */
     private static final String VARIABLES =
             "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_single_primary_mode')";
 

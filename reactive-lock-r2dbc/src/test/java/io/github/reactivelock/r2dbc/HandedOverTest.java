@@ -23,7 +23,10 @@ import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
-/** A connection of a pool goes from one flow to the next, on the thread of the first. What that carries does not go along. */
+/**
+ * A connection of a pool goes from one flow to the next, on the thread of the first. What that carries does not go
+ * along.
+ */
 class HandedOverTest {
 
     private static final String HOOK = "reactivelock.r2dbc.carried";

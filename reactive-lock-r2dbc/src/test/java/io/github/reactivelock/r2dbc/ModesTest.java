@@ -92,7 +92,10 @@ class ModesTest {
         }
     }
 
-    /** In safe mode, which is told to each session, because what a server says to its clients is not said to {@code root}. */
+    /**
+     * In safe mode, which is told to each session, because what a server says to its clients is not said to {@code
+     * root}.
+     */
     @Test
     void aSessionThatChangesRowsByKeysOnlyServesAndStaysLikeThat() {
         try (Databases database = Databases.mariaDb("mariadb")) {
@@ -118,7 +121,9 @@ class ModesTest {
         }
     }
 
-    /** Where a transaction begins with START TRANSACTION; the driver of MySQL says BEGIN, which is something else there. */
+    /**
+     * Where a transaction begins with START TRANSACTION; the driver of MySQL says BEGIN, which is something else there.
+     */
     @Test
     void aMariaDbThatSpeaksAsOracleServesByItsOwnDriverAndIsRefusedByAnother() {
         try (MariaDbServer server = MariaDbServer.start("--sql-mode=ORACLE")) {

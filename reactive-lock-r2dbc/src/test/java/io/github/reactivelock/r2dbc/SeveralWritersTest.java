@@ -1,7 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -13,7 +12,6 @@ import io.github.reactivelock.testservers.PostgresServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +57,7 @@ class SeveralWritersTest {
 
     @Test
     void aGaleraClusterIsWarnedAboutOnceABackendAndLocksAllTheSame() throws IOException {
-        assumeTrue(Files.exists(GALERA), "no Galera on this machine (Debian: galera-4)");
+        assertThat(GALERA).as("comes with Debian's mariadb-server").exists();
         try (MariaDbServer server = MariaDbServer.start(
                 "--wsrep-on=ON",
                 "--wsrep-provider=" + GALERA,

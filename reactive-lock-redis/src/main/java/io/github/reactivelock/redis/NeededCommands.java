@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whether scripts may run the commands that the protocol cannot do without. A connection asks once it is open, ahead of the
- * first call: a server without PUBLISH would grant locks, and fail only when one is handed on.
+ * Whether scripts may run the commands that the protocol cannot do without. A connection asks once it is open, ahead of
+ * the first call: a server without PUBLISH would grant locks, and fail only when one is handed on.
  */
 public final class NeededCommands {
 
@@ -20,7 +20,7 @@ public final class NeededCommands {
      * The channel that the script writes to, its only argument. Of the prefix, or the user might not be permitted to.
      *
      * @param options how locks are laid out
-     * @return a channel that nobody listens to
+     * @return a channel without listeners
      */
     public static String channel(RedisBackendOptions options) {
         return RedisKeyLayout.permittedChannels(options.prefix()) + "check";

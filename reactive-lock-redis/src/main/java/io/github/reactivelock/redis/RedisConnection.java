@@ -19,8 +19,8 @@ public interface RedisConnection {
     int database();
 
     /**
-     * Refuses a number of a database in the address of a cluster, which has but one. Valkey 9 has several, but its clients
-     * that know slots ignore the number, and two users who believe that they are apart would share their locks.
+     * Refuses a number of a database in the address of a cluster, which has but one. Valkey 9 has several, but its
+     * clients that know slots ignore the number, and two users who believe that they are apart would share their locks.
      *
      * @param database what the address says, zero if it says nothing
      * @param server as {@link #server()}

@@ -4,7 +4,7 @@ package io.github.reactivelock.redis;
 public interface RedisListener {
 
     /**
-     * A channel that the user may write to and nobody listens to, for {@link NeededCommands}.
+     * A channel that the user may write to and that has no listeners, for {@link NeededCommands}.
      *
      * @return the channel's full name
      */

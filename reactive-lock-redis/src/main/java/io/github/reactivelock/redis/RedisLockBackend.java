@@ -238,8 +238,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     /**
-     * By a write that changes nothing, so it is refused as a claim would be: by a replica, a server that has too few of them,
-     * no memory or no disk. With {@link RedisBackendOptions#withReplicas}, which have to acknowledge it too.
+     * By a write that changes nothing, so it is refused as a claim would be: by a replica, a server that has too few of
+     * them, no memory or no disk. With {@link RedisBackendOptions#withReplicas}, which have to acknowledge it too.
      */
     @Override
     public final Mono<Void> probe(String key) {

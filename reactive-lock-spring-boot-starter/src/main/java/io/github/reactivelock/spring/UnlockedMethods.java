@@ -15,9 +15,9 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Sees every bean that the container makes, from the first on, and refuses those that have annotated methods and were not
- * locked: their work would run without a lock, and a parameter for the hold would stay null. What a test puts in the place of
- * a bean is no matter of its own.
+ * Sees every bean that the container makes, from the first on, and refuses those that have annotated methods and were
+ * not locked: their work would run without a lock, and a parameter for the hold would stay null. What a test puts in
+ * the place of a bean is no matter of its own.
  */
 final class UnlockedMethods implements BeanPostProcessor {
 

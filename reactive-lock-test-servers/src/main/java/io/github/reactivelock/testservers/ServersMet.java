@@ -18,9 +18,9 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Says after each test class which servers it met, in the log of the build and in {@code target/servers-met.txt}, which {@code
- * config/servers-met} compares with the table of the documents. JUnit finds it by itself. A class meets a server that it asks
- * for its address.
+ * Says after each test class which servers it met, in the log of the build and in {@code target/servers-met.txt}, which
+ * {@code config/servers-met} compares with the table of the documents. JUnit finds it by itself. A class meets a server
+ * that it asks for its address.
  */
 public final class ServersMet implements AfterAllCallback {
 

@@ -88,10 +88,12 @@ public abstract class LockBackendContract {
     }
 
     /**
-     * Spoils a lock that is held, so that its renewal is refused or finds nothing: one of several that are renewed together.
+     * Spoils a lock that is held, so that its renewal is refused or finds nothing: one of several that are renewed
+     * together.
      *
      * @param key the lock's key
-     * @return run when the others have been renewed, and removes what was put in the place of the lock; unless overridden,
+     * @return run when the others have been renewed, and removes what was put in the place of the lock; unless
+     * overridden,
      *     another client takes the lock away by force, and nothing is left to do
      */
     protected Runnable spoil(String key) {

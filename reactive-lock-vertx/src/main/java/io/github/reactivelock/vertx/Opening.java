@@ -54,7 +54,10 @@ record Opening(Future<RedisConnection> connection, Supplier<Future<Void>> close)
                                 .orElse(Future.succeededFuture(connection))));
     }
 
-    /** An error says nothing of the commands, and neither does a connection that has just ended: the next use finds that out. */
+    /**
+     * An error says nothing of the commands, and neither does a connection that has just ended: the next use finds that
+     * out.
+     */
     private static Future<Response> missing(RedisConnection connection, String channel) {
         try {
             return connection

@@ -80,8 +80,8 @@ final class ClaimRegistry {
     }
 
     /**
-     * Looks first: no node is made at a busy lock, or where another claim comes before it. A server may still see a lock that
-     * was given back through another, so the answer that the lock is busy is read after a write.
+     * Looks first: no node is made at a busy lock, or where another claim comes before it. A server may still see a
+     * lock that was given back through another, so the answer that the lock is busy is read after a write.
      */
     private Mono<ClaimResult> enterIfFree(ClaimState standing, boolean mayRepeat) {
         Claim claim = standing.claim;

@@ -165,8 +165,9 @@ final class Nodes {
     }
 
     /**
-     * Answers that are as new as a write which a majority has just taken. Where the connection is there again just then,
-     * Curator sends the questions first; an answer that came before the write's may be old, and all are asked for again.
+     * Answers that are as new as a write which a majority has just taken. Where the connection is there again just
+     * then, Curator sends the questions first; an answer that came before the write's may be old, and all are asked for
+     * again.
      */
     private <T> Mono<List<T>> latest(Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
         return connection
@@ -197,9 +198,9 @@ final class Nodes {
     }
 
     /**
-     * A write that changes nothing. A session's commands are carried out in their order, so what is read after it is as new.
-     * ZooKeeper.sync proves less: a leader answers it at once, before it has itself applied what followers have told their
-     * clients already, and without asking whether a majority still follows it.
+     * A write that changes nothing. A session's commands are carried out in their order, so what is read after it is as
+     * new. ZooKeeper.sync proves less: a leader answers it at once, before it has itself applied what followers have
+     * told their clients already, and without asking whether a majority still follows it.
      */
     private CompletionStage<?> write(AsyncCuratorFramework async) {
         return ifThere(async.transaction()

@@ -104,7 +104,9 @@ class BehindTheLeaderTest extends Fixture {
             }
         }
 
-        /** A leader that answers {@code sync} may know as little afterwards; only a write waits for what came before. */
+        /**
+         * A leader that answers {@code sync} may know as little afterwards; only a write waits for what came before.
+         */
         @Override
         public void multi(Iterable<Op> operations, MultiCallback answer, Object context) {
             Runnable question = () -> {

@@ -40,7 +40,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** What docs/security.md lets a Redis user do, and what the error tells one who may not, suffice for each way to connect. */
+/**
+ * What docs/security.md lets a Redis user do, and what the error tells one who may not, suffice for each way to
+ * connect.
+ */
 class PermissionsTest {
 
     private static final Pattern PERMISSION = Pattern.compile("[+][a-z|]+");

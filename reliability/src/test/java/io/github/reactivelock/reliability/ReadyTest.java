@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What answers questions and would grant no lock is not ready: a Redis that takes no writes, or has too few replicas. */
+/**
+ * What answers questions and would grant no lock is not ready: a Redis that takes no writes, or has too few replicas.
+ */
 class ReadyTest {
 
     private static final String MARK = "{reactivelock:reactive-lock-ready}";

@@ -5,9 +5,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A name that is made when it is first asked for, and stays then until a snapshot of the process is taken ({@link Snapshots}).
- * Two processes that go on from one snapshot must not have one identity, so no name of a process is made together with the
- * objects that will use it. Safe for use from any thread.
+ * A name that is made when it is first asked for, and stays then until a snapshot of the process is taken
+ * ({@link Snapshots}). Two processes that go on from one snapshot must not have one identity, so no name of a process
+ * is made together with the objects that will use it. Safe for use from any thread.
  */
 public final class LateId {
 

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * Snapshots of this process, from which several others may go on. None is taken while a store may know this process, because it
- * would take each copy for the same; afterwards every {@link LateId} is drawn anew. Where {@code org.crac} is on the class path
- * (CRaC, SnapStart), a checkpoint calls this. Who takes snapshots by other means, such as a template of a machine, calls
- * {@link #begin} and {@link #end}. Safe for use from any thread.
+ * Snapshots of this process, from which several others may go on. None is taken while a store may know this process,
+ * because it would take each copy for the same; afterwards every {@link LateId} is drawn anew. Where {@code org.crac}
+ * is on the class path (CRaC, SnapStart), a checkpoint calls this. Who takes snapshots by other means, such as a
+ * template of a machine, calls {@link #begin} and {@link #end}. Safe for use from any thread.
  */
 public final class Snapshots {
 
@@ -19,7 +19,8 @@ public final class Snapshots {
     public interface Participant {
 
         /**
-         * Why no snapshot may be taken. Asked again when {@link #isBeingTaken} is true, so what begins is seen here or sees that.
+         * Why no snapshot may be taken. Asked again when {@link #isBeingTaken} is true, so what begins is seen here or
+         * sees that.
          *
          * @return what is in the way, and what to do first; empty if nothing is
          */
@@ -56,10 +57,11 @@ public final class Snapshots {
     /**
      * Before a snapshot. From here until {@link #end} no client asks its store anything.
      *
-     * @throws IllegalStateException if none may be taken now; the message says what is in the way and what to do. Then all goes on
+     * @throws IllegalStateException if none may be taken now; the message says what is in the way and what to do. Then
+     * all goes on
      */
     public static void begin() {
-        look(); // a refusal that is certain disturbs nobody
+        look(); // a certain refusal disturbs no client
         beingTaken = true;
         try {
             look();

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What {@code org.crac} may take a snapshot of. Its context is ours, because that of a JVM without CRaC calls nobody. */
+/**
+ * What {@code org.crac} may take a snapshot of. Its context is ours, because that of a JVM without CRaC calls nobody.
+ */
 class SnapshotsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);

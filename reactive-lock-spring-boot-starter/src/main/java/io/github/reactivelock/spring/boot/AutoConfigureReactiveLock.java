@@ -9,9 +9,10 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 
 /**
- * Gives a test the starter's {@link io.github.reactivelock.LockClient} and {@link io.github.reactivelock.spring.WithLock}, with
- * locks in the memory of the test's process: for a {@code @SpringBootTest} of some classes, and for one of the whole application
- * that shall need no store. The tests of slices, such as {@code @WebFluxTest}, have it without the annotation.
+ * Gives a test the starter's {@link io.github.reactivelock.LockClient} and
+ * {@link io.github.reactivelock.spring.WithLock}, with locks in the memory of the test's process: for a
+ * {@code @SpringBootTest} of some classes, and for one of the whole application that shall need no store. The tests of
+ * slices, such as {@code @WebFluxTest}, have it without the annotation.
  *
  * <p>A {@link io.github.reactivelock.spi.LockBackend} or a client of the test's own comes before it.
  */
