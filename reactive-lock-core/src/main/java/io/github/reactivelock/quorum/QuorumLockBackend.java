@@ -19,7 +19,6 @@ import java.util.Set;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * A lock that a majority of independent stores keeps: the Redlock algorithm, with direct grants and fencing.
@@ -295,16 +294,8 @@ public final class QuorumLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return Flux.defer(() -> {
-            Sinks.Empty<Void> ended = Sinks.empty();
-            return nodes.pushed(QuorumNode::signals)
-                    .flatMap(
-                            pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
-                    .doOnComplete(() -> {
-                        Sinks.EmitResult unused = ended.tryEmitEmpty();
-                    })
-                    .mergeWith(claims.late().takeUntilOther(ended.asMono()));
-        });
+        return nodes.pushed(QuorumNode::signals)
+                .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE);
     }
 
     // ---- the rest

@@ -10,7 +10,6 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -45,21 +44,6 @@ class QuorumLockBackendTest {
 
         assertThat(signals).contains(new Signal.RecheckClaim("one")).allMatch(new Signal.RecheckClaim("one")::equals);
         listening.dispose();
-    }
-
-    /** It would keep the vote from older claims, which cannot have a majority without it. */
-    @Test
-    void aVoteThatComesAfterItsRoundMakesTheClaimAskAgain() {
-        Sinks.One<ClaimResult> late = Sinks.one();
-        nodes.get(0).vote = late.asMono();
-        nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
-        nodes.get(2).vote = Mono.just(new ClaimResult.Queued(LEASE));
-        CompletableFuture<Signal> pushed = quorum.signals().next().toFuture();
-        assertThat(quorum.claim(claim("one")).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE));
-
-        late.tryEmitValue(new ClaimResult.Granted(token(5), LEASE)).orThrow();
-
-        assertThat(pushed).succeedsWithin(LIMIT).isEqualTo(new Signal.RecheckClaim("one"));
     }
 
     @Test
