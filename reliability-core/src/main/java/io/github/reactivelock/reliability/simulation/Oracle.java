@@ -62,8 +62,13 @@ final class Oracle {
     Oracle(World world, Plan plan, Site site, List<Site> sites) {
         this.world = world;
         this.site = site;
-        this.risks =
-                new Risks(world, plan.shortestLease(), this::wasCut, this::knowsItsEnd, what -> wrong(untold, what));
+        this.risks = new Risks(
+                world,
+                plan.shortestLease(),
+                this::wasCut,
+                this::knowsItsEnd,
+                begun -> sites.stream().anyMatch(forgetful -> forgetful.since() > begun),
+                what -> wrong(untold, what));
         this.truth = new Truth(world, plan, sites);
         this.isQuorum = plan.store().isQuorum();
         this.standstill = World.MOST_BLOCKED * plan.standstill();

@@ -136,14 +136,17 @@ final class Planted {
         after.clear();
     }
 
+    private static boolean needsWhatUsersBring(Path source) {
+        return Stream.of("BlockHoundAllowances.java", "CracCheckpoints.java", "Snapshots.java")
+                .anyMatch(source::endsWith);
+    }
+
     private void compile(Path directory) throws IOException {
         List<String> args = new ArrayList<>(List.of(
                 "-nowarn", "-proc:none", "-d", directory.resolve("classes").toString(), "-cp", classPath()));
         try (Stream<Path> sources = Files.walk(directory.resolve("source"))) {
-            // Classes that are compiled against what users bring, BlockHound and org.crac, are taken as they are.
-            sources.filter(path -> path.toString().endsWith(".java")
-                            && !path.endsWith("BlockHoundAllowances.java")
-                            && !path.endsWith("CracCheckpoints.java"))
+            // What is compiled against things that users bring, BlockHound and org.crac, is taken as it is.
+            sources.filter(path -> path.toString().endsWith(".java") && !needsWhatUsersBring(path))
                     .forEach(path -> args.add(path.toString()));
         }
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, args.toArray(String[]::new));

@@ -40,7 +40,9 @@ final class Risks {
     private static final class Told {
         private HoldState.@Nullable AtRisk risk;
         private @Nullable LockHandle handle;
+        private @Nullable Machine machine;
         private @Nullable String end;
+        private long begun;
         private final List<String> heard = new ArrayList<>();
     }
 
@@ -48,26 +50,49 @@ final class Risks {
     private final Duration lease;
     private final LongPredicate wasCut;
     private final Predicate<LockHandle> wasTold;
+    private final LongPredicate hasForgottenSince;
     private final Consumer<String> wrong;
     private final Map<String, Told> holds = new HashMap<>();
+    /** Holds of other machines whose token was given again. */
+    private final List<Told> earlier = new ArrayList<>();
     /** Holds that are at risk, by what was asked for. */
     private final Map<LockRequest, String> atRisk = new LinkedHashMap<>();
 
     /**
      * @param wasCut whether the grant with this token may have been ended by something else than its lease
      * @param wasTold whether the answer to a claim said that the grant is over
+     * @param hasForgottenSince whether a store, or a node of a quorum, has lost its data since that time
      * @param wrong takes what went wrong
      */
-    Risks(World world, Duration lease, LongPredicate wasCut, Predicate<LockHandle> wasTold, Consumer<String> wrong) {
+    Risks(
+            World world,
+            Duration lease,
+            LongPredicate wasCut,
+            Predicate<LockHandle> wasTold,
+            LongPredicate hasForgottenSince,
+            Consumer<String> wrong) {
         this.world = world;
         this.lease = lease;
         this.wasCut = wasCut;
         this.wasTold = wasTold;
+        this.hasForgottenSince = hasForgottenSince;
         this.wrong = wrong;
     }
 
     private Told told(String name) {
         return holds.computeIfAbsent(name, first -> new Told());
+    }
+
+    /** Readers of a quorum that were not in together may have had the same token. */
+    private Told of(Machine machine, String name) {
+        Told hold = told(name);
+        if (hold.machine != null && hold.machine != machine) {
+            earlier.add(hold);
+            Told unused = holds.remove(name);
+            hold = told(name);
+        }
+        hold.machine = machine;
+        return hold;
     }
 
     private static String name(String key, long token) {
@@ -85,8 +110,9 @@ final class Risks {
         if (!isWatched && !hasListener(machine)) {
             return;
         }
-        Told hold = told(name(handle.key(), handle.fencingToken()));
+        Told hold = of(machine, name(handle.key(), handle.fencingToken()));
         hold.handle = handle;
+        hold.begun = world.now();
         if (isWatched && hold.heard.isEmpty()) {
             hold.heard.add("");
             Disposable unused = handle.states()
@@ -157,7 +183,7 @@ final class Risks {
 
     private void judge(Machine machine, LockLostException loss, Told hold) {
         boolean isByLease = loss.reason() == LossReason.UNREACHABLE || loss.reason() == LossReason.EXPIRED;
-        if (!isByLease || wasCut.test(loss.fencingToken()) || isLearnedFromTheStore(loss, hold.handle)) {
+        if (!isByLease || wasCut.test(loss.fencingToken()) || isLearnedFromTheStore(loss, hold)) {
             return;
         }
         HoldState.AtRisk risk = hold.risk;
@@ -170,26 +196,33 @@ final class Risks {
     }
 
     /** Which has forgotten it, as far as the client can know. */
-    private boolean isLearnedFromTheStore(LockLostException loss, @Nullable LockHandle handle) {
+    private boolean isLearnedFromTheStore(LockLostException loss, Told hold) {
+        LockHandle handle = hold.handle;
         return loss.reason() == LossReason.EXPIRED
-                && (handle == null || Simulated.isDisowned(handle) || wasTold.test(handle));
+                && (handle == null
+                        || Simulated.isDisowned(handle)
+                        || wasTold.test(handle)
+                        || hasForgottenSince.test(hold.begun));
     }
 
     /** Everything has come to its end. */
     void end() {
         atRisk.values().forEach(name -> wrong.accept(name + " was at risk, and that had no end"));
-        holds.forEach((name, hold) -> {
-            List<String> heard = hold.heard;
-            if (heard.isEmpty()) {
-                return;
-            }
-            String last = heard.get(heard.size() - 1);
-            boolean isLost = heard.size() > 1 && heard.get(heard.size() - 2).equals("Lost");
-            if (!last.equals("end")) {
-                wrong.accept("the states of " + name + " have no end: " + heard);
-            } else if (heard.size() > 2 && hold.end != null && isLost != hold.end.equals("lost")) {
-                wrong.accept("the states of " + name + " are " + heard + ", and the listener heard " + hold.end);
-            }
-        });
+        earlier.addAll(holds.values());
+        earlier.forEach(this::judgeEnd);
+    }
+
+    private void judgeEnd(Told hold) {
+        List<String> heard = hold.heard;
+        if (heard.isEmpty()) {
+            return;
+        }
+        String last = heard.get(heard.size() - 1);
+        boolean isLost = heard.size() > 1 && heard.get(heard.size() - 2).equals("Lost");
+        if (!last.equals("end")) {
+            wrong.accept("the states of " + hold.handle + " have no end: " + heard);
+        } else if (heard.size() > 2 && hold.end != null && isLost != hold.end.equals("lost")) {
+            wrong.accept("the states of " + hold.handle + " are " + heard + ", and the listener heard " + hold.end);
+        }
     }
 }
