@@ -16,7 +16,7 @@
    leases), and a node that started anew is "young" until all that relied on what it forgot are done, which is what waiting
    for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone. How far
    ahead of its clock a node takes a proposal: any node may take any, or none. *)
-EXTENDS Naturals, Sequences, FiniteSets, TLC
+EXTENDS Integers, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
           Tries,        \* the claims that do not want to wait
           Size,         \* how many nodes there are, those included that are dead for good
@@ -56,6 +56,7 @@ On(rule) == rule \notin Off
 Majority(set) == 2 * Cardinality(set) > Size
 Min(set) == CHOOSE m \in set : \A other \in set : m <= other
 Largest(f) == CHOOSE m \in {f[n] : n \in Nodes} : \A n \in Nodes : f[n] <= m
+Height(number) == IF number < 0 THEN -number ELSE number
 Max(a, b) == IF a > b THEN a ELSE b
 
 Untold == [n \in Nodes |-> 0]
@@ -101,6 +102,9 @@ Renumber(n, proposal) ==
 
 Counts(n) == n \notin young \/ ~On("YoungNodesDoNotCount")
 
+(* What a vote says never falls, though a lower token may be shown since. Then it is no token, and stands here below zero. *)
+Says(n) == IF shown'[n] < counter'[n] THEN -counter'[n] ELSE shown'[n]
+
 (* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. One that
    only tries is given no place among those that wait. *)
 Stays(c, what, all) == IF what = "try" THEN all \ {c} ELSE all
@@ -114,7 +118,7 @@ Vote(c, n, what, proposal) ==
      \/ /\ phase[c] = "asking" /\ UNCHANGED lost
         /\ IF owner'[n] = c
            THEN /\ votes' = IF Counts(n) THEN [votes EXCEPT ![c] = @ \cup {n}] ELSE votes
-                /\ told' = IF Counts(n) THEN [told EXCEPT ![c][n] = shown'[n]] ELSE told
+                /\ told' = IF Counts(n) THEN [told EXCEPT ![c][n] = Says(n)] ELSE told
                 /\ owed' = IF \E o \in waiting'[n] : o < c THEN [owed EXCEPT ![c] = @ \cup {n}] ELSE owed
                 /\ UNCHANGED <<refused, named>>
            ELSE /\ refused' = [refused EXCEPT ![c] = @ \cup {n}]
@@ -246,7 +250,8 @@ Grant(c, token) ==
 (* A majority: its highest token is written back before the grant counts. *)
 Win(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
-  /\ \E highest \in Largest(told[c])..(Largest(told[c]) + MostSkipped) :
+  /\ LET highest_told == Largest([n \in Nodes |-> Height(told[c][n])])
+     IN \E highest \in highest_told..(highest_told + MostSkipped) :
         /\ best' = [best EXCEPT ![c] = highest]
         /\ IF On("WriteBack")
            THEN /\ phase' = [phase EXCEPT ![c] = "raising"] /\ ToAll(c, <<<<"raise", highest>>>>) /\ UNCHANGED newest
@@ -259,6 +264,7 @@ Win(c) ==
 Agree(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
   /\ \E token \in {told[c][n] : n \in votes[c]} :
+       /\ token > 0
        /\ Majority({n \in votes[c] : told[c][n] = token}) \/ ~On("TokensAgree")
        /\ best' = [best EXCEPT ![c] = token] /\ Grant(c, token)
        /\ ToSome(c, {n \in Answered(c) \ refused[c] : told[c][n] # token}, <<<<"raise", token>>>>)

@@ -2,7 +2,6 @@ package io.github.reactivelock.memory;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
@@ -72,7 +71,7 @@ final class Entry {
         if (held != null) {
             held.from = from;
             held.extend(now);
-            return new ClaimResult.Granted(held.token, claim.lease());
+            return new ClaimResult.Granted(ticket == NO_TICKET ? held.token : said(held), claim.lease());
         }
         if (claim.mode() == Claim.Mode.TRY) {
             return new ClaimResult.Busy();
@@ -88,6 +87,14 @@ final class Entry {
             queue.put(claim.id(), newest);
         }
         return new ClaimResult.Queued(holders.firstEnd(now), behind, lastToken);
+    }
+
+    /**
+     * What a vote says. Where a lower token is shown it is the number of before, because it never falls, or a majority might
+     * name a token that is over.
+     */
+    private long said(Place held) {
+        return held.claim.share().isWhole() ? Math.max(held.token, lastToken) : held.token;
     }
 
     /** Empty if the claim's lease starts anew, else why not. */
@@ -142,21 +149,20 @@ final class Entry {
     }
 
     /**
-     * Shows another token as a holder's, if the claim is one, has no higher one that it proposed since, and no other
-     * has it. A number of a vote makes way, and counts all the same.
+     * Shows another token as a holder's, if the claim is one and no other has that token. A higher one stays, unless it
+     * is the vote's number and the claim is alone.
      */
-    boolean show(Claim claim, long token, long now, Teller teller) {
+    boolean show(Claim claim, long token, long votesNumber, long now, Teller teller) {
         Place held = holders.find(claim.id());
-        if (held == null || held.isOver(now) || isKept(held, token) || holders.isOthers(token, held)) {
+        if (held == null || held.isOver(now) || holders.isOthers(token, held)) {
+            return false;
+        }
+        if (held.token > token && !(held.token == votesNumber && held.claim.share().isWhole())) {
             return false;
         }
         number(held, token);
         teller.acquired(held.claim, token);
         return true;
-    }
-
-    private static boolean isKept(Place held, long token) {
-        return held.token > token && QuorumNode.mayBeAGrants(held.token);
     }
 
     LockInfo inspect(String key, long now) {

@@ -102,8 +102,8 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
-    public Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return Mono.fromCallable(() -> open().raise(claim, fencingToken));
+    public Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber) {
+        return Mono.fromCallable(() -> open().raise(claim, fencingToken, votesNumber));
     }
 
     @Override

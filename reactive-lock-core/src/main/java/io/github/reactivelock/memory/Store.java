@@ -54,9 +54,9 @@ final class Store {
         return Duration.ofNanos(clock.getAsLong() - startedAt);
     }
 
-    boolean raise(Claim claim, long token) {
+    boolean raise(Claim claim, long token, long votesNumber) {
         tokens.raise(token);
-        return step(claim.key(), entry -> entry.show(claim, token, clock.getAsLong(), notices));
+        return step(claim.key(), entry -> entry.show(claim, token, votesNumber, clock.getAsLong(), notices));
     }
 
     /** The next held locks in the order of their keys, of which there are never more in hand than a part has. */

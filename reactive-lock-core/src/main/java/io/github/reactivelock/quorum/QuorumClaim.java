@@ -7,7 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,13 +50,15 @@ final class QuorumClaim {
 
     private boolean listening;
     private final Set<Integer> failed = new HashSet<>();
-    /** The nodes that are known to show the token of the last grant. */
-    private final Set<Integer> shownBy = new HashSet<>();
+    /** The number that each node told last with its vote, or was told itself. */
+    private final Map<Integer, Long> shown = new HashMap<>();
 
     private int fruitless;
     private boolean won;
     /** Until then the engine may rely on what was won: for a lease after the grant, or the last renewal asked for. */
     private long reliedUpon;
+    /** Until then a majority of nodes is sure to keep it, unless it is taken by force. */
+    private long inForceUntil;
 
     private long fencingToken;
     private boolean withdrawn;
@@ -166,32 +170,64 @@ final class QuorumClaim {
         return !won || reliedUpon - surroundings.nanoClock().getAsLong() <= 0;
     }
 
-    /** Ends the candidacy with a grant, whose token these nodes show. */
-    synchronized void win(long token, Duration lease, Set<Integer> showing) {
-        shownBy.clear();
-        shownBy.addAll(showing);
+    /**
+     * Ends the candidacy with a grant.
+     *
+     * @param asked when its round began, by {@link #now}
+     */
+    synchronized void win(long token, Duration lease, long asked) {
         fencingToken = token;
         won = true;
-        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
+        reliedUpon = now() + lease.toNanos();
+        isInForce(lease, asked);
         fruitless = 0;
         unheard = Set.of();
         votes.clear();
     }
 
-    /** The token to write to the node, or zero if it shows that already, or no grant is in force. */
-    synchronized long untoldTo(int node) {
-        return isWaiting() || shownBy.contains(node) ? 0 : fencingToken;
+    /** A node's lease began at that time or later. Its clock may run a tenth faster than ours. */
+    private void isInForce(Duration lease, long since) {
+        inForceUntil = since + lease.toNanos() / 10 * 9;
     }
 
-    synchronized void isShownBy(int node, long token) {
-        if (token == fencingToken) {
-            shownBy.add(node);
-        }
+    /** Whether a node is not known to show the token of a grant that is in force. */
+    synchronized boolean isUntold(int node) {
+        Long number = shown.get(node);
+        return isInForce() && (number == null || number != fencingToken);
     }
+
+    private boolean isInForce() {
+        return won && !withdrawn && inForceUntil - now() > 0;
+    }
+
+    /** The node tells the number of the vote that it has from us. */
+    synchronized void tells(int node, long number) {
+        shown.put(node, number);
+    }
+
+    /**
+     * What to write to a node that shows another number; null where there is nothing to write. The node's own number, if it is
+     * higher, makes way only while the grant is in force, {@code models/Quorum.tla: MakesWay}.
+     */
+    synchronized @Nullable Untold untold(int node) {
+        if (!isUntold(node)) {
+            return null;
+        }
+        long number = shown.getOrDefault(node, 0L);
+        return new Untold(fencingToken, QuorumNode.mayBeAGrants(number) ? 0 : number);
+    }
+
+    /** A token, and the node's own number that makes way for it, or zero. */
+    record Untold(long token, long votesNumber) {}
 
     /** The engine asks for a renewal, which it does only of what it holds. */
     synchronized void renewing(Duration lease) {
-        reliedUpon = surroundings.nanoClock().getAsLong() + lease.toNanos();
+        reliedUpon = now() + lease.toNanos();
+    }
+
+    /** A majority renewed it. */
+    synchronized void renewed(Duration lease, long asked) {
+        isInForce(lease, asked);
     }
 
     /** A round found a majority of nodes that do not give us their vote. */

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -96,17 +97,18 @@ final class QuorumClaims {
         }));
     }
 
-    /** The token to write to the node for a hold, or zero. */
-    long untoldTo(int node, Claim held) {
-        QuorumClaim known = byId.get(held.id());
-        return known == null ? 0 : known.untoldTo(node);
+    /** A majority has answered. */
+    void renewed(List<Claim> held, RenewalResult result, long asked) {
+        for (Claim claim : held) {
+            QuorumClaim known = known(claim);
+            if (known != null && result.renewed().contains(claim.id())) {
+                known.renewed(claim.lease(), asked);
+            }
+        }
     }
 
-    void isShownBy(int node, Claim held, long token, boolean isShown) {
-        QuorumClaim known = byId.get(held.id());
-        if (known != null && isShown) {
-            known.isShownBy(node, token);
-        }
+    @Nullable QuorumClaim known(Claim claim) {
+        return byId.get(claim.id());
     }
 
     /** No question follows. The claim by its id at each node, for what ends it there. */

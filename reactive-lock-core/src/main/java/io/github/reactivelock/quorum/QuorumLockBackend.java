@@ -19,6 +19,7 @@ import java.util.Set;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * A lock that a majority of independent stores keeps: the Redlock algorithm, with direct grants and fencing.
@@ -195,6 +196,7 @@ public final class QuorumLockBackend implements LockBackend {
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Mono.defer(() -> {
+            long asked = surroundings.nanoClock().getAsLong();
             claims.renewing(held);
             VoteCount tally = new VoteCount(held, nodes.size());
             Duration shortest =
@@ -210,7 +212,8 @@ public final class QuorumLockBackend implements LockBackend {
                     .takeUntil(answer -> tally.isDecided())
                     .collectList()
                     .flatMap(nodes::asMany)
-                    .map(answers -> tally.result());
+                    .map(answers -> tally.result())
+                    .doOnNext(result -> claims.renewed(held, result, asked));
         });
     }
 
@@ -220,34 +223,31 @@ public final class QuorumLockBackend implements LockBackend {
      */
     private void showTokens(int number, List<Claim> held, RenewalResult answer) {
         for (Claim claim : held) {
-            long token = answer.renewed().contains(claim.id()) ? claims.untoldTo(number, claim) : 0;
-            if (token != 0) {
+            QuorumClaim known = answer.renewed().contains(claim.id()) ? claims.known(claim) : null;
+            if (known != null && known.isUntold(number)) {
+                Voting voting = new Voting(nodes, longestLease, claim, known, claims, proposals);
                 // The hold does not depend on it.
                 Disposable unused = FireAndForget.run(
                         "showing a quorum's token to a node",
-                        nodes.ask(
-                                        Set.of(number),
-                                        (node, its) -> node.raise(claims.at(its, claim), token)
-                                                .doOnNext(shows -> claims.isShownBy(its, claim, token, shows)))
-                                .then());
+                        nodes.ask(Set.of(number), voting::lookAndShow).then());
             }
         }
     }
 
+    /**
+     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where silent
+     * nodes decide it.
+     */
     @Override
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             List<Claim> its = claims.withdraw(claim, nodes.size());
             return nodes.onEnough((node, number) -> node.release(its.get(number)), nodes::isClear)
-                    .flatMap(answers -> nodes.asMany(answers).map(some -> {
-                        long owned = answers.stream().filter(yes -> yes).count();
-                        int silent = nodes.size() - answers.size(); // each may have been part of the majority
-                        return owned > 0 && nodes.isMajority(owned + silent);
-                    }));
+                    .map(nodes::decision);
         });
     }
 
-    /** Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. */
+    /** As {@link #release}, of which it is one. */
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
@@ -294,8 +294,16 @@ public final class QuorumLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return nodes.pushed(QuorumNode::signals)
-                .flatMap(pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE);
+        return Flux.defer(() -> {
+            Sinks.Empty<Void> ended = Sinks.empty();
+            return nodes.pushed(QuorumNode::signals)
+                    .flatMap(
+                            pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
+                    .doOnComplete(() -> {
+                        Sinks.EmitResult unused = ended.tryEmitEmpty();
+                    })
+                    .mergeWith(claims.late().takeUntilOther(ended.asMono()));
+        });
     }
 
     // ---- the rest

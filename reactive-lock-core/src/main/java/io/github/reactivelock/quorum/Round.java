@@ -166,7 +166,7 @@ final class Round {
         return astray;
     }
 
-    Set<Integer> showing(long token) {
+    private Set<Integer> showing(long token) {
         return showing(number -> number == token);
     }
 

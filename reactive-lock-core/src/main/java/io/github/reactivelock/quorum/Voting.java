@@ -68,14 +68,7 @@ final class Voting {
 
     /** For less time than a client waits for an answer, the first round included. */
     private Mono<ClaimResult> moreRounds(long began) {
-        Claim waiting = new Claim(
-                claim.key(),
-                claim.id(),
-                claim.owner(),
-                claim.lease(),
-                Claim.Mode.QUEUE,
-                claim.keeping(),
-                claim.share());
+        Claim waiting = as(claim, Claim.Mode.QUEUE);
         Voting next = new Voting(nodes, longestLease, waiting, candidacy, claims, proposals, true);
         Mono<ClaimResult> decided = Mono.defer(() -> candidacy.rest().then(next.round()))
                 .repeat()
@@ -83,6 +76,11 @@ final class Voting {
                 .next();
         next.why = why;
         return nodes.hastenedFor(claim.lease()).within(LONGEST_TRY, began, decided, next::undecided);
+    }
+
+    private static Claim as(Claim claim, Claim.Mode mode) {
+        return new Claim(
+                claim.key(), claim.id(), claim.owner(), claim.lease(), mode, claim.keeping(), claim.share());
     }
 
     private IllegalStateException undecided() {
@@ -96,7 +94,8 @@ final class Voting {
                 return Mono.error(new IllegalStateException("the claim was withdrawn before it was made"));
             }
             long asked = proposals.now();
-            return round(asked).flatMap(round -> decide(round, asked));
+            long since = candidacy.now();
+            return round(asked).flatMap(round -> decide(round, asked, since));
         });
     }
 
@@ -111,7 +110,7 @@ final class Voting {
         candidacy.listen();
         return nodes.hastenedFor(claim.lease())
                 .impatientWith(candidacy.failed())
-                .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, proposal))))
+                .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, at(number), proposal))))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -124,8 +123,7 @@ final class Voting {
     }
 
     /** Not where it was told meanwhile that the vote is to go back. A round that is over has it asked all the same: see Voters. */
-    private Mono<Vote> vote(QuorumNode node, int number, long proposal) {
-        Claim asking = at(number);
+    private Mono<Vote> vote(QuorumNode node, int number, Claim asking, long proposal) {
         if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
             return Mono.empty();
         }
@@ -152,17 +150,29 @@ final class Voting {
         if (candidacy.isHeardLate(number)) {
             claims.heardLate(claim, candidacy);
         }
-        candidacy.isShownBy(number, grant.fencingToken());
-        long token = candidacy.untoldTo(number);
-        return token == 0 ? Mono.empty() : raise(node, number, token);
+        candidacy.tells(number, grant.fencingToken());
+        return show(node, number);
     }
 
-    private Mono<Boolean> raise(QuorumNode node, int number, long token) {
-        return node.raise(at(number), token).doOnNext(shows -> {
+    /** Writes the token of the grant in force to a node that shows another number. */
+    private Mono<Boolean> show(QuorumNode node, int number) {
+        QuorumClaim.Untold untold = candidacy.untold(number);
+        if (untold == null) {
+            return Mono.empty();
+        }
+        return node.raise(at(number), untold.token(), untold.votesNumber()).doOnNext(shows -> {
             if (shows) {
-                candidacy.isShownBy(number, token);
+                candidacy.tells(number, untold.token());
             }
         });
+    }
+
+    /**
+     * Asks a node that has our vote for its number, and writes the token of the grant in force to it if that is another. The
+     * claim takes no place in the queue of a node that has lost the vote by then.
+     */
+    Mono<Vote> lookAndShow(QuorumNode node, int number) {
+        return vote(node, number, as(at(number), Claim.Mode.TRY), 0);
     }
 
     /** Readers have a rule of their own, that no two have the same token; a node sees to it when one is written back. */
@@ -170,16 +180,15 @@ final class Voting {
         return claim.share().isWhole();
     }
 
-    private Mono<ClaimResult> decide(Round round, long asked) {
+    private Mono<ClaimResult> decide(Round round, long asked, long since) {
         if (round.isGranted()) {
             long token = round.agreedToken();
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
-                ClaimResult granted = granted(token, round.showing(token));
+                ClaimResult granted = granted(token, since);
                 // So that no node shows another; the grant does not depend on it.
                 Disposable unused = FireAndForget.run(
                         "showing a quorum's token to its nodes",
-                        nodes.ask(round.astray(token), (node, number) -> raise(node, number, token))
-                                .then());
+                        nodes.ask(round.astray(token), this::show).then());
                 return Mono.just(granted);
             }
             if (!round.isTokenCertain()) {
@@ -188,7 +197,7 @@ final class Voting {
             if (mayAgree()) {
                 proposals.differed(asked, round.token());
             }
-            return confirm(round);
+            return confirm(round, since);
         }
         if (round.isUnanswered() || (isTry && round.isTooEarly())) {
             return Mono.error(round.failure());
@@ -280,34 +289,34 @@ final class Voting {
      * shares the lock, for majorities of readers need not have numbered theirs at the same node; then a higher one is as
      * good.
      */
-    private Mono<ClaimResult> confirm(Round round) {
-        return confirm(round, Math.max(round.token(), candidacy.fencingToken()), 0);
+    private Mono<ClaimResult> confirm(Round round, long since) {
+        return confirm(round, since, Math.max(round.token(), candidacy.fencingToken()), 0);
     }
 
-    private Mono<ClaimResult> confirm(Round round, long token, int refused) {
+    private Mono<ClaimResult> confirm(Round round, long since, long token, int refused) {
         boolean mayDrawAnother = !claim.share().isWhole() && refused < MOST_REFUSALS;
         return Mono.defer(() -> {
             List<Boolean> answers = new ArrayList<>();
             return nodes.hastenedFor(claim.lease())
-                    .askAll((node, number) -> node.raise(at(number), token))
+                    .askAll((node, number) -> node.raise(at(number), token, 0))
                     .filter(answer -> round.counts(answer.node()))
                     .mapNotNull(answer -> answer.value())
                     .doOnNext(answers::add)
                     .takeUntil(answer -> round.isConfirmed(answers) || (mayDrawAnother && round.isRefused(answers)))
                     .then(Mono.defer(() -> mayDrawAnother && round.isRefused(answers)
-                            ? confirm(round, candidacy.above(token, refused), refused + 1)
-                            : confirmed(round, token, answers)));
+                            ? confirm(round, since, candidacy.above(token, refused), refused + 1)
+                            : confirmed(round, since, token, answers)));
         });
     }
 
-    private ClaimResult granted(long token, Set<Integer> showing) {
-        candidacy.win(token, claim.lease(), showing);
+    private ClaimResult granted(long token, long since) {
+        candidacy.win(token, claim.lease(), since);
         return new ClaimResult.Granted(token, claim.lease());
     }
 
-    private Mono<ClaimResult> confirmed(Round round, long token, List<Boolean> answers) {
+    private Mono<ClaimResult> confirmed(Round round, long since, long token, List<Boolean> answers) {
         if (round.isConfirmed(answers)) {
-            return Mono.just(granted(token, Set.of()));
+            return Mono.just(granted(token, since));
         }
         return unconfirmed();
     }

@@ -54,14 +54,17 @@ public interface QuorumNode extends LockBackend {
 
     /**
      * Sees to it that no later token of the key is lower than, or the same as, the one given, and shows that one as the
-     * owner's if the claim owns the lock here. A number that the node gave by itself makes way, also a higher one, from
-     * which it counts on all the same. If the claim has proposed a higher token since, the node keeps that and says
-     * false. So it does if another claim that shares the lock has this token here, because each node numbers by itself.
-     * Those who watch are told of the owner with this token, because it may differ from the one that they were told of.
+     * owner's if the claim owns the lock here. A lower number makes way. A higher one stays, and the answer is false, unless it
+     * is the one given as the vote's: then it makes way as well, and the node counts on from it all the same. A question
+     * that comes late thus never lowers the number of a vote that was given since. The answer is false too if another claim
+     * that shares the lock has this token here, because each node numbers by itself. Those who watch hear of the owner with
+     * this token, because it may differ from the one before.
      *
      * @param claim the claim that has a majority
-     * @param fencingToken the highest token of that majority
+     * @param fencingToken the token of its grant
+     * @param votesNumber the number that the node gave to the vote by itself, a multiple of {@link #SERVED}, if the grant was in
+     *     force when the node told it; else zero
      * @return whether the claim owns the lock here, under that token; never empty
      */
-    Mono<Boolean> raise(Claim claim, long fencingToken);
+    Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber);
 }

@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,9 +57,9 @@ class InMemoryVoteTest {
         List<LockEvent> events = new ArrayList<>();
         Disposable watching = node.events("k").subscribe(events::add);
         assertThat(vote(owner, 1).result()).isInstanceOf(ClaimResult.Granted.class);
-        long token = 7L << LockBackend.PASS_BITS;
+        long token = 9L << LockBackend.PASS_BITS;
 
-        assertThat(node.raise(owner, token).block()).isTrue();
+        assertThat(node.raise(owner, token, 0).block()).isTrue();
 
         assertThat(events).last().isEqualTo(new LockEvent.Acquired("k", owner.owner(), token));
         watching.dispose();
@@ -70,14 +71,14 @@ class InMemoryVoteTest {
         Claim other = claim("other");
         assertThat(vote(owner, 1).result()).isInstanceOf(ClaimResult.Granted.class);
         assertThat(vote(other, 2).result()).isInstanceOf(ClaimResult.Queued.class);
-        long token = 7L << LockBackend.PASS_BITS;
+        long token = 9L << LockBackend.PASS_BITS;
 
-        assertThat(node.raise(owner, token).block()).isTrue();
-        assertThat(node.raise(other, token).block()).isFalse();
+        assertThat(node.raise(owner, token, 0).block()).isTrue();
+        assertThat(node.raise(other, token, 0).block()).isFalse();
         assertThat(node.forceRelease("k", token).block()).isTrue();
-        assertThat(node.raise(owner, token).block()).isFalse();
+        assertThat(node.raise(owner, token, 0).block()).isFalse();
         now += LEASE.toNanos();
-        assertThat(node.raise(other, token).block()).as("its lease is over").isFalse();
+        assertThat(node.raise(other, token, 0).block()).as("its lease is over").isFalse();
     }
 
     @Test
@@ -87,23 +88,53 @@ class InMemoryVoteTest {
         assertThat(node.forceRelease("k", before).block()).isTrue();
         long anew = grantedTo(owner, 9L << LockBackend.PASS_BITS);
 
-        assertThat(node.raise(owner, before).block()).as("of the vote before").isFalse();
+        assertThat(node.raise(owner, before, 0).block()).as("of the vote before").isFalse();
 
         assertThat(anew).isGreaterThan(before);
         assertThat(grantedTo(owner)).isEqualTo(anew);
     }
 
     @Test
-    void aNumberThatTheNodeGaveByItselfMakesWayForAGrantsTokenAndIsCounted() {
+    void theNumberOfAVoteMakesWayForAGrantsTokenAndIsCounted() {
         Claim owner = claim("owner");
         long own = grantedTo(owner);
         long token = own - (1L << LockBackend.PASS_BITS);
 
-        assertThat(node.raise(owner, token).block()).isTrue();
+        assertThat(node.raise(owner, token, own).block()).isTrue();
 
-        assertThat(grantedTo(owner)).isEqualTo(token);
+        assertThat(shown()).isEqualTo(token);
+        assertThat(grantedTo(owner))
+                .as("what a vote says never falls, or a majority might name a token that is over")
+                .isEqualTo(own);
         assertThat(node.forceRelease("k", token).block()).isTrue();
         assertThat(grantedTo(claim("next"))).isGreaterThan(own);
+    }
+
+    /** It was sent for a vote whose lease ended meanwhile, and another claim had the lock since, under a higher token. */
+    @Test
+    void aTokenThatIsWrittenBackLateDoesNotLowerTheNumberOfANewerVote() {
+        Claim owner = claim("owner");
+        long before = grantedTo(owner);
+        now += LEASE.toNanos();
+        long anew = grantedTo(owner);
+
+        long token = QuorumNode.ofAGrant(before);
+        assertThat(node.raise(owner, token, before).block()).isFalse();
+        assertThat(node.raise(owner, token, 0).block()).isFalse();
+
+        assertThat(anew).isGreaterThan(token);
+        assertThat(shown()).isEqualTo(anew);
+    }
+
+    @Test
+    void aReadersNumberMakesNoWayForALowerToken() {
+        Claim one = reader("one");
+        long own = grantedTo(one);
+
+        assertThat(node.raise(one, own - (1L << LockBackend.PASS_BITS), own).block())
+                .isFalse();
+
+        assertThat(grantedTo(one)).isEqualTo(own);
     }
 
     /** Such a node is not counted, so what it shows must not look like a grant. */
@@ -130,15 +161,15 @@ class InMemoryVoteTest {
         long higher = grantedTo(two);
         List<LockEvent> events = new ArrayList<>();
         Disposable watching = node.events("k").subscribe(events::add);
-        long token = 7L << LockBackend.PASS_BITS;
+        long token = 17L << LockBackend.PASS_BITS;
 
-        assertThat(node.raise(one, higher).block()).as("a number of a vote").isFalse();
+        assertThat(node.raise(one, higher, 0).block()).as("a number of a vote").isFalse();
         assertThat(grantedTo(one)).isEqualTo(lower);
-        assertThat(node.raise(one, token).block()).isTrue();
-        assertThat(node.raise(two, token).block()).isFalse();
+        assertThat(node.raise(one, token, 0).block()).isTrue();
+        assertThat(node.raise(two, token, 0).block()).isFalse();
         assertThat(grantedTo(two)).isEqualTo(higher);
-        assertThat(node.raise(one, token).block()).as("said again").isTrue();
-        assertThat(node.raise(two, token + 1).block()).isTrue();
+        assertThat(node.raise(one, token, 0).block()).as("said again").isTrue();
+        assertThat(node.raise(two, token + 1, 0).block()).isTrue();
 
         assertThat(grantedTo(one)).isEqualTo(token);
         assertThat(events).contains(new LockEvent.Acquired("k", "somebody", token, 1));
@@ -192,6 +223,10 @@ class InMemoryVoteTest {
 
     private long grantedTo(Claim claim) {
         return grantedTo(claim, 0);
+    }
+
+    private long shown() {
+        return ((LockInfo.Held) Objects.requireNonNull(node.inspect("k").block())).fencingToken();
     }
 
     private long grantedTo(Claim claim, long proposal) {

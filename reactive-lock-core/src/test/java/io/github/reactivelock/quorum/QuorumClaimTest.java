@@ -2,6 +2,7 @@ package io.github.reactivelock.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
@@ -23,7 +24,7 @@ class QuorumClaimTest {
 
     @Test
     void votesThatHaveWonAreKeptForALease() {
-        candidacy.win(5, LEASE, Set.of());
+        candidacy.win(5, LEASE, now);
 
         pass(LEASE.minusNanos(1));
         assertThat(candidacy.mayGiveBack()).isFalse();
@@ -38,7 +39,7 @@ class QuorumClaimTest {
 
     @Test
     void eachRenewalAsksForALeaseMore() {
-        candidacy.win(5, LEASE, Set.of());
+        candidacy.win(5, LEASE, now);
         pass(LEASE.minusSeconds(1));
 
         candidacy.renewing(LEASE);
@@ -49,7 +50,7 @@ class QuorumClaimTest {
 
     @Test
     void votesThatWereLetGoAreNotKeptByALateRenewal() {
-        candidacy.win(5, LEASE, Set.of());
+        candidacy.win(5, LEASE, now);
         pass(LEASE);
         assertThat(candidacy.mayGiveBack()).isTrue();
 
@@ -60,12 +61,34 @@ class QuorumClaimTest {
 
     @Test
     void aMajorityThatIsAnothersEndsItAtOnce() {
-        candidacy.win(5, LEASE, Set.of());
+        candidacy.win(5, LEASE, now);
 
         candidacy.lose();
 
         assertThat(candidacy.tokenOfThePast()).isEqualTo(5);
         assertThat(candidacy.isOutOfPatience(Set.of(1))).isFalse();
         assertThat(candidacy.mayGiveBack()).isTrue();
+    }
+
+    @Test
+    void aNodesOwnNumberMakesWayOnlyWhileTheGrantIsInForce() {
+        long token = 17L << LockBackend.PASS_BITS;
+        long own = 24L << LockBackend.PASS_BITS;
+        candidacy.tells(0, token);
+        candidacy.tells(1, own);
+        candidacy.win(token, LEASE, now);
+
+        assertThat(candidacy.isUntold(0)).isFalse();
+        assertThat(candidacy.untold(1)).isEqualTo(new QuorumClaim.Untold(token, own));
+        assertThat(candidacy.untold(2)).as("it has not answered").isEqualTo(new QuorumClaim.Untold(token, 0));
+
+        pass(LEASE.dividedBy(10).multipliedBy(9));
+        assertThat(candidacy.isUntold(1)).as("a majority may have lost it").isFalse();
+        assertThat(candidacy.untold(1)).isNull();
+
+        candidacy.renewed(LEASE, now);
+        assertThat(candidacy.isUntold(1)).isTrue();
+        candidacy.withdraw();
+        assertThat(candidacy.isUntold(1)).isFalse();
     }
 }

@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -46,6 +47,21 @@ class QuorumLockBackendTest {
         listening.dispose();
     }
 
+    /** It would keep the vote from older claims, which cannot have a majority without it. */
+    @Test
+    void aVoteThatComesAfterItsRoundMakesTheClaimAskAgain() {
+        Sinks.One<ClaimResult> late = Sinks.one();
+        nodes.get(0).vote = late.asMono();
+        nodes.get(1).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(2).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        CompletableFuture<Signal> pushed = quorum.signals().next().toFuture();
+        assertThat(quorum.claim(claim("one")).block(LIMIT)).isEqualTo(new ClaimResult.Queued(LEASE));
+
+        late.tryEmitValue(new ClaimResult.Granted(token(5), LEASE)).orThrow();
+
+        assertThat(pushed).succeedsWithin(LIMIT).isEqualTo(new Signal.RecheckClaim("one"));
+    }
+
     @Test
     void aSilentNodeDelaysNoReleaseAndNoRenewal() {
         Claim claim = claim("one");
@@ -54,6 +70,18 @@ class QuorumLockBackendTest {
 
         assertThat(quorum.renew(List.of(claim)).block(LIMIT).renewed()).containsExactly("one");
         assertThat(quorum.release(claim).block(LIMIT)).isTrue();
+    }
+
+    /** The silent one may have been part of the majority, or have lost its vote. */
+    @Test
+    void aReleaseIsNotToldWhereTheNodesThatAnswerDisagreeAndOneIsSilent() {
+        nodes.get(0).release = Mono.just(true);
+        nodes.get(1).release = Mono.just(false);
+        nodes.get(2).release = Mono.error(new IllegalStateException("silent"));
+
+        assertThatThrownBy(() -> quorum.release(claim("one")).block(LIMIT)).hasMessageContaining("2 of 3 nodes answered");
+        assertThatThrownBy(() -> quorum.keep(claim("one"), claim("kept")).block(LIMIT))
+                .hasMessageContaining("2 of 3 nodes answered");
     }
 
     @Test

@@ -66,7 +66,7 @@ final class ScriptedNode implements QuorumNode {
     }
 
     @Override
-    public Mono<Boolean> raise(Claim claim, long fencingToken) {
+    public Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber) {
         return Mono.defer(() -> {
             raised.add(fencingToken);
             return raise;

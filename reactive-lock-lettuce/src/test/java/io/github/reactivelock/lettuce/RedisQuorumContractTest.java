@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import io.github.reactivelock.testkit.Feature;
 import io.github.reactivelock.testkit.ForwardingBackend;
@@ -80,10 +81,10 @@ class RedisQuorumContractTest extends LockBackendContract {
         assertThat(node.vote(other, 2, 0, Duration.ZERO).map(Vote::result).block(LIMIT))
                 .isInstanceOf(ClaimResult.Queued.class);
 
-        assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
-        assertThat(node.raise(other, above).block(LIMIT)).isFalse();
+        assertThat(node.raise(owner, above, 0).block(LIMIT)).isTrue();
+        assertThat(node.raise(other, above, 0).block(LIMIT)).isFalse();
         assertThat(node.forceRelease("raised", above).block(LIMIT)).isTrue();
-        assertThat(node.raise(owner, above).block(LIMIT)).isFalse();
+        assertThat(node.raise(owner, above, 0).block(LIMIT)).isFalse();
         assertThat(node.release(other).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
     }
@@ -97,7 +98,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         RedisFixture.eventually("it watches", () -> !events.isEmpty());
         long above = grantedTo(node, owner) + (1L << LockBackend.PASS_BITS);
 
-        assertThat(node.raise(owner, above).block(LIMIT)).isTrue();
+        assertThat(node.raise(owner, above, 0).block(LIMIT)).isTrue();
 
         LockEvent expected = new LockEvent.Acquired("watched", "an owner", above);
         RedisFixture.eventually("the token is told", () -> events.contains(expected));
@@ -117,7 +118,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         });
         long anew = grantedTo(node, owner);
 
-        assertThat(node.raise(owner, before).block(LIMIT))
+        assertThat(node.raise(owner, before, 0).block(LIMIT))
                 .as("of the vote before")
                 .isFalse();
 
@@ -128,20 +129,46 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     @Test
-    void aNumberThatTheNodeGaveByItselfMakesWayForAGrantsTokenAndIsCounted() {
+    void theNumberOfAVoteMakesWayForAGrantsTokenAndIsCounted() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("way", "way-1", "owner", LEASE, Claim.Mode.QUEUE);
         long own = grantedTo(node, owner);
         long token = own - (1L << LockBackend.PASS_BITS);
         assertThat(QuorumNode.mayBeAGrants(own)).isFalse();
 
-        assertThat(node.raise(owner, token).block(LIMIT)).isTrue();
+        assertThat(node.raise(owner, token, own).block(LIMIT)).isTrue();
 
-        assertThat(grantedTo(node, owner)).isEqualTo(token);
+        assertThat(shownBy(node, "way")).isEqualTo(token);
+        assertThat(grantedTo(node, owner))
+                .as("what a vote says never falls, or a majority might name a token that is over")
+                .isEqualTo(own);
         assertThat(node.forceRelease("way", token).block(LIMIT)).isTrue();
         assertThat(grantedTo(node, owner)).isGreaterThan(own);
         assertThat(node.release(owner).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
+    }
+
+    /** It was sent for a vote that ended meanwhile, and another claim had the lock since, under a higher token. */
+    @Test
+    void aTokenThatIsWrittenBackLateDoesNotLowerTheNumberOfANewerVote() {
+        QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
+        Claim owner = new Claim("newer", "newer-1", "owner", LEASE, Claim.Mode.QUEUE);
+        long before = grantedTo(node, owner);
+        assertThat(node.forceRelease("newer", before).block(LIMIT)).isTrue();
+        long anew = grantedTo(node, owner);
+
+        long token = QuorumNode.ofAGrant(before);
+        assertThat(node.raise(owner, token, before).block(LIMIT)).isFalse();
+        assertThat(node.raise(owner, token, 0).block(LIMIT)).isFalse();
+
+        assertThat(anew).isGreaterThan(token);
+        assertThat(shownBy(node, "newer")).isEqualTo(anew);
+        assertThat(node.release(owner).block(LIMIT)).isTrue();
+        node.close().block(LIMIT);
+    }
+
+    private static long shownBy(QuorumNode node, String key) {
+        return ((LockInfo.Held) Objects.requireNonNull(node.inspect(key).block(LIMIT))).fencingToken();
     }
 
     /** Such a node is not counted, so what it shows must not look like a grant. */
@@ -172,22 +199,22 @@ class RedisQuorumContractTest extends LockBackendContract {
         long higher = grantedTo(node, two);
         long above = higher + (5L << LockBackend.PASS_BITS);
 
-        assertThat(node.raise(one, higher).block(LIMIT))
+        assertThat(node.raise(one, higher, 0).block(LIMIT))
                 .as("a number of a vote")
                 .isFalse();
         assertThat(grantedTo(node, one)).isEqualTo(lower);
-        assertThat(node.raise(one, above).block(LIMIT)).isTrue();
-        assertThat(node.raise(two, above).block(LIMIT)).isFalse();
-        assertThat(node.raise(one, above).block(LIMIT)).as("said again").isTrue();
+        assertThat(node.raise(one, above, 0).block(LIMIT)).isTrue();
+        assertThat(node.raise(two, above, 0).block(LIMIT)).isFalse();
+        assertThat(node.raise(one, above, 0).block(LIMIT)).as("said again").isTrue();
         assertThat(grantedTo(node, two)).isEqualTo(higher);
-        assertThat(node.raise(two, above + (1L << LockBackend.PASS_BITS)).block(LIMIT))
+        assertThat(node.raise(two, above + (1L << LockBackend.PASS_BITS), 0).block(LIMIT))
                 .isTrue();
         assertThat(grantedTo(node, one)).isEqualTo(above);
 
         LockEvent expected = new LockEvent.Acquired("shared", "reader", above, 1);
         RedisFixture.eventually("the token is told", () -> events.contains(expected));
         assertThat(node.forceRelease("shared", above).block(LIMIT)).isTrue();
-        assertThat(node.raise(one, above).block(LIMIT)).as("it is over").isFalse();
+        assertThat(node.raise(one, above, 0).block(LIMIT)).as("it is over").isFalse();
         watching.dispose();
         assertThat(node.release(two).block(LIMIT)).isTrue();
         node.close().block(LIMIT);
@@ -308,8 +335,8 @@ class RedisQuorumContractTest extends LockBackendContract {
         }
 
         @Override
-        public Mono<Boolean> raise(Claim claim, long fencingToken) {
-            return node.raise(claim, fencingToken);
+        public Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber) {
+            return node.raise(claim, fencingToken, votesNumber);
         }
     }
 }

@@ -199,8 +199,8 @@ public abstract class RedisLockBackend implements QuorumNode {
     }
 
     @Override
-    public final Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken))
+    public final Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber) {
+        return calls.run(claim.key(), "raise", claim.id(), counted(fencingToken), counted(votesNumber))
                 .map(RedisReplies::flag);
     }
 

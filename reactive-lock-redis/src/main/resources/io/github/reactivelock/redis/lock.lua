@@ -549,7 +549,9 @@ local function answer(verb, k, at)
           publish(watched, 'acquired ' .. token .. ' ' .. label)
         end
       end
-      return tonumber(token)
+      -- Since it was told of a lower token the owner is shown with that one; what a vote says never falls, or a majority might
+      -- name a token that is over.
+      return verb == 'vote' and known > tonumber(token) and math.ceil(known / 8) * 8 or tonumber(token)
     end
     local held = used and call('HGET', WAITERS, my_id)
     if held and string.byte(held) == EQUALS then
@@ -671,11 +673,7 @@ local function answer(verb, k, at)
       call('SET', TOKEN, '+' .. wanted .. mark_of_watcher, 'PX', kept(wanted, now))
     end
     local share, newest, rest = string.match(used and call('HGET', WAITERS, me) or '', '^=(%d+) (%d+) (.*)$')
-    -- A number that the server gave by itself makes way for the grant's token, and counts all the same.
-    local function gives_way(number)
-      return tonumber(number) <= tonumber(wanted) or tonumber(number) % 8 == 0
-    end
-    local shown = share and gives_way(newest)
+    local shown = share and tonumber(newest) <= tonumber(wanted)
     if shown and known >= tonumber(wanted) then -- each server numbers by itself: another share may have this one
       local all = call('HGETALL', WAITERS)
       for i = 2, #all, 2 do
@@ -696,7 +694,9 @@ local function answer(verb, k, at)
     if share then
       return shown and 1 or 0
     end
-    if id ~= me or not gives_way(token) then
+    -- A number that the server gave to this very vote makes way for the grant's token, also a higher one, and counts all the
+    -- same. That of a later vote stays.
+    if id ~= me or tonumber(token) > tonumber(wanted) and tonumber(token) ~= tonumber(ARGV[at + 3]) then
       return 0
     end
     call('SET', OWNER, id .. ' ' .. channel .. ' ' .. label .. ' ' .. wanted .. sign, 'KEEPTTL')

@@ -43,7 +43,7 @@ final class MemorySite implements Site {
 
     private static void raise(InMemoryLockBackend raised, long above) {
         Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
-        var unused = raised.raise(any, above).block();
+        var unused = raised.raise(any, above, 0).block();
     }
 
     /** What was proposed may be ahead of the time. A server needs longer to start than it takes a proposal ahead of its clock. */

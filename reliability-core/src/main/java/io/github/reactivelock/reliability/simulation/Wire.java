@@ -216,8 +216,8 @@ final class Wire implements QuorumNode {
     }
 
     @Override
-    public Mono<Boolean> raise(Claim claim, long fencingToken) {
-        return questions.ask(() -> "raise " + claim.id(), node -> node.raise(claim, fencingToken));
+    public Mono<Boolean> raise(Claim claim, long fencingToken, long votesNumber) {
+        return questions.ask(() -> "raise " + claim.id(), node -> node.raise(claim, fencingToken, votesNumber));
     }
 
     @Override
