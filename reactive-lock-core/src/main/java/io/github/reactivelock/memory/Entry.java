@@ -157,7 +157,8 @@ final class Entry {
         if (held == null || held.isOver(now) || holders.isOthers(token, held)) {
             return false;
         }
-        if (held.token > token && !(held.token == votesNumber && held.claim.share().isWhole())) {
+        boolean makesWay = held.token == votesNumber && held.claim.share().isWhole();
+        if (held.token > token && !makesWay) {
             return false;
         }
         number(held, token);

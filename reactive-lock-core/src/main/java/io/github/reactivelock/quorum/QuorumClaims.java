@@ -107,7 +107,8 @@ final class QuorumClaims {
         }
     }
 
-    @Nullable QuorumClaim known(Claim claim) {
+    @Nullable
+    QuorumClaim known(Claim claim) {
         return byId.get(claim.id());
     }
 

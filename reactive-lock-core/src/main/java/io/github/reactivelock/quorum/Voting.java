@@ -79,8 +79,7 @@ final class Voting {
     }
 
     private static Claim as(Claim claim, Claim.Mode mode) {
-        return new Claim(
-                claim.key(), claim.id(), claim.owner(), claim.lease(), mode, claim.keeping(), claim.share());
+        return new Claim(claim.key(), claim.id(), claim.owner(), claim.lease(), mode, claim.keeping(), claim.share());
     }
 
     private IllegalStateException undecided() {
@@ -110,7 +109,8 @@ final class Voting {
         candidacy.listen();
         return nodes.hastenedFor(claim.lease())
                 .impatientWith(candidacy.failed())
-                .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, at(number), proposal))))
+                .askAll((node, number) ->
+                        back(node, number).then(Mono.defer(() -> vote(node, number, at(number), proposal))))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());

@@ -88,7 +88,9 @@ class InMemoryVoteTest {
         assertThat(node.forceRelease("k", before).block()).isTrue();
         long anew = grantedTo(owner, 9L << LockBackend.PASS_BITS);
 
-        assertThat(node.raise(owner, before, 0).block()).as("of the vote before").isFalse();
+        assertThat(node.raise(owner, before, 0).block())
+                .as("of the vote before")
+                .isFalse();
 
         assertThat(anew).isGreaterThan(before);
         assertThat(grantedTo(owner)).isEqualTo(anew);

@@ -79,7 +79,8 @@ class QuorumLockBackendTest {
         nodes.get(1).release = Mono.just(false);
         nodes.get(2).release = Mono.error(new IllegalStateException("silent"));
 
-        assertThatThrownBy(() -> quorum.release(claim("one")).block(LIMIT)).hasMessageContaining("2 of 3 nodes answered");
+        assertThatThrownBy(() -> quorum.release(claim("one")).block(LIMIT))
+                .hasMessageContaining("2 of 3 nodes answered");
         assertThatThrownBy(() -> quorum.keep(claim("one"), claim("kept")).block(LIMIT))
                 .hasMessageContaining("2 of 3 nodes answered");
     }

@@ -125,8 +125,9 @@ class NamespaceTest {
                         .result())
                 .isInstanceOfSatisfying(
                         ClaimResult.Granted.class,
-                        grant -> assertThat(backend.raise(claim, grant.fencingToken() + (1L << LockBackend.PASS_BITS), 0)
-                                        .block(RedisFixture.PATIENCE))
+                        grant -> assertThat(
+                                        backend.raise(claim, grant.fencingToken() + (1L << LockBackend.PASS_BITS), 0)
+                                                .block(RedisFixture.PATIENCE))
                                 .isTrue());
     }
 

@@ -5,7 +5,6 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullMarked;
 import org.openjdk.jcstress.annotations.Actor;
@@ -45,7 +44,7 @@ final class QuorumClaimRaces {
 
         @Actor
         public void win() {
-            claim.win(1, Duration.ofSeconds(30), Set.of());
+            claim.win(1, Duration.ofSeconds(30), 0);
         }
 
         @Arbiter

@@ -222,8 +222,12 @@ final class QuorumCourse {
                                         store.vote(asking, (Long) args[1], taken, (Duration) args[3]));
                             }
                             case "raise" ->
-                                send(node, "raise", "raise", (Long) args[1], store.raise((Claim) args[0], (Long)
-                                        args[1], (Long) args[2]));
+                                send(
+                                        node,
+                                        "raise",
+                                        "raise",
+                                        (Long) args[1],
+                                        store.raise((Claim) args[0], (Long) args[1], (Long) args[2]));
                             case "release" -> send(node, "back", "back", 0, store.release((Claim) args[0]));
                             case "hashCode" -> 10 * number + node;
                             case "equals" -> proxy == args[0];
