@@ -83,9 +83,17 @@ final class AcquireWaiter extends Waiter implements Subscription {
         }
     }
 
+    /** Where the subscriber subscribes, unless so many handles may stand on its stack. */
     @Override
     void joined(Handle handle) {
-        granted(handle);
+        if (handle.hold.isJoinedByMany()) {
+            Object flow = Unwinding.flowOf(context(), handle.hold);
+            locks.services()
+                    .userCallbacks
+                    .run(() -> Unwinding.run(Unwinding.Signal.WORK, flow, () -> granted(handle)));
+        } else {
+            granted(handle);
+        }
     }
 
     @Override

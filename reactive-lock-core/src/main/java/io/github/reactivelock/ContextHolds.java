@@ -14,10 +14,36 @@ final class ContextHolds {
 
     private final Handle handle;
     private final @Nullable ContextHolds outer;
+    /** How many flows are under one another here, each of which may have several keys. */
+    private final int level;
 
-    ContextHolds(Handle handle, @Nullable ContextHolds outer) {
+    ContextHolds(Handle handle, @Nullable ContextHolds outer, int level) {
         this.handle = handle;
         this.outer = outer;
+        this.level = level;
+    }
+
+    static int levelUnder(@Nullable ContextHolds outer) {
+        return outer == null ? 1 : outer.level + 1;
+    }
+
+    /** Whether this thread's stack may have many levels on it. */
+    boolean isDeep() {
+        return level >= Unwinding.EVERY;
+    }
+
+    /** Whether signals that pass here let the stack be unwound. */
+    boolean unwinds() {
+        return level % Unwinding.EVERY == 0;
+    }
+
+    /** Whether it is the other one, or inside that. */
+    boolean isUnder(ContextHolds other) {
+        ContextHolds at = this;
+        while (at != other && at != null && at.level >= other.level) {
+            at = at.outer;
+        }
+        return at == other;
     }
 
     Handle handle() {

@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Signal;
 import reactor.core.publisher.Sinks;
 
@@ -140,9 +142,18 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
+            boolean unwinds = hold.isJoinedByMany();
             Sinks.Empty<Void> asked = outcome();
             giveBack();
-            return asked.asMono();
+            return unwinds ? unwound(asked.asMono()) : asked.asMono();
+        });
+    }
+
+    private Mono<Void> unwound(Mono<Void> outcomeOfRelease) {
+        return Mono.fromDirect(subscriber -> {
+            CoreSubscriber<? super Void> actual = Operators.toCoreSubscriber(subscriber);
+            Object flow = Unwinding.flowOf(actual.currentContext(), hold);
+            Unwinding.run(Unwinding.Signal.WORK, flow, () -> outcomeOfRelease.subscribe(actual));
         });
     }
 

@@ -108,6 +108,11 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         return isIn ? new Handle(this, wanted) : null;
     }
 
+    /** Whether a flow may stand on one stack with all these acquisitions of its own. */
+    boolean isJoinedByMany() {
+        return handles >= Unwinding.EVERY;
+    }
+
     /** Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is itself. */
     void leave(Handle left) {
         if (HANDLES.decrementAndGet(this) > 0) {

@@ -121,24 +121,36 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     @Override
     final void granted(Handle handle) {
         ContextHolds all = keep(handle);
-        if (all != null) {
+        if (all != null && all.unwinds()) {
+            unwind(all);
+        } else if (all != null) {
             allHeld(all);
         }
     }
 
+    /** Where the subscriber subscribes, but for every so many levels of nested locks. */
     @Override
     final void joined(Handle handle) {
         ContextHolds all = keep(handle);
-        if (all != null && keys.size() == 1) {
+        if (all != null && keys.size() == 1 && !all.unwinds()) {
             allHeld(all);
         } else if (all != null) { // perhaps inside the event that granted the key before
-            locks.services().userCallbacks.run(() -> allHeld(all));
+            locks.services().userCallbacks.run(() -> unwind(all));
         }
+    }
+
+    private void unwind(ContextHolds all) {
+        Unwinding.run(Unwinding.Signal.WORK, all, () -> allHeld(all));
+    }
+
+    /** What the flow is under, its own holds included. */
+    final @Nullable ContextHolds held() {
+        return held;
     }
 
     /** Keeps a grant, unless it comes too late; all of them if it was the last one. */
     private @Nullable ContextHolds keep(Handle handle) {
-        ContextHolds now = new ContextHolds(handle, held);
+        ContextHolds now = new ContextHolds(handle, held, ContextHolds.levelUnder(outer));
         held = now;
         int count = granted + 1;
         granted = count;

@@ -80,8 +80,8 @@ abstract class LockedWork<T> extends KeysInOrder
     /** How much of the work is asked for when the subscriber asks for n. */
     abstract long demand(long n);
 
-    /** A value of the work, under locks that are held. */
-    abstract void next(T value);
+    /** A value of the work, under locks that are held; returned is what is around this directly and has not got it yet. */
+    abstract @Nullable LockedWork<? super T> next(T value);
 
     /** Emits what there is left to emit, and completes. */
     abstract void complete();
@@ -94,7 +94,7 @@ abstract class LockedWork<T> extends KeysInOrder
     @Override
     public final void request(long n) {
         if (Operators.validate(n)) {
-            upstream.request(demand(n));
+            askFor(demand(n));
             if (begin()) {
                 acquireNext();
             }
@@ -108,19 +108,49 @@ abstract class LockedWork<T> extends KeysInOrder
             upstream.cancel();
             discard();
         } else if (before == STARTING || before == WORKING) {
-            try {
-                upstream.cancel();
-            } finally {
-                discard();
-                if (before == WORKING || !move(LEAVING, DONE)) {
-                    giveBack();
-                }
+            ContextHolds all = held();
+            if (all != null && all.unwinds()) {
+                Unwinding.run(Unwinding.Signal.CANCEL, all, () -> cancelWork(before));
+            } else {
+                cancelWork(before);
             }
         } else if (isAcquiring(before)) {
             stopAcquiring();
             if (before == WAITING) {
                 tellCancelled();
             }
+        }
+    }
+
+    private void askFor(long more) {
+        ContextHolds all = held();
+        if (all != null && all.unwinds()) {
+            Unwinding.run(Unwinding.Signal.REQUEST, all, () -> upstream.request(more));
+        } else {
+            upstream.request(more);
+        }
+    }
+
+    private void cancelWork(int before) {
+        try {
+            upstream.cancel();
+        } finally {
+            discard();
+            afterCancels(() -> {
+                if (before == WORKING || !move(LEAVING, DONE)) {
+                    giveBack();
+                }
+            });
+        }
+    }
+
+    /** Locks are given back when all that is inside them has been cancelled. */
+    private void afterCancels(Runnable task) {
+        ContextHolds all = held();
+        if (all != null && all.isDeep()) {
+            Unwinding.afterCancels(all, task);
+        } else {
+            task.run();
         }
     }
 
@@ -184,7 +214,7 @@ abstract class LockedWork<T> extends KeysInOrder
             ThreadLocals.of(context, upstream::cancel);
         } finally {
             discard();
-            giveBack();
+            afterCancels(this::giveBack);
             locks.services().userCallbacks.run(() -> {
                 if (move(FAILING, DONE)) {
                     actual.onError(loss);
@@ -207,11 +237,19 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     public final void onNext(T value) {
-        if (state == INSTEAD || (isWorking() && !isLost())) {
-            next(value);
-        } else {
-            Operators.onDiscard(value, context);
+        LockedWork<? super T> at = this;
+        while (at != null) { // and not a call of the next one, because locks may be nested thousands deep
+            at = at.passed(value);
         }
+    }
+
+    /** Null, or whose value it is now. */
+    private @Nullable LockedWork<? super T> passed(T value) {
+        if (state == INSTEAD || (isWorking() && !isLost())) {
+            return next(value);
+        }
+        Operators.onDiscard(value, context);
+        return null;
     }
 
     @Override
@@ -250,6 +288,15 @@ abstract class LockedWork<T> extends KeysInOrder
     }
 
     private void finish() {
+        ContextHolds all = held();
+        if (all != null && all.unwinds()) {
+            Unwinding.run(Unwinding.Signal.WORK, all, this::tellEnd);
+        } else {
+            tellEnd();
+        }
+    }
+
+    private void tellEnd() {
         Throwable failure = workFailure;
         if (!move(ENDING, DONE)) {
             discard();

@@ -65,7 +65,7 @@ final class LossSignal {
     }
 
     private static List<Work> without(List<Work> now, Work work) {
-        int at = now.indexOf(work);
+        int at = now.lastIndexOf(work);
         if (at < 0) {
             return now;
         } else if (now.size() <= 2) {

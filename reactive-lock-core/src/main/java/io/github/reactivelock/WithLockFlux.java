@@ -84,7 +84,12 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
                 @Nullable Publisher<T> ifTaken,
                 CoreSubscriber<? super T> actual) {
-            super(locks, keys, options, work, ifTaken, Operators.serialize(actual)); // a loss comes from another thread
+            super(locks, keys, options, work, ifTaken, serialized(actual));
+        }
+
+        /** A loss comes from another thread, and what is under a lock may have signals of two. */
+        private static <T> CoreSubscriber<? super T> serialized(CoreSubscriber<? super T> actual) {
+            return actual instanceof LockedWork ? actual : Operators.serialize(actual);
         }
 
         @Override
@@ -93,8 +98,13 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
         }
 
         @Override
-        void next(T next) {
+        @Nullable
+        LockedWork<? super T> next(T next) {
+            if (actual instanceof LockedWork<? super T> around) {
+                return around;
+            }
             actual.onNext(next);
+            return null;
         }
 
         @Override

@@ -100,11 +100,13 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
         }
 
         @Override
-        void next(T next) {
+        @Nullable
+        LockedWork<? super T> next(T next) {
             drop(VALUE.getAndSet(this, next));
             if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
                 discard();
             }
+            return null;
         }
 
         @Override

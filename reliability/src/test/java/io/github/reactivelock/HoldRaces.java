@@ -141,7 +141,7 @@ final class HoldRaces {
                     begunUnder = RaceStage.grant(handle);
                     return Mono.never();
                 })
-                .contextWrite(context -> new ContextHolds(outer, null).in(context)));
+                .contextWrite(context -> new ContextHolds(outer, null, 1).in(context)));
 
         @Actor
         public void enter() {
