@@ -73,13 +73,47 @@ final class AcquireWaiter extends Waiter implements Subscription {
         LockLostException loss = handle.loss();
         if (loss != null && move(GRANTED, DONE)) {
             handle.giveBack();
-            actual.onError(loss);
+            tell(loss);
         } else if (move(GRANTED, DONE)) {
             KeptTime.use(handle.hold, options);
-            actual.onNext(handle);
-            actual.onComplete();
+            deliver(handle);
         } else {
             handle.giveBack();
+        }
+    }
+
+    /** Code that threw when it got the handle will not release it. */
+    private void deliver(Handle handle) {
+        try {
+            actual.onNext(handle);
+        } catch (Throwable e) {
+            handle.giveBack();
+            if (ContextHolds.tellAround(ContextHolds.of(context()), e)) {
+                return;
+            }
+            tell(e);
+            throw e;
+        }
+        complete();
+    }
+
+    private void complete() {
+        try {
+            actual.onComplete();
+        } catch (Throwable e) {
+            if (!ContextHolds.tellAround(ContextHolds.of(context()), e)) {
+                throw e;
+            }
+        }
+    }
+
+    private void tell(Throwable failure) {
+        try {
+            actual.onError(failure);
+        } catch (Throwable e) {
+            if (!ContextHolds.tellAround(ContextHolds.of(context()), e)) {
+                throw e;
+            }
         }
     }
 
@@ -99,14 +133,14 @@ final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     void failed(RuntimeException failure) {
         if (move(OVER, DONE)) {
-            actual.onError(failure);
+            tell(failure);
         }
     }
 
     @Override
     void busy() {
         if (move(OVER, DONE)) {
-            actual.onComplete();
+            complete();
         }
     }
 

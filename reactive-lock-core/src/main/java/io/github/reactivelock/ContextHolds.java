@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -25,6 +26,19 @@ final class ContextHolds {
 
     static int levelUnder(@Nullable ContextHolds outer) {
         return outer == null ? 1 : outer.level + 1;
+    }
+
+    /**
+     * Code of a user threw a fatal error, which Reactor's operators throw on and do not signal. The flow that stands around
+     * it would wait for ever, with its locks. False if there is none.
+     */
+    static boolean tellAround(@Nullable ContextHolds around, Throwable thrown) {
+        LossSignal.Work work = around == null ? null : around.handle.work();
+        if (work == null || !Exceptions.isFatal(thrown)) {
+            return false;
+        }
+        work.threw(thrown);
+        return true;
     }
 
     /** Whether this thread's stack may have many levels on it. */

@@ -31,6 +31,8 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     private volatile int left;
     /** What this handle's own options allow, where it joined a hold that others may last longer in. */
     private final @Nullable HoldLimit limit;
+    /** What goes on under it; a flow inside that sees it. */
+    private LossSignal.@Nullable Work work;
     /** Hears what came of it; set by who left. */
     private @Nullable Consumer<@Nullable LockException> done;
     /** What came of it, once {@link #ANSWERED}. */
@@ -61,11 +63,16 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     }
 
     /** From now on the work hears of either. */
-    void enter(LossSignal.Work work) {
-        hold.enter(work);
+    void enter(LossSignal.Work begun) {
+        work = begun;
+        hold.enter(begun);
         if (limit != null) {
-            limit.enter(work);
+            limit.enter(begun);
         }
+    }
+
+    LossSignal.@Nullable Work work() {
+        return work;
     }
 
     void exit(LossSignal.Work work) {

@@ -20,6 +20,7 @@ import reactor.util.context.ContextView;
  * state       leaves on                                     and does
  * WAITING     grant of the first key                        -> GRANTED
  * GRANTED     more keys are wanted                          waits for the next -> TAKING
+ *             it is the last, here or in TAKING             begins the work, perhaps later: see Unwinding
  * OVER        the first key is taken                        subscribes to what is run instead -> INSTEAD
  * TAKING      a later key is taken                          releases what is held -> YIELDING
  * YIELDING    the releases have answered                    subscribes to what is run instead -> INSTEAD
@@ -141,6 +142,11 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     private void unwind(ContextHolds all) {
         Unwinding.run(Unwinding.Signal.WORK, all, () -> allHeld(all));
+    }
+
+    /** What the flow was under when it began. */
+    final @Nullable ContextHolds around() {
+        return outer;
     }
 
     /** What the flow is under, its own holds included. */

@@ -11,6 +11,7 @@ import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
 import reactor.core.Scannable;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
@@ -40,7 +41,24 @@ import reactor.util.context.ContextView;
  * </pre>
  *
  * <p>It is the state of the {@link Waiter}, and {@link KeysInOrder} has what comes before. Every change
- * is one compare-and-set, and only its winner acts.
+ * is one compare-and-set, and only its winner acts. Who moves what:
+ *
+ * <pre>
+ * the thread of the grant, or of the outer lock's work      GRANTED, TAKING -> STARTING -> WORKING
+ * any thread that cancels, losing included                  all but ENDING and FAILING, in which it drops what was to be told
+ * the thread that the work ends on                          STARTING, WORKING, INSTEAD -> ENDING
+ * that of the last release's answer                         ENDING -> DONE
+ * one of the work scheduler                                 FAILING -> DONE
+ * </pre>
+ *
+ * <p>Where locks are nested, each of these passes one level after the other, inwards or outwards, and every so many levels
+ * through {@link Unwinding}: then a level has moved and the next one moves later, on the same thread. Inwards that is
+ * a grant which nothing has been done with (GRANTED), which a cancel gives back; outwards a release that was answered (ENDING),
+ * which a cancel makes silent. A cancel moves every level at once when it comes there, and none gives its lock back
+ * before all that is inside it was cancelled. Values are not put off, so that none is behind the end.
+ *
+ * <p>Reactor's operators throw fatal errors on. What comes back here by a call of the work, of the subscriber or of what is run
+ * instead ends the flow, or the one around it, whose operators will signal nothing any more ({@link #threw}).
  */
 abstract class LockedWork<T> extends KeysInOrder
         implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
@@ -96,7 +114,7 @@ abstract class LockedWork<T> extends KeysInOrder
         if (Operators.validate(n)) {
             askFor(demand(n));
             if (begin()) {
-                acquireNext();
+                beginToAcquire();
             }
         }
     }
@@ -119,6 +137,19 @@ abstract class LockedWork<T> extends KeysInOrder
             if (before == WAITING) {
                 tellCancelled();
             }
+        }
+    }
+
+    private void beginToAcquire() {
+        try {
+            acquireNext();
+        } catch (Throwable e) { // there is no stack left, say
+            int before = STATE.getAndUpdate(this, now -> isAcquiring(now) ? DONE : now);
+            if (!isAcquiring(before)) {
+                throw e;
+            }
+            stopAcquiring();
+            emit(e);
         }
     }
 
@@ -161,25 +192,28 @@ abstract class LockedWork<T> extends KeysInOrder
         if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
             return;
         }
-        context = used(all).in(context);
-        if (!isLost() && state == STARTING) {
-            try {
-                if (ThreadLocals.areKept(context)) {
-                    ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
-                } else {
-                    work.apply(all).subscribe(this);
-                }
-            } catch (Throwable e) { // a fatal one too, or the locks would be kept
-                abort(e);
+        try {
+            context = used(all).in(context);
+            if (isLost() || state != STARTING) {
+                return;
             }
-        }
-        if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
-            giveBack();
+            if (ThreadLocals.areKept(context)) {
+                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+            } else {
+                work.apply(all).subscribe(this);
+            }
+        } catch (Throwable e) { // a fatal one too, or the locks would be kept
+            threw(e);
+        } finally {
+            if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
+                giveBack();
+            }
         }
     }
 
-    /** The call of the work threw. Whatever a hook or the work's cancelling throws now must not keep the locks. */
-    private void abort(Throwable failure) {
+    /** Whatever a hook or the work's cancelling throws now must not keep the locks. */
+    @Override
+    public final void threw(Throwable failure) {
         try {
             upstream.cancel();
         } catch (Throwable e) {
@@ -192,14 +226,42 @@ abstract class LockedWork<T> extends KeysInOrder
         }
     }
 
+    /** An error is signalled to code of a user. */
+    private void emit(Throwable failure) {
+        try {
+            actual.onError(failure);
+        } catch (Throwable e) {
+            if (!ContextHolds.tellAround(around(), e)) {
+                throw e;
+            }
+        }
+    }
+
+    /** What the subscriber threw that was to get a value or the end; it may not know yet that there is nothing to come. */
+    private void subscriberThrew(Throwable thrown) {
+        if (ContextHolds.tellAround(around(), thrown)) {
+            return;
+        }
+        try {
+            actual.onError(thrown);
+        } catch (Throwable e) {
+            thrown.addSuppressed(e);
+        }
+        throw Exceptions.propagate(thrown);
+    }
+
     @Override
     final void tell(RuntimeException failure) {
-        actual.onError(failure);
+        emit(failure);
     }
 
     @Override
     final void runInstead() {
-        ThreadLocals.of(context, () -> Objects.requireNonNull(ifTaken).subscribe(this));
+        try {
+            ThreadLocals.of(context, () -> Objects.requireNonNull(ifTaken).subscribe(this));
+        } catch (Throwable e) {
+            threw(e);
+        }
     }
 
     /** Called on the work scheduler, and where this finds it out itself. */
@@ -217,7 +279,7 @@ abstract class LockedWork<T> extends KeysInOrder
             afterCancels(this::giveBack);
             locks.services().userCallbacks.run(() -> {
                 if (move(FAILING, DONE)) {
-                    actual.onError(loss);
+                    emit(loss);
                 }
             });
         }
@@ -246,10 +308,23 @@ abstract class LockedWork<T> extends KeysInOrder
     /** Null, or whose value it is now. */
     private @Nullable LockedWork<? super T> passed(T value) {
         if (state == INSTEAD || (isWorking() && !isLost())) {
-            return next(value);
+            try {
+                return next(value);
+            } catch (Throwable e) {
+                valueThrew(e);
+                return null;
+            }
         }
         Operators.onDiscard(value, context);
         return null;
+    }
+
+    /** The flow around this ends and cancels it; and if there is none, or it does not get so far, this ends by itself. */
+    private void valueThrew(Throwable thrown) {
+        boolean isTold = ContextHolds.tellAround(around(), thrown);
+        if (!isTold || isWorking()) {
+            threw(thrown);
+        }
     }
 
     @Override
@@ -302,9 +377,13 @@ abstract class LockedWork<T> extends KeysInOrder
             discard();
         } else if (failure != null) {
             discard();
-            actual.onError(failure);
+            emit(failure);
         } else {
-            complete();
+            try {
+                complete();
+            } catch (Throwable e) {
+                subscriberThrew(e);
+            }
         }
     }
 

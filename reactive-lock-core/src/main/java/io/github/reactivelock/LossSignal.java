@@ -19,6 +19,9 @@ final class LossSignal {
     interface Work {
         /** Must end, because the lock is gone. Called on the work scheduler. */
         void lost(LockLostException loss);
+
+        /** Must end, because code inside it threw a fatal error, so that it would wait for ever. */
+        void threw(Throwable thrown);
     }
 
     private static final Logger log = LoggerFactory.getLogger(LossSignal.class);

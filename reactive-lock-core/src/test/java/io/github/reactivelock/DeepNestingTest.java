@@ -27,7 +27,7 @@ import reactor.test.subscriber.TestSubscriber;
 /** Locks nested thousands deep, on threads with little stack. */
 class DeepNestingTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("lim", 60));
+    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int LEVELS = 10_000;
     /** Fewer, because operators behind one another ask one another for their Context. */
     private static final int HANDLES = 1_500;
