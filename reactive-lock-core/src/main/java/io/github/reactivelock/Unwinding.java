@@ -39,7 +39,9 @@ final class Unwinding {
     /** The flow of a Context, whatever has been acquired in it. */
     static Object flowOf(ContextView context, Object otherwise) {
         ContextHolds held = ContextHolds.of(context);
-        return held == null ? LockContext.owner(context).<Object>map(name -> name).orElse(otherwise) : held;
+        return held == null
+                ? LockContext.owner(context).<Object>map(name -> name).orElse(otherwise)
+                : held;
     }
 
     /** Runs a task now, or when the stack of this thread is back at the loop which its flow has on it. */

@@ -22,7 +22,8 @@ abstract sealed class WithLock permits LockClient {
 
     /**
      * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
-     * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant.
+     * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant, thousands deep if the
+     * operators between have the stack for it.
      *
      * <p>A cancel during the work cancels the work; the lock is released when that and the subscribing have both
      * returned. Cancellation is cooperative: blocking code on another thread continues without the lock.

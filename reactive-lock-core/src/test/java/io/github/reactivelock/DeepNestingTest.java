@@ -51,12 +51,11 @@ class DeepNestingTest {
             };
         }
 
-        private static final Scheduler ONE =
-                Schedulers.newSingle(task -> {
-                    Thread thread = new Thread(null, task, "one", STACK);
-                    thread.setDaemon(true);
-                    return thread;
-                });
+        private static final Scheduler ONE = Schedulers.newSingle(task -> {
+            Thread thread = new Thread(null, task, "one", STACK);
+            thread.setDaemon(true);
+            return thread;
+        });
     }
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
@@ -107,7 +106,8 @@ class DeepNestingTest {
 
     private static void acquire(Semaphore from, int permits) {
         try {
-            assertThat(from.tryAcquire(permits, LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(from.tryAcquire(permits, LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -154,7 +154,9 @@ class DeepNestingTest {
                 return levels == 0
                         ? innermost.next()
                         : client.withLock(
-                                "k", Mono.defer(() -> called(client, levels - 1, innermost)).map(value -> value));
+                                "k",
+                                Mono.defer(() -> called(client, levels - 1, innermost))
+                                        .map(value -> value));
             }
         },
         MANY_VALUES {
@@ -206,9 +208,7 @@ class DeepNestingTest {
     }
 
     static Stream<Arguments> ways() {
-        return Stream.of(On.values())
-                .flatMap(on -> Stream.of(Way.values())
-                        .map(way -> Arguments.of(on, way)));
+        return Stream.of(On.values()).flatMap(on -> Stream.of(Way.values()).map(way -> Arguments.of(on, way)));
     }
 
     @ParameterizedTest
@@ -261,9 +261,8 @@ class DeepNestingTest {
     void theInnermostMayCancelTheOutermost(On on, Way way) {
         TestSubscriber<Integer> flow = TestSubscriber.create();
         CountDownLatch cancelled = new CountDownLatch(1);
-        Flux<Integer> innermost = Flux.<Integer>never()
-                .doOnCancel(cancelled::countDown)
-                .doOnSubscribe(s -> flow.cancel());
+        Flux<Integer> innermost =
+                Flux.<Integer>never().doOnCancel(cancelled::countDown).doOnSubscribe(s -> flow.cancel());
 
         Flux<Integer> nested = way.nested(open(on), LEVELS, innermost);
         new Thread(null, () -> nested.subscribe(flow), "small stack", STACK).start();
@@ -279,9 +278,8 @@ class DeepNestingTest {
     void aLossCancelsTheInnermost(On on, Way way) {
         CountDownLatch working = new CountDownLatch(1);
         CountDownLatch cancelled = new CountDownLatch(1);
-        Flux<Integer> innermost = Flux.<Integer>never()
-                .doOnSubscribe(s -> working.countDown())
-                .doOnCancel(cancelled::countDown);
+        Flux<Integer> innermost =
+                Flux.<Integer>never().doOnSubscribe(s -> working.countDown()).doOnCancel(cancelled::countDown);
         TestSubscriber<Integer> flow = begun(way.nested(open(on), LEVELS, innermost));
         await(working);
 
@@ -300,6 +298,17 @@ class DeepNestingTest {
         return work;
     }
 
+    /** Those that began the work of a level; before that, a cancel is left to them. */
+    private static void untilAllCallsHaveReturned() {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (Thread.getAllStackTraces().values().stream()
+                .flatMap(Stream::of)
+                .anyMatch(frame -> frame.getClassName().equals(LockedWork.class.getName()))) {
+            assertThat(System.nanoTime() - deadline).isNegative();
+            Thread.onSpinWait();
+        }
+    }
+
     /** Ten keys, so that most levels are the same key again, and some are another one. */
     private static Mono<Integer> mixed(LockClient client, int levels, Mono<Integer> innermost) {
         Mono<Integer> work = innermost;
@@ -312,7 +321,8 @@ class DeepNestingTest {
     @ParameterizedTest
     @EnumSource
     void otherKeysBetweenTheLevelsNeedNoMoreStack(On on) {
-        TestSubscriber<Integer> flow = begun(mixed(open(on), LEVELS, Mono.just(1)).flux());
+        TestSubscriber<Integer> flow =
+                begun(mixed(open(on), LEVELS, Mono.just(1)).flux());
         flow.block(LIMIT);
 
         assertThat(flow.getReceivedOnNext()).containsExactly(1);
@@ -330,6 +340,7 @@ class DeepNestingTest {
                 .doOnCancel(() -> heldAtTheCancel.set(store.size()));
         TestSubscriber<Integer> flow = begun(ofKeys(open(on), levels, innermost));
         await(working);
+        untilAllCallsHaveReturned();
 
         onASmallStack(flow::cancel);
 
@@ -342,7 +353,8 @@ class DeepNestingTest {
     @EnumSource
     void manyValuesThatAreAskedForOneByOnePassAllLevels(On on) {
         int values = 50;
-        TestSubscriber<Integer> flow = TestSubscriber.builder().initialRequest(1).build();
+        TestSubscriber<Integer> flow =
+                TestSubscriber.builder().initialRequest(1).build();
         List<Integer> arrived = new CopyOnWriteArrayList<>();
         Flux<Integer> nested = Way.MANY_VALUES
                 .nested(open(on), LEVELS, Flux.range(0, values))
@@ -354,7 +366,8 @@ class DeepNestingTest {
         new Thread(null, () -> nested.subscribe(flow), "small stack", STACK).start();
         flow.block(LIMIT);
 
-        assertThat(arrived).containsExactlyElementsOf(IntStream.range(0, values).boxed().toList());
+        assertThat(arrived)
+                .containsExactlyElementsOf(IntStream.range(0, values).boxed().toList());
         assertThat(flow.isTerminatedComplete()).isTrue();
         assertReleasedOnce();
     }
@@ -372,8 +385,8 @@ class DeepNestingTest {
     void handlesAcquiredWithinOneAnotherNeedNoMoreStack(On on) {
         open(on);
 
-        TestSubscriber<Integer> flow =
-                begun(client.withLock("k", acquired(client, HANDLES, Mono.just(1))).flux());
+        TestSubscriber<Integer> flow = begun(
+                client.withLock("k", acquired(client, HANDLES, Mono.just(1))).flux());
         flow.block(LIMIT);
 
         assertThat(flow.getReceivedOnNext()).containsExactly(1);
@@ -388,6 +401,46 @@ class DeepNestingTest {
         TestSubscriber<Integer> flow = begun(acquired(client, HANDLES, Mono.just(1))
                 .contextWrite(LockContext.owner("an owner"))
                 .flux());
+        flow.block(LIMIT);
+
+        assertThat(flow.getReceivedOnNext()).containsExactly(1);
+        assertReleasedOnce();
+    }
+
+    private static Mono<Integer> nested(LockClient client, String key, int levels, Mono<Integer> innermost) {
+        Mono<Integer> work = innermost;
+        for (int level = 0; level < levels; level++) {
+            work = client.withLock(key, work);
+        }
+        return work;
+    }
+
+    /** On one thread it would wait for itself, however deep. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ONE_THREAD")
+    void codeInsideMayBlockOnAnotherFlowThatIsAsDeep(On on) {
+        open(on);
+        Mono<Integer> other = nested(client, "other", 100, Mono.just(1));
+        Mono<Integer> inner = nested(client, "k", 40, Mono.fromCallable(() -> other.block(LIMIT)));
+
+        TestSubscriber<Integer> flow = begun(nested(client, "k", 60, inner.doOnSuccess(value -> other.block(LIMIT)))
+                .doOnSuccess(value -> other.block(LIMIT))
+                .flux());
+        flow.block(LIMIT);
+
+        assertThat(flow.getReceivedOnNext()).containsExactly(1);
+        assertThat(store.size()).isZero();
+    }
+
+    /** What blocks has the holds of its flow, and so has what it blocks on. */
+    @ParameterizedTest
+    @EnumSource(names = "THREADS_OF_THE_LIBRARY")
+    void codeInsideMayBlockOnLocksOfItsOwnFlow(On on) {
+        open(on);
+        Mono<Integer> innermost = Mono.deferContextual(context -> Mono.fromCallable(() ->
+                nested(client, "k", 100, Mono.just(1)).contextWrite(context).block(LIMIT)));
+
+        TestSubscriber<Integer> flow = begun(nested(client, "k", 100, innermost).flux());
         flow.block(LIMIT);
 
         assertThat(flow.getReceivedOnNext()).containsExactly(1);

@@ -6,6 +6,7 @@ import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
@@ -47,13 +48,15 @@ class FatalErrorTest {
     /** What stands between two locks, and throws when the inner one signals. */
     enum Between {
         THE_VALUE(client -> client.withLock("inner", Mono.just(1)).map(value -> thrown())),
-        THE_VALUE_OF_THE_SAME_KEY(client -> client.withLock("outer", Mono.just(1)).map(value -> thrown())),
+        THE_VALUE_OF_THE_SAME_KEY(
+                client -> client.withLock("outer", Mono.just(1)).map(value -> thrown())),
         THE_VALUE_WITH_A_FLOW_BEHIND_IT(
                 client -> client.withLock("inner", Mono.just(1)).flatMap(value -> thrown())),
-        THE_VALUE_WITH_A_FLOW_THAT_THROWS(client -> client.withLock("inner", Mono.just(1))
-                .flatMap(value -> Mono.defer(FatalErrorTest::thrown))),
+        THE_VALUE_WITH_A_FLOW_THAT_THROWS(
+                client -> client.withLock("inner", Mono.just(1)).flatMap(value -> Mono.defer(FatalErrorTest::thrown))),
         THE_END(client -> client.withLock("inner", Mono.<Integer>empty()).then(Mono.defer(FatalErrorTest::thrown))),
-        THE_FAILURE(client -> client.withLock("inner", Mono.<Integer>error(FAILED)).onErrorResume(e -> thrown())),
+        THE_FAILURE(
+                client -> client.withLock("inner", Mono.<Integer>error(FAILED)).onErrorResume(e -> thrown())),
         THE_TIMEOUT(client -> client.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(1)))
                 .withLock("taken", Mono.just(1))
                 .onErrorResume(e -> thrown())),
@@ -91,9 +94,29 @@ class FatalErrorTest {
     void anErrorBehindOneLockReleasesIt(Between between) {
         LockHandle taken = client.acquire("taken").block(LIMIT);
 
-        between.work.apply(client).onErrorComplete().subscribeOn(Schedulers.boundedElastic()).subscribe(TestSubscriber.create());
+        between.work
+                .apply(client)
+                .onErrorComplete()
+                .subscribeOn(Schedulers.boundedElastic())
+                .subscribe(TestSubscriber.create());
 
         assertIsReleased();
         taken.release().block(LIMIT);
+    }
+
+    /** Reactor tells it to nobody. */
+    @Test
+    void anErrorOfWorkOnAThreadOfItsOwnIsBoundedByTheLongestHold() {
+        Mono<Integer> work =
+                Mono.<Integer>fromCallable(FatalErrorTest::thrown).subscribeOn(Schedulers.boundedElastic());
+        TestSubscriber<Integer> flow = TestSubscriber.create();
+
+        client.with(LockOptions.defaults().withMaxHold(Duration.ofMillis(200)))
+                .withLock("outer", work)
+                .subscribe(flow);
+
+        flow.block(LIMIT);
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertIsReleased();
     }
 }
