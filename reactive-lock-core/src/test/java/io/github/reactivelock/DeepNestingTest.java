@@ -383,7 +383,7 @@ class DeepNestingTest {
     @ParameterizedTest
     @EnumSource
     void handlesAcquiredWithinOneAnotherNeedNoMoreStack(On on) {
-        open(on);
+        var unused = open(on);
 
         TestSubscriber<Integer> flow = begun(
                 client.withLock("k", acquired(client, HANDLES, Mono.just(1))).flux());
@@ -396,7 +396,7 @@ class DeepNestingTest {
     @ParameterizedTest
     @EnumSource
     void handlesOfAnOwnerNeedNoMoreStack(On on) {
-        open(on);
+        var unused = open(on);
 
         TestSubscriber<Integer> flow = begun(acquired(client, HANDLES, Mono.just(1))
                 .contextWrite(LockContext.owner("an owner"))
@@ -419,12 +419,12 @@ class DeepNestingTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ONE_THREAD")
     void codeInsideMayBlockOnAnotherFlowThatIsAsDeep(On on) {
-        open(on);
+        var unused = open(on);
         Mono<Integer> other = nested(client, "other", 100, Mono.just(1));
         Mono<Integer> inner = nested(client, "k", 40, Mono.fromCallable(() -> other.block(LIMIT)));
 
-        TestSubscriber<Integer> flow = begun(nested(client, "k", 60, inner.doOnSuccess(value -> other.block(LIMIT)))
-                .doOnSuccess(value -> other.block(LIMIT))
+        TestSubscriber<Integer> flow = begun(nested(client, "k", 60, inner.map(value -> other.block(LIMIT)))
+                .map(value -> other.block(LIMIT))
                 .flux());
         flow.block(LIMIT);
 
@@ -436,7 +436,7 @@ class DeepNestingTest {
     @ParameterizedTest
     @EnumSource(names = "THREADS_OF_THE_LIBRARY")
     void codeInsideMayBlockOnLocksOfItsOwnFlow(On on) {
-        open(on);
+        var unused = open(on);
         Mono<Integer> innermost = Mono.deferContextual(context -> Mono.fromCallable(() ->
                 nested(client, "k", 100, Mono.just(1)).contextWrite(context).block(LIMIT)));
 
