@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
-import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +17,6 @@ import reactor.test.subscriber.TestSubscriber;
 class FatalErrorTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final IllegalStateException FAILED = new IllegalStateException("work failed");
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final LockClient client = LockClient.create(store);
@@ -28,7 +26,11 @@ class FatalErrorTest {
         client.close().block(LIMIT);
     }
 
-    private static <T> T thrown() {
+    private static int thrown(int value) {
+        throw new StackOverflowError("a planted one, at " + value);
+    }
+
+    private static Mono<Integer> thrownInstead() {
         throw new StackOverflowError("a planted one");
     }
 
@@ -47,34 +49,47 @@ class FatalErrorTest {
 
     /** What stands between two locks, and throws when the inner one signals. */
     enum Between {
-        THE_VALUE(client -> client.withLock("inner", Mono.just(1)).map(value -> thrown())),
-        THE_VALUE_OF_THE_SAME_KEY(
-                client -> client.withLock("outer", Mono.just(1)).map(value -> thrown())),
-        THE_VALUE_WITH_A_FLOW_BEHIND_IT(
-                client -> client.withLock("inner", Mono.just(1)).flatMap(value -> thrown())),
-        THE_VALUE_WITH_A_FLOW_THAT_THROWS(
-                client -> client.withLock("inner", Mono.just(1)).flatMap(value -> Mono.defer(FatalErrorTest::thrown))),
-        THE_END(client -> client.withLock("inner", Mono.<Integer>empty()).then(Mono.defer(FatalErrorTest::thrown))),
-        THE_FAILURE(
-                client -> client.withLock("inner", Mono.<Integer>error(FAILED)).onErrorResume(e -> thrown())),
-        THE_TIMEOUT(client -> client.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(1)))
-                .withLock("taken", Mono.just(1))
-                .onErrorResume(e -> thrown())),
-        ONE_OF_MANY_VALUES(client -> client.withLock("inner", Flux.just(1, 2).publishOn(Schedulers.parallel()))
-                .map(value -> FatalErrorTest.<Integer>thrown())
-                .next()),
-        WHAT_IS_RUN_INSTEAD(client -> client.tryWithLock("taken", Mono.just(1), Mono.defer(FatalErrorTest::thrown))),
-        THE_HANDLE_THAT_IS_NOT_HAD(client -> client.tryAcquire("taken")
-                .map(LockHandle::fencingToken)
-                .map(Long::intValue)
-                .switchIfEmpty(Mono.defer(FatalErrorTest::thrown))),
-        THE_HANDLE(client -> client.acquire("inner").flatMap(held -> thrown())),
-        THE_HANDLE_OF_THE_SAME_KEY(client -> client.acquire("outer").flatMap(held -> thrown()));
+        THE_VALUE,
+        THE_VALUE_OF_THE_SAME_KEY,
+        THE_VALUE_WITH_A_FLOW_BEHIND_IT,
+        THE_VALUE_WITH_A_FLOW_THAT_THROWS,
+        THE_END,
+        THE_FAILURE,
+        THE_TIMEOUT,
+        ONE_OF_MANY_VALUES,
+        WHAT_IS_RUN_INSTEAD,
+        THE_HANDLE_THAT_IS_NOT_HAD,
+        THE_HANDLE,
+        THE_HANDLE_OF_THE_SAME_KEY;
 
-        private final Function<LockClient, Mono<Integer>> work;
-
-        Between(Function<LockClient, Mono<Integer>> work) {
-            this.work = work;
+        Mono<Integer> work(LockClient client) {
+            Mono<Integer> one = Mono.just(1);
+            Mono<Integer> thrown = Mono.defer(FatalErrorTest::thrownInstead);
+            return switch (this) {
+                case THE_VALUE -> client.withLock("inner", one).map(FatalErrorTest::thrown);
+                case THE_VALUE_OF_THE_SAME_KEY -> client.withLock("outer", one).map(FatalErrorTest::thrown);
+                case THE_VALUE_WITH_A_FLOW_BEHIND_IT ->
+                    client.withLock("inner", one).flatMap(value -> thrownInstead());
+                case THE_VALUE_WITH_A_FLOW_THAT_THROWS ->
+                    client.withLock("inner", one).flatMap(value -> thrown);
+                case THE_END -> client.withLock("inner", Mono.empty()).then(thrown);
+                case THE_FAILURE ->
+                    client.withLock("inner", Mono.<Integer>error(new IllegalStateException("failed")))
+                            .onErrorResume(failure -> thrownInstead());
+                case THE_TIMEOUT ->
+                    client.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(1)))
+                            .withLock("taken", one)
+                            .onErrorResume(failure -> thrownInstead());
+                case ONE_OF_MANY_VALUES ->
+                    client.withLock("inner", Flux.just(1, 2).publishOn(Schedulers.parallel()))
+                            .map(FatalErrorTest::thrown)
+                            .next();
+                case WHAT_IS_RUN_INSTEAD -> client.tryWithLock("taken", one, thrown);
+                case THE_HANDLE_THAT_IS_NOT_HAD ->
+                    client.tryAcquire("taken").map(held -> 1).switchIfEmpty(thrown);
+                case THE_HANDLE -> client.acquire("inner").flatMap(held -> thrownInstead());
+                case THE_HANDLE_OF_THE_SAME_KEY -> client.acquire("outer").flatMap(held -> thrownInstead());
+            };
         }
     }
 
@@ -83,8 +98,8 @@ class FatalErrorTest {
     void anErrorBetweenTwoLocksEndsTheOuterOne(Between between) {
         LockHandle taken = client.acquire("taken").block(LIMIT);
 
-        assertEnds(client.withLock("outer", between.work.apply(client)).flux());
-        assertEnds(client.withLock("outer", between.work.apply(client).flux()));
+        assertEnds(client.withLock("outer", between.work(client)).flux());
+        assertEnds(client.withLock("outer", between.work(client).flux()));
 
         taken.release().block(LIMIT);
     }
@@ -94,11 +109,7 @@ class FatalErrorTest {
     void anErrorBehindOneLockReleasesIt(Between between) {
         LockHandle taken = client.acquire("taken").block(LIMIT);
 
-        between.work
-                .apply(client)
-                .onErrorComplete()
-                .subscribeOn(Schedulers.boundedElastic())
-                .subscribe(TestSubscriber.create());
+        between.work(client).onErrorComplete().subscribe(TestSubscriber.create());
 
         assertIsReleased();
         taken.release().block(LIMIT);
@@ -107,8 +118,7 @@ class FatalErrorTest {
     /** Reactor tells it to nobody. */
     @Test
     void anErrorOfWorkOnAThreadOfItsOwnIsBoundedByTheLongestHold() {
-        Mono<Integer> work =
-                Mono.<Integer>fromCallable(FatalErrorTest::thrown).subscribeOn(Schedulers.boundedElastic());
+        Mono<Integer> work = Mono.fromCallable(() -> thrown(1)).subscribeOn(Schedulers.boundedElastic());
         TestSubscriber<Integer> flow = TestSubscriber.create();
 
         client.with(LockOptions.defaults().withMaxHold(Duration.ofMillis(200)))
