@@ -45,20 +45,21 @@ import reactor.util.context.ContextView;
  *
  * <pre>
  * the thread of the grant, or of the outer lock's work      GRANTED, TAKING -> STARTING -> WORKING
- * any thread that cancels, losing included                  all but ENDING and FAILING, in which it drops what was to be told
+ * any thread that cancels                                   any -> DONE, or STARTING -> LEAVING -> DONE
+ * one of the work scheduler, of a loss                      any that has a lock -> FAILING -> DONE
  * the thread that the work ends on                          STARTING, WORKING, INSTEAD -> ENDING
  * that of the last release's answer                         ENDING -> DONE
- * one of the work scheduler                                 FAILING -> DONE
  * </pre>
  *
- * <p>Where locks are nested, each of these passes one level after the other, inwards or outwards, and every so many levels
- * through {@link Unwinding}: then a level has moved and the next one moves later, on the same thread. Inwards that is
- * a grant which nothing has been done with (GRANTED), which a cancel gives back; outwards a release that was answered (ENDING),
- * which a cancel makes silent. A cancel moves every level at once when it comes there, and none gives its lock back
- * before all that is inside it was cancelled. Values are not put off, so that none is behind the end.
+ * <p>Where locks are nested, each of these passes one level after the other, inwards or outwards, and every so many
+ * levels through {@link Unwinding}: then a level has moved and the next one moves later, on the same thread. Inwards
+ * that is a grant which nothing has been done with (GRANTED), which a cancel gives back; outwards a release that was
+ * answered (ENDING), which a cancel makes silent. A cancel moves every level when it comes there, and none gives its
+ * lock back before all that is inside it was cancelled. Values are not put off, so that none is behind the end.
  *
- * <p>Reactor's operators throw fatal errors on. What comes back here by a call of the work, of the subscriber or of what is run
- * instead ends the flow, or the one around it, whose operators will signal nothing any more ({@link #threw}).
+ * <p>Reactor's operators throw fatal errors on. What comes back here by a call of the work, of the subscriber or of
+ * what is run instead ends the flow, or the one around it, whose operators will signal nothing any more
+ * ({@link #threw}).
  */
 abstract class LockedWork<T> extends KeysInOrder
         implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
