@@ -55,7 +55,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && begin()) {
-            acquire(locks.services().timing.deadline(options));
+            acquire();
         }
     }
 

@@ -77,21 +77,18 @@ final class Attempt implements Phase, Gate.Question {
         return queued;
     }
 
-    @Override
-    public boolean showsTaken() {
-        return queued;
-    }
-
     /**
      * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a hold of
      * its own process ({@link ClaimBatcher}).
      */
     @Override
-    public @Nullable Throwable unanswered() {
+    public boolean showsTaken() {
         boolean waitsForItsProcess = !evidence.isAsked() && !inLine;
-        if (queued || waitsForItsProcess) {
-            return null;
-        }
+        return queued || waitsForItsProcess;
+    }
+
+    @Override
+    public Throwable unanswered() {
         return services.backend.isReady()
                 ? services.gate.silence(services.timing.now() - askedAt)
                 : services.gate.unconnected(services.timing.now() - askedAt);

@@ -133,11 +133,13 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     void answered(ClaimResult result) {
         answer = result;
         attempt.owner.post(this);
+        gate().opening.answered();
     }
 
     @Override
     void failed(Throwable reason) {
         failure = reason;
         attempt.owner.post(this);
+        gate().opening.answered();
     }
 }

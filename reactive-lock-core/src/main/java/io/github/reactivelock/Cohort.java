@@ -31,10 +31,15 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     void enter(Phase next) {
-        if (phase.showsTaken() && waiting.first() != null) {
+        if (waiting.first() != null && showsTaken()) {
             waiting.sawItTaken(engine.services.timing.now());
         }
         phase = next;
+    }
+
+    /** Whether what it has at the store shows that others have the lock, for those who wait here. */
+    boolean showsTaken() {
+        return phase.showsTaken();
     }
 
     /** Who may have a grant next, without the store's being asked. */
@@ -97,8 +102,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             Waiter.Line now = waiter.line();
             if (now != this && now != null) { // it went on before it was told to leave
                 now.timedOut(waiter);
-            } else {
-                Throwable unanswered = waiting.sawItTaken(waiter) ? null : phase.unanswered();
+            } else if (waiter.stopInTime()) {
+                Throwable unanswered = showsTaken() || waiting.sawItTaken(waiter) ? null : phase.unanswered();
                 left(waiter);
                 waiter.tellTimedOut(unanswered);
             }

@@ -91,7 +91,7 @@ final class Engine
 
     /** Puts a flow into the cohort it belongs to. */
     @Override
-    public void enqueue(Waiter waiter, long deadline) {
+    public void enqueue(Waiter waiter) {
         LockException refused = refusalOf(waiter.key, "acquired");
         if (refused != null) {
             waiter.fail(refused);
@@ -101,11 +101,10 @@ final class Engine
             signals.listen();
         }
         long now = services.timing.now();
-        if (deadline != Timing.NEVER && deadline - now <= 0) {
-            waiter.fail(new LockTimeoutException(
-                    waiter.key, waiter.options.waitTimeout().orElse(Duration.ZERO)));
+        if (waiter.isTooLate(now)) {
+            waiter.failTooLate();
         } else {
-            waiter.start(cohorts.of(this, join(waiter.key), waiter), now, deadline);
+            waiter.start(cohorts.of(this, join(waiter.key), waiter), now);
         }
     }
 

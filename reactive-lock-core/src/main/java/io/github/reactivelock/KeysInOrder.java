@@ -94,10 +94,10 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     final void acquireNext() {
         if (ADVANCING.getAndIncrement(this) == 0) {
             do {
-                Waiter next = granted == 0 ? this : new LaterKey(keys.get(granted));
+                Waiter next = granted == 0 ? this : new LaterKey(keys.get(granted), waiting);
                 waiting = next;
                 if (isAcquiring()) {
-                    next.acquire(deadline);
+                    next.acquire();
                 }
             } while (ADVANCING.decrementAndGet(this) != 0);
         }
@@ -250,8 +250,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     /** The wait for a key after the first, which has this flow's own waiter. */
     private final class LaterKey extends Waiter {
 
-        LaterKey(String key) {
+        LaterKey(String key, Waiter before) {
             super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode);
+            this.metOthers = before.metOthers;
             boolean unused = begin();
         }
 
@@ -269,6 +270,16 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         @Override
         long beginAnew() {
             return KeysInOrder.this.beginAnew();
+        }
+
+        @Override
+        long deadline() {
+            return deadline;
+        }
+
+        @Override
+        boolean isTooLate(long now) {
+            return deadline != Timing.NEVER && deadline - now <= 0;
         }
 
         @Override

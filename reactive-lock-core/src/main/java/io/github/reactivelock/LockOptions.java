@@ -154,7 +154,8 @@ public final class LockOptions {
 
     /**
      * Limits the wait; it then ends in {@link LockTimeoutException}, or in {@link LockUnavailableException} where the store said
-     * nothing of another that has the lock. Opening the first connection does not count.
+     * nothing of another that has the lock. It begins when the store is asked, and not before that has answered for the first
+     * time: neither opening a connection nor loading classes counts.
      *
      * @param waitTimeout more than zero, at most 365 days
      * @return a changed copy

@@ -2,7 +2,7 @@ package io.github.reactivelock;
 
 import java.time.Duration;
 
-/** The lock was held by others for all of the wait timeout. Nothing was acquired; trying again is safe. */
+/** The wait timeout is over, and others had the lock meanwhile. Nothing was acquired; trying again is safe. */
 public final class LockTimeoutException extends LockException {
 
     private static final long serialVersionUID = 1L;

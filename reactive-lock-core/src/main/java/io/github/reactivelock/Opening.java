@@ -37,7 +37,9 @@ final class Opening {
     private State state = State.OPEN;
     /** There was a connection at some time. */
     volatile boolean wasOpen;
-    /** Who waits for the first, in the order in which they came. */
+    /** The store has answered at some time. */
+    volatile boolean wasAnswered;
+    /** Who waits for the first answer, in the order in which they came. */
     private final NavigableMap<Long, Runnable> first = new ConcurrentSkipListMap<>();
 
     private final AtomicLong numbers = new AtomicLong();
@@ -49,16 +51,22 @@ final class Opening {
     /** There is a connection, perhaps the first. */
     void open() {
         wasOpen = true;
-        if (!first.isEmpty()) {
+    }
+
+    /** The store has answered a claim, perhaps for the first time, and what comes of the answer is under way. */
+    void answered() {
+        if (!wasAnswered) {
+            open();
+            wasAnswered = true;
             first.keySet().forEach(this::runOnce);
         }
     }
 
-    /** Runs a task once there was a connection, on whichever thread finds that out, unless it is taken back before. */
-    Disposable whenOpen(Runnable task) {
+    /** Runs a task once the store has answered, on whichever thread finds that out, unless it is taken back before. */
+    Disposable whenAnswered(Runnable task) {
         long number = numbers.getAndIncrement();
         first.put(number, task);
-        if (wasOpen) {
+        if (wasAnswered) {
             runOnce(number);
         }
         return () -> first.remove(number);

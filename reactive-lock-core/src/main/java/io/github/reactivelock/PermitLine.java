@@ -88,15 +88,13 @@ final class PermitLine implements Waiter.Line {
             Waiter.Line now = waiter.line();
             if (now != null && now != this) {
                 now.timedOut(waiter);
-                return;
+            } else if (waiter.stopInTime()) {
+                Throwable unanswered = isTaken() || waiting.sawItTaken(waiter) ? null : unanswered(waiter);
+                if (waiting.leave(waiter)) {
+                    settle();
+                }
+                waiter.tellTimedOut(unanswered);
             }
-            Lane first = trying.peekFirst();
-            Throwable unanswered =
-                    isServed() || first == null || waiting.sawItTaken(waiter) ? null : first.phase.unanswered();
-            if (waiting.leave(waiter)) {
-                settle();
-            }
-            waiter.tellTimedOut(unanswered);
         });
     }
 
@@ -134,7 +132,24 @@ final class PermitLine implements Waiter.Line {
     }
 
     private boolean isServed() {
-        return used > trying.size() || trying.stream().anyMatch(Lane::isQueued);
+        return used > trying.size() || isQueued();
+    }
+
+    private boolean isQueued() {
+        return trying.stream().anyMatch(Lane::isQueued);
+    }
+
+    /** The store has queued a claim, or the flows of this process have all permits. One of them alone says nothing of the others. */
+    private boolean isTaken() {
+        return used - trying.size() >= lanes() || isQueued();
+    }
+
+    /** Where no lane tries, there is one that the store has not let go yet, or that it refused a moment ago. */
+    private Throwable unanswered(Waiter waiter) {
+        Lane first = trying.peekFirst();
+        return first == null
+                ? engine.services.gate.silence(engine.services.timing.now() - waiter.since())
+                : first.phase.unanswered();
     }
 
     /** The store has heard that a lane is not wanted any more, or did not say so in time. */
@@ -190,14 +205,20 @@ final class PermitLine implements Waiter.Line {
 
         @Override
         void enter(Phase next) {
-            if (phase instanceof Attempt) {
+            Phase before = phase;
+            super.enter(next);
+            if (before instanceof Attempt) {
                 boolean unused = trying.removeFirstOccurrence(this);
             }
             if (next instanceof Attempt) {
                 trying.addLast(this);
             }
-            used += (next == Phase.IDLE ? 0 : 1) - (phase == Phase.IDLE ? 0 : 1);
-            super.enter(next);
+            used += (next == Phase.IDLE ? 0 : 1) - (before == Phase.IDLE ? 0 : 1);
+        }
+
+        @Override
+        boolean showsTaken() {
+            return isTaken();
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.spi.Signal;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,9 +62,9 @@ interface Phase {
         return this != IDLE;
     }
 
-    /** Why nothing says that anybody has the lock, if nothing does. */
-    default @Nullable Throwable unanswered() {
-        return null;
+    /** Why nothing says that another has the lock, where this does not {@linkplain #showsTaken show} it. */
+    default Throwable unanswered() {
+        return new TimeoutException("the store was not asked yet");
     }
 
     /** Ends what the store may know of it. */

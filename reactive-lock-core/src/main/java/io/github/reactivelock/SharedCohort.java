@@ -74,7 +74,7 @@ final class SharedCohort extends Cohort {
 
     private Cohort succeeded() {
         SharedCohort made = new SharedCohort(engine, keyContext);
-        made.waiting.sawItTaken(engine.services.timing.now());
+        made.waiting.sawItTaken(waiting);
         successor = made;
         keyContext.share(made);
         return made;

@@ -3,6 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,7 +19,7 @@ import reactor.util.context.ContextView;
  * <pre>
  * state     leaves on
  * NEW       it begins to wait -> WAITING
- * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout, failure -> OVER
+ * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout (an event), failure -> OVER
  * GRANTED   the handle is delivered -> DONE, or a state of the kind of flow
  * OVER      the failure is told -> DONE
  * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
@@ -35,7 +36,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         Hold reentrant(ContextView context, String key, Share asked);
 
         /** Puts a flow where it waits, or fails it. */
-        void enqueue(Waiter waiter, long deadline);
+        void enqueue(Waiter waiter);
     }
 
     /** Where a flow waits. */
@@ -47,7 +48,10 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
         void leave(Waiter waiter);
 
-        /** As {@link #leave}, of one whose wait is over; it hears what is known of the store, in an event of the line. */
+        /**
+         * The time of one is up. It leaves in an event of the line, unless its grant is before that event, and hears what is
+         * known of the store.
+         */
         void timedOut(Waiter waiter);
     }
 
@@ -70,6 +74,8 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     private long since;
     private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
+    /** Another had the lock while this flow waited, for this key or one before it; written and read inside events. */
+    boolean metOthers;
     /** None where there is no listener, or the flow is not in line yet. */
     volatile @Nullable HeardRequest heard;
 
@@ -130,7 +136,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     /** Joins the hold that the flow is under already, if it is still held, or else waits for one. */
-    final void acquire(long deadline) {
+    final void acquire() {
         Hold outer = locks.reentrant(context(), key, options.share());
         Handle joined = null;
         try {
@@ -144,7 +150,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
             if (request != null) {
                 tellWaiting(request);
             }
-            locks.enqueue(this, deadline);
+            locks.enqueue(this);
         } else if (take()) {
             joined(joined);
         } else {
@@ -167,28 +173,30 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         return move(NEW, WAITING);
     }
 
-    /** Joins a line; the timeout is armed first, so that a grant always finds it to disarm. */
-    final void start(Line line, long now, long deadline) {
+    /** Joins a line. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of it. */
+    final void start(Line line, long now) {
         this.since = now;
         this.line = line;
-        if (deadline != Timing.NEVER) {
-            Opening opening = locks.services().gate.opening;
-            arm(
-                    opening.wasOpen
-                            ? locks.services().timing.after(deadline - now, this::timedOut)
-                            : opening.whenOpen(this::waitAnew));
-        }
         line.join(this);
+        long deadline = deadline();
+        if (deadline != Timing.NEVER && isWaiting()) {
+            Services services = locks.services();
+            Opening opening = services.gate.opening;
+            arm(
+                    opening.wasAnswered
+                            ? services.timing.after(deadline - services.timing.now(), this::timedOut)
+                            : opening.whenAnswered(this::waitAnew));
+        }
     }
 
     private void arm(Disposable armed) {
         timeout = armed;
-        if (!isWaiting()) { // cancelled meanwhile, when there was nothing to disarm yet
+        if (!isWaiting()) { // granted or cancelled meanwhile, when there was nothing to disarm yet
             armed.dispose();
         }
     }
 
-    /** The first connection is there, whose opening does not count. */
+    /** The store has answered for the first time; what came before, opening and loading, does not count. */
     private void waitAnew() {
         arm(locks.services().timing.after(beginAnew() - locks.services().timing.now(), this::timedOut));
     }
@@ -196,6 +204,16 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     /** When a wait that begins now is over. */
     long beginAnew() {
         return locks.services().timing.deadline(options);
+    }
+
+    /** When the wait is over of one that has just been asked for. */
+    long deadline() {
+        return beginAnew();
+    }
+
+    /** It was waited for other locks for so long that this one is not to be asked for. */
+    boolean isTooLate(long now) {
+        return false;
     }
 
     /** Goes on waiting in another line; inside the events of both. */
@@ -254,18 +272,37 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     private void timedOut() {
         Line joined = line;
-        if (joined != null && stopWaiting(OVER)) {
-            log.trace("lock '{}': a flow has waited for long enough", key);
+        if (joined != null) {
             joined.timedOut(this);
         }
     }
 
-    /** Called in an event of the line, with why the store is not known to have given the lock to anybody, if it is not. */
+    /** Called in an event of the line; false if the turn came before. */
+    final boolean stopInTime() {
+        boolean stopped = stopWaiting(OVER);
+        if (stopped) {
+            log.trace("lock '{}': a flow has waited for long enough", key);
+        }
+        return stopped;
+    }
+
+    /** Called in an event of the line, after {@link #stopInTime}, with why nothing says that another has the lock, if nothing does. */
     final void tellTimedOut(@Nullable Throwable unanswered) {
-        tellOver(
-                unanswered == null
-                        ? new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))
-                        : new LockUnavailableException(key, "acquired", unanswered));
+        tellOver(timeout(unanswered));
+    }
+
+    /** Not asked for, {@link #isTooLate}. */
+    final void failTooLate() {
+        long waited = options.waitTimeout().orElse(Duration.ZERO).toMillis();
+        fail(timeout(new TimeoutException("it was not asked for: the store took all of the wait timeout of " + waited
+                + " ms to grant the locks before it; look whether it is slow, or wait longer")));
+    }
+
+    /** Contention is what an answer of the store has shown, or a hold of this process. */
+    private LockException timeout(@Nullable Throwable unanswered) {
+        return unanswered == null || metOthers
+                ? new LockTimeoutException(key, options.waitTimeout().orElse(Duration.ZERO))
+                : new LockUnavailableException(key, "acquired", unanswered);
     }
 
     private void tellOver(RuntimeException failure) {

@@ -73,6 +73,11 @@ final class WaitingFlows {
         takenAt = now;
     }
 
+    /** Those who go on waiting elsewhere saw there what they saw here. */
+    void sawItTaken(WaitingFlows before) {
+        takenAt = before.takenAt;
+    }
+
     /** Whether another flow was known to have it while this one waited. */
     boolean sawItTaken(Waiter waiter) {
         return takenAt != Timing.NEVER && takenAt - waiter.since() >= 0;
@@ -85,6 +90,7 @@ final class WaitingFlows {
             Waiter next = first;
             boolean unused = remove(next);
             if (next.take()) {
+                next.metOthers |= sawItTaken(next);
                 return next;
             }
             key.depart();

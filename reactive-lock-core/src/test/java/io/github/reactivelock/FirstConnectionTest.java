@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A client that was never connected: opening the first connection is no part of anybody's wait for a lock. */
+/**
+ * A client that was never answered: opening the first connection is no part of anybody's wait for a lock, and nor is what it
+ * takes to ask over it for the first time.
+ */
 class FirstConnectionTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -19,7 +22,7 @@ class FirstConnectionTest {
     private final LockClient patient = bench.with(o -> o.withWaitTimeout(TIMEOUT));
 
     @Test
-    void theWaitBeginsWithTheFirstConnection() {
+    void theWaitBeginsWithTheFirstAnswer() {
         store.disconnect();
         TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
         bench.time.advance(Duration.ofSeconds(3));
@@ -35,16 +38,44 @@ class FirstConnectionTest {
         bench.assertNothingIsLeft();
     }
 
-    /** Where a driver does not say whether it is connected. */
     @Test
-    void theFirstAnswerIsTheFirstConnection() {
+    void aFirstAnswerThatIsLateIsWaitedForByAll() {
         TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
+        TestSubscriber<LockHandle> second = subscribe(patient.acquire("k"));
         bench.time.advance(Duration.ofMillis(1_500));
 
         var asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
 
         assertThat(Bench.held(flow).isHeld()).isTrue();
+        bench.time.advance(TIMEOUT.minusNanos(1));
+        assertThat(second.isTerminated()).isFalse();
+        bench.time.advance(Duration.ofNanos(1));
+        assertThat(second.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+    }
+
+    /** Time passes between the answer, with which the wait begins, and the grant that comes of it: classes are loaded. */
+    @Test
+    void aFirstGrantThatIsHandledForLongerThanTheWaitIsDelivered() {
+        TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
+        var asked = store.claim();
+
+        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+            asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+            bench.time.advance(TIMEOUT.multipliedBy(2));
+        });
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aConnectionThatIsNeverAnsweredOverIsToldAfterTheCommandTimeout() {
+        TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
+
+        bench.time.advance(Duration.ofMillis(2_250));
+
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        bench.assertNothingIsLeft();
     }
 
     @Test
@@ -55,8 +86,10 @@ class FirstConnectionTest {
         store.connect();
         bench.time.advance(Duration.ofMillis(600));
         var first = store.claim();
-        first.answer(ScriptedBackend.granted(first.claim(), 1));
-        store.claim().answer(ScriptedBackend.queued());
+        first.answer(ScriptedBackend.queued());
+        bench.time.advance(Duration.ofMillis(600));
+        store.push(first.claim(), 1);
+        store.claims.get(store.claims.size() - 1).answer(ScriptedBackend.queued());
         bench.time.advance(Duration.ofMillis(399));
         assertThat(work.isTerminated()).isFalse();
 

@@ -56,7 +56,7 @@ class LockListenerTest {
 
     @Test
     void aWaitThatEndsOtherwiseIsToldOfAsWhatItWas() {
-        bench.engine.services.gate.opening.open();
+        bench.engine.services.gate.opening.answered();
         subscribe(bench.with(o -> o.withWaitTimeout(Duration.ofSeconds(1))).acquire("late"));
         TestSubscriber<LockHandle> cancelled = subscribe(bench.client.acquire("cancelled"));
         TestSubscriber<Object> unworked = subscribe(bench.client.withLock("unworked", Mono.empty()));

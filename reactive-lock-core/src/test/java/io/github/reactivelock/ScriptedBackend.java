@@ -87,6 +87,9 @@ final class ScriptedBackend implements LockBackend {
     @Nullable
     Error broken;
 
+    /** Runs while it is asked, or listened to. */
+    Runnable whileCalled = () -> {};
+
     /** There is a connection. */
     private boolean isConnected = true;
 
@@ -262,6 +265,7 @@ final class ScriptedBackend implements LockBackend {
     private <T> Mono<T> asked(String verb, List<Claim> about, List<Asked<T>> into) {
         return Mono.create(sink -> {
             note(verb, about);
+            whileCalled.run();
             into.add(new Asked<>(about, sink));
         });
     }
@@ -272,7 +276,10 @@ final class ScriptedBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return Flux.defer(() -> signals.asFlux().doOnSubscribe(s -> signalSubscriptions++));
+        return Flux.defer(() -> signals.asFlux().doOnSubscribe(s -> {
+            signalSubscriptions++;
+            whileCalled.run();
+        }));
     }
 
     int listeners() {

@@ -133,7 +133,7 @@ class SeveralKeysTest {
 
     @Test
     void theWaitTimeoutCoversThemAll() {
-        bench.engine.services.gate.opening.open();
+        bench.engine.services.gate.opening.answered();
         TestSubscriber<String> flow = subscribe(
                 bench.with(o -> o.withWaitTimeout(Duration.ofSeconds(3))).withLock(List.of("a", "b"), Mono.just("v")));
         bench.time.advance(Duration.ofSeconds(1));

@@ -53,6 +53,43 @@ class SharedCohortTest {
         flows.forEach(flow -> subscribe(held(flow).release()));
     }
 
+    /** Readers keep no reader out; of a writer the store alone can tell. */
+    @Test
+    void aReaderThatTheBudgetRefusesIsNotSaidToBeKeptOutWhileTheStoreIsSilent() {
+        bench.engine.services.gate.opening.answered();
+        List<TestSubscriber<LockHandle>> flows = flows(1);
+        grant(1);
+        bench.time.advance(Duration.ofMillis(50));
+
+        TestSubscriber<LockHandle> refused =
+                subscribe(readers.with(readers.options().withWaitTimeout(Duration.ofMillis(100)))
+                        .acquire("k"));
+        bench.time.advance(Duration.ofMillis(100));
+
+        assertThat(store.log).containsExactly("claim .0", "claim .1", "release .1");
+        assertThat(refused.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+        release(flows);
+    }
+
+    /** They stood behind a writer before, and stand behind one again. */
+    @Test
+    void readersThatWereKeptOutBeforeTheBudgetWasSpentHearSo() {
+        bench.engine.services.gate.opening.answered();
+        List<TestSubscriber<LockHandle>> flows = flows(4);
+        TestSubscriber<LockHandle> refused =
+                subscribe(readers.with(readers.options().withWaitTimeout(Duration.ofMillis(100)))
+                        .acquire("k"));
+        ScriptedBackend.Asked<ClaimResult> asked = store.claim();
+        asked.answer(queued());
+        store.push(asked.claim(), 1);
+        store.ignoreAll();
+
+        bench.time.advance(Duration.ofMillis(100));
+
+        assertThat(refused.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        release(flows);
+    }
+
     @Test
     void readersThatWaitTogetherHaveOneClaimAndAreAllInAtOnceEachWithATokenOfItsOwn() {
         List<TestSubscriber<LockHandle>> flows = flows(4);

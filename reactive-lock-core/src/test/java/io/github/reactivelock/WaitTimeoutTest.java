@@ -10,9 +10,11 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
@@ -28,8 +30,8 @@ class WaitTimeoutTest {
     private final TestSubscriber<LockHandle> flow = TestSubscriber.create();
 
     @BeforeEach
-    void thereWasAConnection() {
-        bench.engine.services.gate.opening.open();
+    void thereWasAnAnswer() {
+        bench.engine.services.gate.opening.answered();
     }
 
     @Test
@@ -128,15 +130,129 @@ class WaitTimeoutTest {
     }
 
     @Test
-    void whoWaitsBehindAFlowThatHasItsPermitsHearsThatAnotherHasThem() {
-        LockClient one = new LockClient(bench.engine, patient.options().withShare(Share.permits(1, 2)));
+    void whoWaitsBehindFlowsThatHaveAllPermitsHearsThatOthersHaveThem() {
+        LockClient one = permits(2);
         bench.hold(one, "k", 1);
+        bench.hold(one, "k", 2);
         one.acquire("k").subscribe(flow);
 
         bench.time.advance(TIMEOUT);
 
         assertThat(flow.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
     }
+
+    @Test
+    void onePermitInUseSaysNothingOfTheOthersWhileTheStoreIsSilent() {
+        LockClient one = permits(2);
+        LockHandle handle = bench.hold(one, "k", 1);
+        one.acquire("k").subscribe(flow);
+        TestSubscriber<LockHandle> behind = subscribe(one.acquire("k"));
+
+        bench.time.advance(TIMEOUT);
+
+        assertUnavailable(flow);
+        assertUnavailable(behind);
+        subscribe(handle.release());
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void norDoesItWhenItIsPassedOnMeanwhile() {
+        LockClient one = permits(2);
+        LockHandle handle = bench.hold(one, "k", 1);
+        TestSubscriber<LockHandle> next = subscribe(one.acquire("k"));
+        one.acquire("k").subscribe(flow);
+
+        subscribe(handle.release());
+        bench.time.advance(TIMEOUT);
+
+        assertThat(Bench.held(next).isHeld()).isTrue();
+        assertUnavailable(flow);
+    }
+
+    /** The claims that were left are known to the store until it has confirmed their ends, so there is none for another flow. */
+    @Test
+    void permitsWhoseEndTheStoreHasNotConfirmedAreNotSaidToBeTaken() {
+        store.confirmsReleases = false;
+        List.of(subscribe(permits(2).acquire("k")), subscribe(permits(2).acquire("k")))
+                .forEach(TestSubscriber::cancel);
+        permits(2).acquire("k").subscribe(flow);
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(store.log).containsExactlyInAnyOrder("claim .0", "claim .1", "release .0", "release .1");
+        assertUnavailable(flow);
+    }
+
+    private LockClient permits(int capacity) {
+        return new LockClient(bench.engine, patient.options().withShare(Share.permits(1, capacity)));
+    }
+
+    private static void assertUnavailable(TestSubscriber<LockHandle> flow) {
+        assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    // ---- slow threads, as in a JVM whose classes are cold
+
+    @ParameterizedTest
+    @EnumSource(Fairness.class)
+    void aGrantThatIsBeingHandledWhenTheTimeIsUpIsDelivered(Fairness fairness) {
+        LockClient client = new LockClient(bench.engine, patient.options().withFairness(fairness));
+        client.acquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+
+        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+            asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+            bench.time.advance(TIMEOUT);
+        });
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void aTryThatIsBeingAnsweredWhenTheTimeIsUpHearsTheAnswer() {
+        patient.tryAcquire("k").subscribe(flow);
+        Asked<ClaimResult> asked = store.claim();
+
+        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+            asked.answer(new ClaimResult.Busy());
+            bench.time.advance(TIMEOUT);
+        });
+
+        assertThat(flow.isTerminatedComplete()).isTrue();
+    }
+
+    /** Signals are listened to before the first question. */
+    @ParameterizedTest
+    @ValueSource(strings = {"whole", "share", "permits"})
+    void whatItTakesToAskIsNoPartOfTheWait(String share) {
+        Share wanted = Map.of("whole", Share.WHOLE, "share", Share.ONE, "permits", Share.permits(1, 2))
+                .get(share);
+        store.whileCalled = () -> bench.time.stop(TIMEOUT.multipliedBy(2));
+        new LockClient(bench.engine, patient.options().withShare(wanted))
+                .acquire("k")
+                .subscribe(flow);
+
+        Asked<ClaimResult> asked = store.claim();
+        asked.answer(ScriptedBackend.granted(asked.claim(), 1));
+
+        assertThat(Bench.held(flow).isHeld()).isTrue();
+    }
+
+    @Test
+    void norIsItOfTheWaitForSeveralKeys() {
+        store.whileCalled = () -> bench.time.stop(TIMEOUT.multipliedBy(2));
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
+        store.whileCalled = () -> {};
+        for (int number = 1; number <= 2; number++) {
+            Asked<ClaimResult> asked = store.claim();
+            asked.answer(ScriptedBackend.granted(asked.claim(), number));
+        }
+
+        assertThat(work.expectTerminalSignal().isOnComplete()).isTrue();
+    }
+
+    // ---- several keys and other waits
 
     @Test
     void aGrantDisarmsTheTimeout() {
@@ -178,7 +294,7 @@ class WaitTimeoutTest {
         bench.time.whileArming = flow::cancel;
         patient.acquire("k").subscribe(flow);
 
-        assertThat(store.log).isEmpty();
+        assertThat(store.log).containsExactly("claim .0", "release .0");
         bench.assertNothingIsLeft();
     }
 
@@ -209,8 +325,40 @@ class WaitTimeoutTest {
         Asked<ClaimResult> first = store.claim();
         first.answer(ScriptedBackend.granted(first.claim(), 1));
 
-        assertThat(work.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
+        assertThat(work.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("'b'")
+                .hasMessageContaining("1000 ms");
         assertThat(store.log).containsExactly("claim .0", "release .0");
+    }
+
+    @Test
+    void theNextOfSeveralKeysThatTheStoreSaysNothingOfIsNotSaidToBeTaken() {
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
+        Asked<ClaimResult> first = store.claim();
+        first.answer(ScriptedBackend.granted(first.claim(), 1));
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(work.expectTerminalError())
+                .isInstanceOfSatisfying(
+                        LockUnavailableException.class, e -> assertThat(e.key()).isEqualTo("b"));
+    }
+
+    /** One asked for at the end, and one too late to be. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 0})
+    void whoWaitedForOthersAtAnEarlierKeyHearsOfContentionAtALaterOne(long left) {
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b", "c"), Mono.just("done")));
+        Asked<ClaimResult> first = store.claim();
+        first.answer(ScriptedBackend.queued());
+        bench.time.pause(TIMEOUT.minusMillis(left));
+        store.push(first.claim(), 1);
+        store.ignoreAll();
+
+        bench.time.advance(TIMEOUT);
+
+        assertThat(work.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
     }
 
     @Test
