@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
 
 /** What an error of a lock prints: nothing of the engine's inside, and where the caller stood. */
 class ErrorTracesTest {
@@ -48,6 +49,31 @@ class ErrorTracesTest {
     void anErrorOfALockPrintsTheCallerAndNothingOfTheEngine() {
         assertNothingOfTheEngine(catchThrowable(() -> thatTimesOut().block(LIMIT)));
         assertNothingOfTheEngine(catchThrowable(() -> thatLosesItsLock().block(LIMIT)));
+    }
+
+    /** Of its cause neither, which says in words why the store is not known to have answered. */
+    @Test
+    void anErrorOfASilentStorePrintsNothingOfTheEngineEither() {
+        Bench bench = new Bench();
+        TestSubscriber<LockHandle> unanswered = Bench.subscribe(client(bench).acquire("a"));
+        bench.store.disconnect();
+        TestSubscriber<LockHandle> unconnected = Bench.subscribe(client(bench).acquire("b"));
+
+        bench.time.advance(LIMIT);
+
+        for (TestSubscriber<LockHandle> flow : List.of(unanswered, unconnected)) {
+            StringWriter printed = new StringWriter();
+            flow.expectTerminalError().printStackTrace(new PrintWriter(printed));
+            assertThat(printed.toString().lines())
+                    .hasSize(2)
+                    .last()
+                    .asString()
+                    .startsWith("Caused by: java.util.concurrent.TimeoutException");
+        }
+    }
+
+    private static LockClient client(Bench bench) {
+        return bench.with(o -> o.withWaitTimeout(Duration.ofSeconds(1)));
     }
 
     @Test
