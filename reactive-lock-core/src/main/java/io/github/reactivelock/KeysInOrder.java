@@ -44,7 +44,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     static final int MORE = OWN + 3;
 
     private final List<String> keys;
-    private volatile long deadline;
+    private volatile long deadline = Timing.NEVER;
+    /** The time for all keys runs: the first was asked for, and the store has answered at some time. */
+    private volatile boolean begun;
     private final @Nullable ContextHolds outer;
 
     @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING
@@ -60,7 +62,6 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     KeysInOrder(Locks locks, List<String> keys, LockOptions options, Claim.Mode mode, ContextView context) {
         super(locks, keys.get(0), options, mode);
         this.keys = keys;
-        this.deadline = locks.services().timing.deadline(options);
         this.outer = ContextHolds.of(context);
         this.held = outer;
     }
@@ -87,7 +88,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     @Override
     final long beginAnew() {
         deadline = super.beginAnew();
+        begun = true;
         return deadline;
+    }
+
+    private long deadlineOfAll() {
+        return begun ? deadline : beginAnew();
     }
 
     /** One key after the other; a loop and not a recursion, because a store may answer at once and keys be many. */
@@ -274,11 +280,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
         @Override
         long deadline() {
-            return deadline;
+            return deadlineOfAll();
         }
 
         @Override
         boolean isTooLate(long now) {
+            long deadline = deadlineOfAll();
             return deadline != Timing.NEVER && deadline - now <= 0;
         }
 

@@ -178,14 +178,19 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         this.since = now;
         this.line = line;
         line.join(this);
-        long deadline = deadline();
+        Services services = locks.services();
+        Opening opening = services.gate.opening;
+        if (opening.wasAnswered) {
+            armUntil(deadline());
+        } else if (isWaiting() && services.timing.deadline(options) != Timing.NEVER) {
+            arm(opening.whenAnswered(this::waitAnew));
+        }
+    }
+
+    private void armUntil(long deadline) {
         if (deadline != Timing.NEVER && isWaiting()) {
-            Services services = locks.services();
-            Opening opening = services.gate.opening;
-            arm(
-                    opening.wasAnswered
-                            ? services.timing.after(deadline - services.timing.now(), this::timedOut)
-                            : opening.whenAnswered(this::waitAnew));
+            Timing timing = locks.services().timing;
+            arm(timing.after(deadline - timing.now(), this::timedOut));
         }
     }
 
@@ -198,7 +203,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** The store has answered for the first time; what came before, opening and loading, does not count. */
     private void waitAnew() {
-        arm(locks.services().timing.after(beginAnew() - locks.services().timing.now(), this::timedOut));
+        armUntil(beginAnew());
     }
 
     /** When a wait that begins now is over. */

@@ -79,6 +79,19 @@ class FirstConnectionTest {
     }
 
     @Test
+    void theWaitForSeveralKeysBeginsWithItToo() {
+        TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
+        bench.time.advance(Duration.ofMillis(1_500));
+        for (int number = 1; number <= 2; number++) {
+            var asked = store.claim();
+            asked.answer(ScriptedBackend.granted(asked.claim(), number));
+            bench.time.advance(TIMEOUT.minusNanos(1));
+        }
+
+        assertThat(work.expectTerminalSignal().isOnComplete()).isTrue();
+    }
+
+    @Test
     void severalKeysShareTheTimeAfterIt() {
         store.disconnect();
         TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
