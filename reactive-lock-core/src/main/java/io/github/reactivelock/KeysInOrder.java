@@ -47,6 +47,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private volatile long deadline = Timing.NEVER;
     /** The time for all keys runs: the first was asked for, and the store has answered at some time. */
     private volatile boolean begun;
+
     private final @Nullable ContextHolds outer;
 
     @SuppressWarnings("UnusedVariable") // only ever used through ADVANCING

@@ -169,7 +169,8 @@ class OutageLogTest {
                     .withUserConfiguration(Mvc.class)
                     .withBean(Orders.class)
                     .run(context -> {
-                        MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                        MockMvc mvc =
+                                MockMvcBuilders.webAppContextSetup(context).build();
                         assertThat(answered(mvc, "/warm")).isEqualTo(200);
                         begin(outage, server);
                         for (int each = 0; each < REQUESTS; each++) {
@@ -233,10 +234,7 @@ class OutageLogTest {
     @ParameterizedTest
     @EnumSource
     void whereTheApplicationSpeaksForItselfTracesAreWithoutTheEngine(Outage outage) {
-        webFlux(
-                outage,
-                status -> assertThat(status).isEqualTo(500),
-                "reactive-lock.problemdetails.enabled=false");
+        webFlux(outage, status -> assertThat(status).isEqualTo(500), "reactive-lock.problemdetails.enabled=false");
 
         List<String> lines = logged.list.stream().flatMap(OutageLogTest::lines).toList();
         assertThat(lines)
