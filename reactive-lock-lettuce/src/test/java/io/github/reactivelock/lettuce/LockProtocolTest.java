@@ -125,9 +125,53 @@ class LockProtocolTest {
         take(backend, share(Share.permits(450, 451)));
     }
 
+    @Test
+    void whatSharesLeaveBehindWhenTheirKeyIsLostHoldsNobodyUp() {
+        take(backend, share(Share.ONE));
+        take(backend, share(Share.ONE));
+        fixture.redis.del("{reactivelock:a}");
+
+        Claim writer = claim("a");
+        take(backend, writer);
+        assertThat(release(backend, writer)).isTrue();
+        take(backend, share(Share.ONE));
+        take(backend, share(Share.ONE));
+        fixture.redis.del("{reactivelock:a}");
+        Claim alone = share(Share.ONE);
+        take(backend, alone);
+        assertThat(release(backend, alone)).isTrue();
+
+        take(backend, claim("a"));
+    }
+
+    @Test
+    void aReleaseThatLetsManyInServesAHundredACallAndTellsTheRestToAsk() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = claim("a");
+        take(backend, owner);
+        for (int i = 0; i < 250; i++) {
+            queue(backend, share(Share.ONE, Claim.Mode.QUEUE));
+        }
+        Claim last = share(Share.ONE, Claim.Mode.QUEUE);
+        queue(backend, last);
+
+        assertThat(release(backend, owner)).isTrue();
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(next(signals)).isInstanceOf(Signal.Grant.class);
+        }
+        assertThat(next(signals)).isEqualTo(new Signal.Recheck("a"));
+        assertThat(fixture.redis.get("{reactivelock:a}")).startsWith("= 100 ");
+        assertThat(ask(backend, last)).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(ask(backend, last)).isInstanceOf(ClaimResult.Granted.class);
+    }
+
     private static Claim share(Share share) {
-        Claim attempt = attempt();
-        return new Claim("a", attempt.id(), "a share", LEASE, Claim.Mode.TRY, Claim.Keeping.RENEWED, share);
+        return share(share, Claim.Mode.TRY);
+    }
+
+    private static Claim share(Share share, Claim.Mode mode) {
+        return new Claim("a", attempt().id(), "a share", LEASE, mode, Claim.Keeping.RENEWED, share);
     }
 
     /** The lock is free, and before all who ask now are claims of a process that has ended. */

@@ -1,199 +1,268 @@
 package io.github.reactivelock.lettuce;
 
-import static io.github.reactivelock.lettuce.RedisFixture.LEASE;
-import static io.github.reactivelock.lettuce.RedisFixture.ask;
-import static io.github.reactivelock.lettuce.RedisFixture.claim;
-import static io.github.reactivelock.lettuce.RedisFixture.next;
-import static io.github.reactivelock.lettuce.RedisFixture.queue;
-import static io.github.reactivelock.lettuce.RedisFixture.release;
-import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.Share;
-import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.ScriptOutputType;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.redis.RedisBackendOptions;
+import io.github.reactivelock.state.LockInfo;
+import io.lettuce.core.Range;
+import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
 
 /**
- * The script of a client from before there were shares beside the one of today, on one server. The old client meets shares
- * with an error and never enters; a share that is alone, and a lock that nobody shares, is a whole lock to it.
+ * The jars of one version beside the classes of this build, on one server, in one process. It is for 0.2, the first version
+ * that has a released one before it: {@code -Dreactive-lock.released} takes the paths of the released jars of core, redis and
+ * lettuce, as a class path. Without it the classes of this build are loaded a second time.
  */
 class RollingUpgradeTest {
 
     @RegisterExtension
     static final RedisFixture fixture = new RedisFixture();
 
-    private static final String[] KEYS = {
-        "{reactivelock:a}", "{reactivelock:a}:token", "{reactivelock:a}:queue", "{reactivelock:a}:waiters"
-    };
-    private static final String LEASE_MS = Long.toString(LEASE.toMillis());
+    private static final Class<?>[] PARTS = {LockClient.class, RedisBackendOptions.class, LettuceLockBackend.class};
 
-    private final String script = script();
-    private LockBackend backend;
-    private BlockingQueue<Signal> signals;
+    /** A client that missed its grant would ask again after a third of it, which no test waits for. */
+    private static final Duration LEASE = Duration.ofMinutes(10);
+
+    /** A client of one version, in words that are the same for all. */
+    public interface Side {
+
+        /** The token of the hold. */
+        Mono<Long> acquire(String key);
+
+        /** The token of a reader's hold. */
+        Mono<Long> read(String key);
+
+        /** The token of the hold, or empty if the lock is taken. */
+        Mono<Long> tryAcquire(String key);
+
+        Mono<Void> release(long token);
+
+        /** Whether a hold of this side is in force. */
+        boolean holds(long token);
+
+        Mono<Boolean> forceRelease(String key, long token);
+
+        /** The name of the owner, or empty if the lock is free. */
+        Mono<String> owner(String key);
+
+        Mono<Void> close();
+    }
+
+    /** Loaded once with each version's classes. */
+    public static final class Client implements Side {
+
+        private final LockClient client;
+        private final Map<Long, LockHandle> holds = new ConcurrentHashMap<>();
+
+        public Client(String uri, String owner) {
+            client = LockClient.builder(LettuceLockBackend.connect(uri, RedisBackendOptions.defaults()))
+                    .name(owner)
+                    .options(LockOptions.defaults().withLease(LEASE))
+                    .commandTimeout(Duration.ofSeconds(20))
+                    .build();
+        }
+
+        private Mono<Long> held(Mono<LockHandle> handle) {
+            return handle.map(hold -> {
+                holds.put(hold.fencingToken(), hold);
+                return hold.fencingToken();
+            });
+        }
+
+        @Override
+        public Mono<Long> acquire(String key) {
+            return held(client.acquire(key));
+        }
+
+        @Override
+        public Mono<Long> read(String key) {
+            return held(client.shared().acquire(key));
+        }
+
+        @Override
+        public Mono<Long> tryAcquire(String key) {
+            return held(client.tryAcquire(key));
+        }
+
+        @Override
+        public Mono<Void> release(long token) {
+            return holds.get(token).release();
+        }
+
+        @Override
+        public boolean holds(long token) {
+            return holds.get(token).isHeld();
+        }
+
+        @Override
+        public Mono<Boolean> forceRelease(String key, long token) {
+            return client.forceRelease(key, token);
+        }
+
+        @Override
+        public Mono<String> owner(String key) {
+            return client.inspect(key).ofType(LockInfo.Held.class).map(LockInfo.Held::owner);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return client.close();
+        }
+    }
+
+    /** This library from the paths of one version, everything else from the class path of the test. */
+    private static final class Version extends URLClassLoader {
+
+        Version(URL[] paths) {
+            super(paths, RollingUpgradeTest.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith("io.github.reactivelock.") || name.equals(Side.class.getName())) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                return known == null ? findClass(name) : known;
+            }
+        }
+
+        @Override
+        public URL getResource(String name) {
+            return name.contains("reactivelock") ? findResource(name) : super.getResource(name);
+        }
+    }
+
+    private Version version;
+    private Side released;
+    private Side built;
 
     @BeforeEach
-    void fresh() {
-        backend = fixture.backend();
-        signals = fixture.signals(backend);
+    void connect() throws ReflectiveOperationException, MalformedURLException {
+        version = new Version(paths());
+        String uri = fixture.server.uri();
+        released = (Side) version.loadClass(Client.class.getName())
+                .getConstructor(String.class, String.class)
+                .newInstance(uri, "released");
+        built = new Client(uri, "built");
+        assertThat(released).isNotInstanceOf(Client.class);
     }
 
-    private static String script() {
-        try (InputStream in = RollingUpgradeTest.class.getResourceAsStream("lock-before-shares.lua")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
+    @AfterEach
+    void close() throws IOException {
+        Stream.of(released, built).forEach(side -> await(side.close()));
+        version.close();
+    }
+
+    private static URL[] paths() throws MalformedURLException {
+        List<URL> paths = new ArrayList<>();
+        for (String path : System.getProperty("reactive-lock.released", "").split(File.pathSeparator, -1)) {
+            if (!path.isEmpty()) {
+                paths.add(Path.of(path).toUri().toURL());
+            }
         }
-    }
-
-    private Object old(String... args) {
-        return fixture.redis
-                .<List<Object>>eval(script, ScriptOutputType.MULTI, KEYS, args)
-                .get(0);
-    }
-
-    /** Granted if that is not zero. */
-    private Object oldClaim(String verb, String id) {
-        return old(verb, id + " reactivelock:0:grants:old an old client", LEASE_MS);
-    }
-
-    private static Claim share() {
-        Claim whole = claim("a");
-        return new Claim("a", whole.id(), "a reader", LEASE, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.ONE);
-    }
-
-    @Test
-    void anOldClientNeverEntersALockThatIsSharedAndSaysThatItIsForeign() {
-        Claim reader = share();
-        Claim other = share();
-        long token = take(backend, reader);
-        take(backend, other);
-
-        for (String verb : List.of("claim", "await", "try")) {
-            assertThatThrownBy(() -> oldClaim(verb, "old"))
-                    .isInstanceOf(RedisCommandExecutionException.class)
-                    .hasMessageContaining("FOREIGN {reactivelock:a}");
+        if (paths.isEmpty()) {
+            Stream.of(PARTS).map(RollingUpgradeTest::place).forEach(paths::add);
         }
-        assertThatThrownBy(() -> old("release", "old")).hasMessageContaining("FOREIGN");
-        assertThatThrownBy(() -> old("force", Long.toString(token >> LockBackend.PASS_BITS)))
-                .hasMessageContaining("FOREIGN");
-
-        assertThat(backend.renew(List.of(reader, other)).block().renewed()).hasSize(2);
-        assertThat(release(backend, reader)).isTrue();
-        assertThatThrownBy(() -> oldClaim("try", "old")).hasMessageContaining("FOREIGN");
-        assertThat(release(backend, other)).isTrue();
-        assertThat(oldClaim("try", "old")).isNotEqualTo(0L);
-        assertThat(old("release", "old")).isEqualTo(1L);
+        paths.add(place(RollingUpgradeTest.class)); // behind the jars: the client of this test
+        return paths.toArray(URL[]::new);
     }
 
-    @Test
-    void aReaderThatAnOldClientsReleaseGrantsLetsTheNextOneInWhenThatAsks() {
-        assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
-        Claim reader = share();
-        queue(backend, reader);
-        Claim second = share();
-        queue(backend, second);
-
-        assertThat(old("release", "old")).isEqualTo(1L);
-
-        assertThat(next(signals))
-                .isInstanceOfSatisfying(
-                        Signal.Grant.class, grant -> assertThat(grant.claimId()).isEqualTo(reader.id()));
-        assertThat(backend.renew(List.of(reader)).block().renewed()).containsExactly(reader.id());
-        assertThat(oldClaim("try", "other")).isEqualTo(0L);
-        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Granted.class);
-        assertThatThrownBy(() -> oldClaim("try", "other")).hasMessageContaining("FOREIGN");
-        assertThat(backend.renew(List.of(reader, second)).block().renewed()).hasSize(2);
-        assertThat(release(backend, reader)).isTrue();
-        assertThat(release(backend, second)).isTrue();
-        assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
+    private static URL place(Class<?> type) {
+        return type.getProtectionDomain().getCodeSource().getLocation();
     }
 
-    @Test
-    void behindAReaderThatIsAloneAnOldClientWaitsAndIsServedBeforeThoseBehindIt() {
-        Claim before = claim("a"); // a counter is there already
-        take(backend, before);
-        assertThat(release(backend, before)).isTrue();
-        Claim reader = share();
-        take(backend, reader);
-        assertThat(oldClaim("claim", "old")).isEqualTo(0L);
-        Claim second = share();
-        queue(backend, second);
-
-        assertThat(release(backend, reader)).isTrue();
-
-        assertThat(ask(backend, second)).isInstanceOf(ClaimResult.Queued.class);
-        assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
-        assertThat(old("release", "old")).isEqualTo(1L);
-        assertThat(release(backend, second)).isTrue();
+    /** Which of the two comes first. */
+    private enum First {
+        RELEASED,
+        BUILT
     }
 
-    @Test
-    void anOldClientThatWaitsIsServedBeforeTheReadersBehindIt() {
-        Claim owner = claim("a");
-        take(backend, owner);
-        assertThat(oldClaim("claim", "old")).isEqualTo(0L);
-        Claim reader = share();
-        queue(backend, reader);
-
-        assertThat(release(backend, owner)).isTrue();
-
-        assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
-        assertThat(ask(backend, reader)).isInstanceOf(ClaimResult.Queued.class);
-        assertThat(old("release", "old")).isEqualTo(1L);
-        assertThat(release(backend, reader)).isTrue();
+    private Side first(First first) {
+        return first == First.RELEASED ? released : built;
     }
 
-    @Test
-    void whatSharesLeaveBehindWhenTheirKeyIsLostHoldsNobodyUp() {
-        take(backend, share());
-        take(backend, share());
-        fixture.redis.del(KEYS[0]);
-
-        Claim writer = claim("a");
-        take(backend, writer);
-        assertThat(release(backend, writer)).isTrue();
-        take(backend, share());
-        fixture.redis.del(KEYS[0]);
-        assertThat(oldClaim("claim", "old")).isNotEqualTo(0L);
-        assertThat(old("release", "old")).isEqualTo(1L);
-        Claim alone = share();
-        take(backend, alone);
-        assertThat(release(backend, alone)).isTrue();
-
-        take(backend, claim("a"));
+    private Side second(First first) {
+        return first == First.RELEASED ? built : released;
     }
 
-    @Test
-    void aReleaseThatLetsManyInServesAHundredACallAndTellsTheRestToAsk() {
-        Claim owner = claim("a");
-        take(backend, owner);
-        for (int i = 0; i < 250; i++) {
-            queue(backend, share());
-        }
-        Claim last = share();
-        queue(backend, last);
+    private static <T> T await(Mono<T> answer) {
+        return answer.block(RedisFixture.PATIENCE);
+    }
 
-        assertThat(release(backend, owner)).isTrue();
+    private static void untilQueued(String key) {
+        Range<Double> waits = Range.from(Range.Boundary.excluding(0.0), Range.Boundary.unbounded());
+        RedisFixture.eventually("it waits", () -> fixture.redis.zcount("{reactivelock:" + key + "}:queue", waits) > 0);
+    }
 
-        for (int i = 0; i < 100; i++) {
-            assertThat(next(signals)).isInstanceOf(Signal.Grant.class);
-        }
-        assertThat(next(signals)).isEqualTo(new Signal.Recheck("a"));
-        assertThat(fixture.redis.get(KEYS[0])).startsWith("= 100 ");
-        assertThat(ask(backend, last)).isInstanceOf(ClaimResult.Queued.class);
-        assertThat(ask(backend, last)).isInstanceOf(ClaimResult.Granted.class);
+    @ParameterizedTest
+    @EnumSource
+    void aLockGoesFromOneVersionToTheOther(First order) {
+        Side before = first(order);
+        Side after = second(order);
+        long token = await(before.acquire("a"));
+        assertThat(await(after.tryAcquire("a"))).isNull();
+        CompletableFuture<Long> next = after.acquire("a").toFuture();
+        untilQueued("a");
+        assertThat(next).isNotDone();
+
+        await(before.release(token));
+
+        assertThat(await(Mono.fromFuture(next))).isGreaterThan(token);
+        assertThat(await(before.tryAcquire("a"))).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void readersOfBothVersionsAreInTogetherAndAWriterWaitsForBoth(First order) {
+        Side before = first(order);
+        Side after = second(order);
+        long reader = await(before.read("a"));
+        long other = await(after.read("a"));
+        CompletableFuture<Long> writer = before.acquire("a").toFuture();
+        untilQueued("a");
+
+        await(before.release(reader));
+        assertThat(await(before.tryAcquire("a"))).isNull();
+        assertThat(after.holds(other)).isTrue();
+        assertThat(writer).isNotDone();
+        await(after.release(other));
+
+        assertThat(await(Mono.fromFuture(writer))).isGreaterThan(other);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anOperatorOfOneVersionSeesAndEndsAHoldOfTheOther(First order) {
+        Side before = first(order);
+        Side after = second(order);
+        long token = await(before.acquire("a"));
+        assertThat(await(after.owner("a"))).isEqualTo(order == First.RELEASED ? "released" : "built");
+
+        assertThat(await(after.forceRelease("a", token))).isTrue();
+
+        RedisFixture.eventually("it is told", () -> !before.holds(token));
+        assertThat(await(after.tryAcquire("a"))).isGreaterThan(token);
     }
 }

@@ -184,9 +184,9 @@ class LuaRedisTest {
         vote.add(random.nextBoolean() ? "QUEUE" : "TRY");
         vote.add("" + random.nextInt(1_000));
         vote.addAll(share);
-        if (random.nextInt(4) > 0) { // older clients propose nothing
-            vote.add("" + (micros - 1_577_836_800_000_000L + random.nextInt(150_000)));
-        }
+        boolean proposes = random.nextInt(4) > 0;
+        vote.add("" + (proposes ? micros - 1_577_836_800_000_000L + random.nextInt(150_000) : 0));
+        vote.add("0"); // no lease is longer: the server is counted at once
         return vote;
     }
 
