@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.kv.GetResponse;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
@@ -18,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Moments at which a claim for a share could miss that it is in, and what old clients see of shares. */
+/** Moments at which a claim for a share could miss that it is in. */
 class SharesTest extends EtcdFixture {
 
     private final Share one = Share.permits(1, 2);
@@ -243,36 +242,5 @@ class SharesTest extends EtcdFixture {
         }
 
         assertThat(held.watched).containsExactly(writersName);
-    }
-
-    /** It is alone in the line or waits; and those who share take its key for that of an owner of the whole. */
-    @Test
-    void aClientFromBeforeSharesWaitsForReadersAndReadersForIt() throws InterruptedException {
-        Claim reading = claim(Share.ONE);
-        isIn(other, reading);
-        String readersName = line().get(0).getKey().toString();
-        KeyLayout names = new KeyLayout("reactivelock");
-        KeySlot old = new KeySlot(key, "old", 0, 0);
-        Etcds.get(etcd.getKVClient().put(names.claim(old), KeyLayout.bytes("old id owner")));
-        Claim waiting = claim(Share.ONE);
-        queued(backend, waiting);
-
-        assertThat(oldLook(names, old).predecessor())
-                .extracting(before -> before.getKey().toString())
-                .isEqualTo(readersName);
-        assertThat(Etcds.get(other.release(reading))).isTrue();
-
-        assertThat(oldLook(names, old).predecessor()).isNull();
-        queued(backend, waiting);
-        Etcds.get(etcd.getKVClient().delete(names.claim(old)));
-        untilPushed(waiting);
-    }
-
-    private QueuePosition oldLook(KeyLayout names, KeySlot old) {
-        KeyValue there =
-                Etcds.get(etcd.getKVClient().get(names.claim(old))).getKvs().get(0);
-        GetResponse line =
-                Etcds.get(etcd.getKVClient().get(names.lock(key), Ranges.lastTwoUpTo(there.getCreateRevision())));
-        return QueuePosition.of(names.claim(old), line);
     }
 }
