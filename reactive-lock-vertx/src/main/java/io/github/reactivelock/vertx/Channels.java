@@ -28,7 +28,7 @@ final class Channels implements Link.User {
 
     private record Question(Command command, String channel) {}
 
-    /** Where clients of other versions hear it too, none heeds it. */
+    /** Where other clients hear it too, none heeds it. */
     private static final String ECHO = "echo";
 
     private record Echo(String channel, Promise<Void> heard) {

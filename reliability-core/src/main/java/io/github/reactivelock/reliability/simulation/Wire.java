@@ -64,7 +64,7 @@ final class Wire implements QuorumNode {
     private int refusals;
     private long refusesUntil;
 
-    /** @param proposes whether claims propose their tokens; those of an older version do not */
+    /** @param proposes whether nodes see the tokens that claims propose; else as if the client's clock were wrong */
     Wire(World world, Machine machine, Site site, Manner manner, boolean proposes, Witness witness) {
         this.proposes = proposes;
         this.world = world;
