@@ -174,9 +174,14 @@ class LuaRedisTest {
             case 10 -> vote(who, lease, shares ? List.of(units, most) : List.of(WHOLE, WHOLE));
             default ->
                 random.nextInt(8) == 0
-                        ? List.of("raise", id, "" + (micros - 1_577_836_800_000_000L + random.nextInt(1_000_000)))
+                        ? List.of("raise", id, ahead(1_000_000), ahead(1_000_000))
                         : List.of(shares ? "renew-shares" : "renew", id, lease);
         };
+    }
+
+    /** A token that is so far ahead of the server's clock at most. */
+    private String ahead(int most) {
+        return "" + (micros - 1_577_836_800_000_000L + random.nextInt(most));
     }
 
     private List<String> vote(String who, String lease, List<String> share) {
@@ -184,8 +189,7 @@ class LuaRedisTest {
         vote.add(random.nextBoolean() ? "QUEUE" : "TRY");
         vote.add("" + random.nextInt(1_000));
         vote.addAll(share);
-        boolean proposes = random.nextInt(4) > 0;
-        vote.add("" + (proposes ? micros - 1_577_836_800_000_000L + random.nextInt(150_000) : 0));
+        vote.add(random.nextInt(4) > 0 ? ahead(150_000) : "0");
         vote.add("0"); // no lease is longer: the server is counted at once
         return vote;
     }
