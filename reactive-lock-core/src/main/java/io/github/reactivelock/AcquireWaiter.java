@@ -39,9 +39,10 @@ final class AcquireWaiter extends Waiter implements Subscription {
     }
 
     /**
-     * Whether this flow ends in {@code block()}, on this very thread. Where that may not block, Reactor finds it out after
-     * the subscription: the handle would go to nobody. The last subscriber has no subscription yet, which one that is
-     * waiting on another thread would have. Knows the classes' names only, and errs on the side of going on.
+     * Whether this flow ends in {@code block()}, on this very thread. Where that thread may not block, Reactor notices
+     * only after the subscription, and the handle would be lost. Here the last subscriber has no subscription yet; a
+     * subscriber that waits on another thread would have one. Knows the classes' names only, and errs on the side of
+     * going on.
      */
     private static boolean isAboutToBlock(CoreSubscriber<?> actual) {
         Scannable last = Scannable.from(actual);

@@ -151,7 +151,7 @@ final class Attempt implements Phase, Gate.Question {
         services.gate.ask(question);
     }
 
-    /** Of the question that is away, if one is. */
+    /** Gives up the question that is away, if there is one. */
     private void settle() {
         if (away != null) {
             away.giveUp();
@@ -159,7 +159,7 @@ final class Attempt implements Phase, Gate.Question {
         }
     }
 
-    /** Whether whoever waits would have made the same claim. */
+    /** Whether the flow that waits would have made the same claim. */
     @Override
     public boolean suits(@Nullable LockOptions wanted) {
         return wanted != null && wanted.values.suit(claim, delay);
@@ -239,7 +239,7 @@ final class Attempt implements Phase, Gate.Question {
         } else if (answer instanceof ClaimResult.Queued waiting) {
             queued(question.sentAt, waiting);
         } else if (claim.mode() == Claim.Mode.TRY) {
-            rest(); // an answer to a question before the last may say so
+            rest(); // the refusal may answer a question before the last
             owner.busy(this);
         } else {
             owner.failAll(() -> new LockUnavailableException(
@@ -268,7 +268,7 @@ final class Attempt implements Phase, Gate.Question {
         }
     }
 
-    /** Nobody tries to get the claim granted any more, and the store has said that it was queued. */
+    /** No flow wants this claim any more, and the store has answered that it was queued. */
     void endIfQueued(long newestToken) {
         if (evidence.mayBeQueued(newestToken)) {
             services.claims.withdraw(claim);
@@ -297,7 +297,7 @@ final class Attempt implements Phase, Gate.Question {
         }
     }
 
-    /** Nobody stays in the queue of a store that refuses to say when it is their turn. */
+    /** A store that refuses to push cannot say when a claim's turn has come, so no flow stays in its queue. */
     @Override
     public void signalsRefused() {
         Throwable refusal = services.claims.refusal();

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  */
 interface ClaimOwner {
 
-    /** Has something done inside an event, on whichever thread. */
+    /** Handles something inside an event; callable from any thread. */
     void post(Runnable event);
 
     /** Tells what it has at the store then, in an event of its own. */
@@ -29,7 +29,7 @@ interface ClaimOwner {
     /** The store granted the claim at the earliest at {@code since}. */
     void granted(Attempt asked, long fencingToken, Duration lasting, long since);
 
-    /** The store had the claim in its queue, though nobody tries to get it granted any more. */
+    /** The store had the claim in its queue, though no flow wants it any more. */
     void queuedAfterwards(Attempt asked, long newestToken);
 
     /** The store serves the claim named directly before this one. */

@@ -117,7 +117,7 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
         }
     }
 
-    // ---- on whichever thread
+    // ---- on any thread
 
     @Override
     Gate gate() {

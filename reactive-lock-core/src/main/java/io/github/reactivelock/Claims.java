@@ -12,7 +12,7 @@ interface Claims {
     /** Ends a claim at the store, however often that has to be said. */
     void withdraw(Claim claim);
 
-    /** A claim is over that the store has not heard of, or knows no more. */
+    /** A claim is over, and the store never knew it or has forgotten it. */
     void forget(Claim claim);
 
     /** Why the store will push nothing, for as long as it refuses to. */

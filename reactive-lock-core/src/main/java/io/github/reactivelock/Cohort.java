@@ -17,7 +17,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
 
     final KeyContext keyContext;
     final Engine engine;
-    /** Of its claim, in nanoseconds, for the tick; known before the claim is registered, and before its grant is used. */
+    /**
+     * Lease of its claim in nanoseconds, for the tick; set before the claim is registered and before its grant is used.
+     */
     volatile long lease = Long.MAX_VALUE;
 
     Phase phase = Phase.IDLE; // touched only inside events, as are the next
@@ -100,7 +102,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     public void timedOut(Waiter waiter) {
         post(() -> {
             Waiter.Line now = waiter.line();
-            if (now != this && now != null) { // it went on before it was told to leave
+            if (now != this && now != null) { // its flow went on before this order to leave came
                 now.timedOut(waiter);
             } else if (waiter.stopInTime()) {
                 Throwable unanswered = showsTaken() || waiting.sawItTaken(waiter) ? null : phase.unanswered();
@@ -148,8 +150,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     /**
-     * A grant too old to be given to anybody changes nothing. What the store says of a grant that was handed on is for
-     * whoever has that, {@code models/Cohort.tla: KeeperDecides}.
+     * A grant too old for any flow changes nothing. What the store says of a grant that was handed on concerns its new
+     * keeper alone, {@code models/Cohort.tla: KeeperDecides}.
      */
     @Override
     public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
@@ -286,7 +288,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         }
     }
 
-    /** The store hears of it when the work under the hold has been cancelled, which takes as long as it likes. */
+    /**
+     * The claim is withdrawn from the store once the work under the hold has been cancelled, however long that takes.
+     */
     @Override
     public void lose(Hold ended, LockLostException loss) {
         dismiss(ended);
@@ -319,7 +323,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
         engine.withdraw(unwanted);
     }
 
-    /** Nobody has this grant. */
+    /** No flow takes this grant. */
     final void drop(Grant unwanted) {
         leavePlace();
         giveBack(unwanted.claim);

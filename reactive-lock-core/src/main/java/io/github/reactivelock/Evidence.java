@@ -16,13 +16,13 @@ final class Evidence {
      */
     private long ungrantedAt;
     /**
-     * Grants of this claim with this token or a lower one were over when it was heard, whatever of them is still on its way:
-     * the highest that came with an answer "queued", or one less than that of a grant.
+     * Grants of this claim with this token or a lower one were over when it arrived, even if news of them is still on
+     * its way: the highest token that came with an answer "queued", or one less than that of a grant.
      */
     private long newestToken;
     /** How many questions had been asked by then; an answer to a later one is younger. */
     private int questionsThen;
-    /** Of the last grant that was pushed and believed. */
+    /** Token of the last pushed grant we accepted. */
     private long pushedToken;
     /** That the claim was probably lost, and how many questions had been asked by then. */
     private Signal.@Nullable Suspect suspicion;
@@ -78,7 +78,9 @@ final class Evidence {
         return !isOldNews;
     }
 
-    /** Of grants, even of one that is not used, the higher is the younger: {@code models/Grant.tla: LowerIsOlder}. */
+    /**
+     * A grant with a higher token is younger, even a grant that is not used: {@code models/Grant.tla: LowerIsOlder}.
+     */
     private void heard(long fencingToken) {
         if (fencingToken - 1 > newestToken) {
             newestToken = fencingToken - 1;

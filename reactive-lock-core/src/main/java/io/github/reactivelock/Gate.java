@@ -80,7 +80,7 @@ final class Gate extends Mailbox {
         others.execute(rest);
     }
 
-    /** Runs when a connection was opened, before whatever waits here leaves. */
+    /** Runs when a connection was opened, before the questions that wait here leave. */
     void letFirst(Runnable first) {
         this.first = first;
     }
@@ -90,7 +90,7 @@ final class Gate extends Mailbox {
         asked.askedAt = timing.silentNow();
         try {
             asked.question().subscribe(asked);
-        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: nobody would ever be answered
+        } catch (Throwable e) { // an Error too, a class that cannot be loaded, say: its caller would wait for ever
             asked.onError(e);
         }
     }

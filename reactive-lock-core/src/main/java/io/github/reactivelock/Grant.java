@@ -72,7 +72,7 @@ final class Grant implements Renewals.Due {
 
     // ---- validity
 
-    /** By the clock, whatever timers have run, {@code models/Grant.tla: Deadline}. */
+    /** By the clock, not by the timers that have run, {@code models/Grant.tla: Deadline}. */
     @Override
     public boolean isOver() {
         return remaining() <= 0;
@@ -141,7 +141,7 @@ final class Grant implements Renewals.Due {
     }
 
     /**
-     * Whether the lock may go to another flow of this process without the store's hearing of it; counts it if so. Not for
+     * Whether the lock may go to another flow of this process without asking the store; if so, counts the pass. Not for
      * ever, {@code models/Cohort.tla: Budget}.
      */
     boolean pass(LockOptions next) {
@@ -322,7 +322,7 @@ final class Grant implements Renewals.Due {
         tellCallers(new LockUnavailableException(claim.key(), "renewed", cause));
     }
 
-    /** Asked first on the way of every release, where an exception made for nobody would be a good part of the cost. */
+    /** Every release asks this first: an exception without a reader would be a good part of its cost. */
     boolean hasCallers() {
         return !callers.isEmpty();
     }

@@ -13,7 +13,7 @@ import reactor.core.publisher.Operators;
 import reactor.core.publisher.Signal;
 import reactor.core.publisher.Sinks;
 
-/** One acquisition's share in a hold: it leaves once, however often it is told to, and hears itself what came of that. */
+/** One acquisition's share in a hold: it leaves once, however often it is released, and receives the outcome itself. */
 final class Handle implements LockHandle, Consumer<@Nullable LockException>, Runnable {
 
     private static final AtomicIntegerFieldUpdater<Handle> LEFT =
@@ -37,7 +37,7 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     private @Nullable Consumer<@Nullable LockException> done;
     /** What came of it, once {@link #ANSWERED}. */
     private @Nullable LockException failure;
-    /** Of those who asked for it, who are nobody under {@code withLock}. */
+    /** The outcome for subscribers that asked for it; {@code withLock} has none. */
     private volatile Sinks.@Nullable Empty<Void> outcome;
 
     Handle(Hold hold) {
@@ -170,7 +170,9 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
         return ended;
     }
 
-    /** Whoever makes it looks whether there is something to tell, and who has something to tell looks whether it was made. */
+    /**
+     * The thread that makes the sink then checks for an outcome; the thread with the outcome then checks for a sink.
+     */
     private Sinks.Empty<Void> outcome() {
         Sinks.Empty<Void> made = outcome;
         if (made == null) {
@@ -218,7 +220,7 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
         return limit == null ? null : limit.ended();
     }
 
-    /** True if nobody waits to hear that the release is done; who asks later is told at once. */
+    /** True if no subscriber waits for the end of the release; a later one completes at once. */
     boolean isUnheard() {
         return done == null && ownEnd() == null && OUTCOME.compareAndSet(this, null, RELEASED);
     }

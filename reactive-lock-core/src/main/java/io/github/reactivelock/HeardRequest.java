@@ -12,9 +12,9 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * A request as the client's listener hears of it: its events in the order in which they happened, one at a time, though they
- * arise on different threads. There is none where there is no listener. As a mailbox it is emptied on the work scheduler,
- * or where user code runs already.
+ * A request as the client's listener sees it: its events in the order in which they happened, one at a time, though
+ * they arise on different threads. There is none where there is no listener. As a mailbox it is emptied on the work
+ * scheduler, or where user code runs already.
  *
  * <pre>
  * state     leaves on
@@ -133,7 +133,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
         tellLater();
     }
 
-    /** Told when the flow gets its handle, but before whatever becomes of the hold. */
+    /** Called when the flow gets its handle, before any news of the hold. */
     void acquired(long fencingToken, Duration waited) {
         if ((fencingToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
             put(l -> l.passed(this, fencingToken));

@@ -95,8 +95,8 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /**
-     * Adds a handle; null if the hold is over, by release or by loss. The handle ends at the
-     * latest when its own options say so, and the hold goes on; what cannot be had of it is refused.
+     * Adds a handle; null if the hold is over, by release or by loss. The handle ends no later than its own options
+     * allow, and the hold goes on; what this hold cannot give is refused.
      */
     @Nullable
     Handle join(LockOptions wanted) {
@@ -237,7 +237,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         news.changed(new HoldState.Lost(lost));
     }
 
-    /** Whatever its lease says. */
+    /** Ends the hold even within its lease. */
     void end(LossReason reason) {
         owner.post(() -> lose(lossFor(reason)));
     }
@@ -260,7 +260,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** Cancels the work under it, outermost first and never in place; {@code cancelled} runs when that has returned. */
     void lose(LockLostException lost, Runnable cancelled) {
-        news.look(grant); // so that a risk that no tick noticed is told before the loss
+        news.look(grant); // a risk that no tick noticed is reported before the loss
         loss = lost;
         if (STATE.compareAndSet(this, HELD, LOST)) {
             lossSignal.lose(lost, grant.services.userCallbacks, cancelled);
@@ -269,7 +269,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         }
     }
 
-    /** From now on the work hears of a loss, at once if there was one; not of a release. Idempotent. */
+    /** From now on a loss ends the work, at once if there was one; a release does not. Idempotent. */
     void enter(LossSignal.Work work) {
         lossSignal.add(work);
         LockLostException lost = loss;
@@ -283,7 +283,7 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         lossSignal.remove(work);
     }
 
-    /** Somebody wants to hear of its states, or what it came to. */
+    /** Adds a watcher of its states, or of how it ended. */
     void watch(HoldStates.Watcher watcher) {
         owner.post(() -> {
             LockLostException gone = loss();

@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * How long one handle that joined a hold lasts: the longest hold that its options allow and, where they ask for no
- * renewal, its lease. Whichever comes first ends that handle alone; the hold goes on for the others. Safe for use from
+ * renewal, its lease. The earlier of the two ends that handle alone; the hold goes on for the others. Safe for use from
  * any thread.
  *
  * <pre>
@@ -96,7 +96,7 @@ final class HoldLimit implements Disposable {
         }
     }
 
-    /** From now on the work hears of the end, at once if there was one. */
+    /** From now on the end of this handle ends the work, at once if it has come. */
     void enter(LossSignal.Work work) {
         signal.add(work);
         LockLostException lost = ended.get();

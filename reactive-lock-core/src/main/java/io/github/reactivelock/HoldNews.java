@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of a hold: to the client's listener, and to those who asked for its states. */
+/** News of a hold, for the client's listener and for subscribers of its states. */
 final class HoldNews {
 
-    /** Where there is neither. */
+    /** For a hold without either. */
     static final HoldNews NONE = new HoldNews(null, 0);
 
     private final @Nullable HeardRequest heard;
     private final long fencingToken;
-    /** As was told; touched inside the key's events. */
+    /** The state last reported; touched inside the key's events. */
     private boolean atRisk;
     /** None until they are asked for; set inside the key's events. */
     private @Nullable HoldStates states;
@@ -22,7 +22,7 @@ final class HoldNews {
         this.fencingToken = fencingToken;
     }
 
-    /** Where there is a listener, which is told of a hold that a request got. */
+    /** For the hold that a request got, where the client has a listener. */
     static HoldNews of(HeardRequest heard, long fencingToken, LongSupplier remainingNanos) {
         heard.got(remainingNanos);
         return new HoldNews(heard, fencingToken);
@@ -38,7 +38,10 @@ final class HoldNews {
         return told;
     }
 
-    /** As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and its end is to be told soon. */
+    /**
+     * As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and the end of a risk is to be
+     * reported soon.
+     */
     long quietUntil(long now, long quiet, Grant grant) {
         long risk = grant.riskAt();
         return atRisk ? now : this == NONE || quiet - risk < 0 ? quiet : risk;

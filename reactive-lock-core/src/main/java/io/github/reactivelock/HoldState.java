@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * How sure a hold is of its lock. A hold begins {@link Safe}, or {@link AtRisk} where it was passed on late; from there it
  * goes to and fro between the two; {@link Lost} is the end, and so is a release, which is no state. A
- * {@link LockListener} is told of the same changes as a subscriber of {@link LockHandle#states}.
+ * {@link LockListener} gets the same changes as a subscriber of {@link LockHandle#states}.
  *
- * <p>A loss that comes of a store which does not confirm has about half a lease of {@link AtRisk} before it, or more; a third
- * where the hold was passed on late. After a pause of this process or of its machine both may come at the same moment. A
- * loss comes without it where it could not be known before: the store says that the hold is over (a forced release, data that
- * it lost, a session that ended), the hold was longer than {@link LockOptions#maxHold}, the client is closed, or the store
- * says so only when the lock is released.
+ * <p>A loss because the store did not confirm has about half a lease of {@link AtRisk} before it, or more; a third
+ * where the hold was passed on late. After a pause of this process or of its machine both may come at the same moment.
+ * A loss comes without it where it could not be known before: the store says that the hold is over (a forced release,
+ * data that it lost, a session that ended), the hold was longer than {@link LockOptions#maxHold}, the client is closed,
+ * or the store reports the loss only when the lock is released.
  */
 public sealed interface HoldState {
 

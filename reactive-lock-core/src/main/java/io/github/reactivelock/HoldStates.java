@@ -33,7 +33,7 @@ final class HoldStates {
         this.newest = first;
     }
 
-    /** Of a hold that was over when they were asked for. */
+    /** The states of a hold that was already over when a subscriber asked for them. */
     static HoldStates ended(Grant grant, @Nullable LockLostException loss) {
         HoldStates ended = new HoldStates(grant, loss == null ? new HoldState.Safe() : new HoldState.Lost(loss));
         ended.isOver = true;
@@ -67,7 +67,7 @@ final class HoldStates {
         watcher.drain();
     }
 
-    /** As it is now, for a subscriber that may hear of it late. */
+    /** The state as it is now, because a slow subscriber may get it late. */
     private HoldState present() {
         return newest instanceof HoldState.AtRisk risk
                 ? new HoldState.AtRisk(Duration.ofNanos(Math.max(0, grant.remaining())), risk.cause())
@@ -75,8 +75,9 @@ final class HoldStates {
     }
 
     /**
-     * One subscriber. No operator of Reactor does this: one that changes the thread fetches ahead, so a slow subscriber would
-     * hear of a state that is over. Safe for use from any thread. News are told by one task of the work scheduler at a time.
+     * One subscriber. No operator of Reactor does this: one that changes the thread fetches ahead, so a slow subscriber
+     * would get a state that is over. Safe for use from any thread. One task of the work scheduler at a time delivers
+     * the news.
      */
     static final class Watcher implements Subscription, Runnable {
 

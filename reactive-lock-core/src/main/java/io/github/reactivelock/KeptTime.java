@@ -24,7 +24,10 @@ final class KeptTime {
         }
     }
 
-    /** Of a hold that ends now, by its release or by a loss; {@link Timing#NEVER} if the lock is free then. */
+    /**
+     * The moment until which the lock stays taken after a hold that ends now, by its release or by a loss;
+     * {@link Timing#NEVER} if the lock is free at once.
+     */
     static long until(Hold ended, @Nullable LossReason loss) {
         long least = isEndedHere(loss) ? ended.leastHold : 0;
         long delay = isGivenUp(loss) ? 0 : ended.options.values.lockDelay.toNanos();

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * All flows of a client that have to do with one key, whichever cohort they stand in. Their cohorts share this mailbox, so
- * that a lock can go from one to the next within one event.
+ * All flows of a client that have to do with one key, in any cohort. The cohorts share this mailbox, so that a lock can
+ * go from one to the next within one event.
  */
 final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows.Key {
 
@@ -50,7 +50,10 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
 
     private volatile @Nullable Delivery delivery;
 
-    /** How the last flow took that was told of its release; a guess about the next, which may be wrong. */
+    /**
+     * Whether the last flow took little time after its release was delivered; a guess about the next, which may be
+     * wrong.
+     */
     private volatile boolean flowsGoOnShortly = true;
 
     KeyContext(Engine engine, String key) {
@@ -197,7 +200,7 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
             if (put(task)) {
                 rescue = services.timing.after(LONGEST_STANDSTILL, this::rescue);
             }
-            if (rescued || services.timing.isDisposed()) { // nobody looks after what is added now
+            if (rescued || services.timing.isDisposed()) { // no rescue would come for what is added now
                 leaveToOthers();
             }
             return true;

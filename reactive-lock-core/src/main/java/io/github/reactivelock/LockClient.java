@@ -24,8 +24,9 @@ import reactor.core.publisher.Mono;
  * <tr><td>succeeds</td><td>confirmed</td><td>the value, after the release</td></tr>
  * <tr><td>ends</td><td>is not awaited ({@link LockOptions#withReleaseInBackground})</td><td>its outcome at once</td></tr>
  * <tr><td>succeeds</td><td>fails</td><td>the value; log and listener get the failure, the lease runs out</td></tr>
- * <tr><td>fails</td><td>whatever</td><td>the work's own error, after the release was tried</td></tr>
- * <tr><td>is cancelled by the subscriber</td><td>whatever</td><td>nothing; the release goes on by itself</td></tr>
+ * <tr><td>fails</td><td>confirmed or not</td><td>the work's own error, after the release was tried</td></tr>
+ * <tr><td>is cancelled by the subscriber</td><td>confirmed or not</td><td>nothing; the release goes on by
+ * itself</td></tr>
  * <tr><td>is under way when the lock is lost</td><td>none</td><td>{@link LockLostException}, the work is cancelled</td></tr>
  * <tr><td>never began, because the lock was taken</td><td>none</td><td>of {@code tryWithLock}: what it runs instead</td></tr>
  * <tr><td>never began</td><td>none</td><td>{@link LockTimeoutException}, {@link LockUnavailableException} or
@@ -164,9 +165,9 @@ public final class LockClient extends WithLock {
 
     /**
      * Whether a hold is the one in force, for a resource that can ask and cannot compare tokens: refuse what comes with a
-     * token for which this is false. The store's answer may be old when it arrives, as a comparison in the resource is not. Flows
-     * that pass the lock on in one process share a grant and are not told apart. True also while the lock stays taken after
-     * the hold, by a minimum or a lock delay: nobody else has it then.
+     * token for which the answer is false. The store's answer may be old when it arrives, as a comparison in the
+     * resource is not. Flows that pass the lock on in one process share a grant and look alike. True also while the
+     * lock stays taken after the hold, by a minimum or a lock delay: no other holder exists then.
      *
      * @param key the lock's key
      * @param fencingToken of the hold, as {@link LockHandle#fencingToken()} shows it
@@ -199,7 +200,7 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Waits, without acquiring, until the store's grant that is in force at subscription has ended, by whatever.
+     * Waits, without acquiring, until the store's grant that is in force at subscription has ended, for any reason.
      *
      * @param key the lock's key
      * @return completes then, at once if the lock is free; fails with {@link LockUnavailableException}, and with {@link
@@ -211,8 +212,8 @@ public final class LockClient extends WithLock {
 
     /**
      * Takes a lock away from its holder: looks who that is, and ends exactly that grant. For operators: the
-     * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock. Of those who
-     * share a lock, the newest {@link LockInfo.Held#MOST_SHOWN} lose it.
+     * holder's work is cancelled as soon as it learns of it, until then two may believe they hold the lock. Where a
+     * lock is shared, its newest {@link LockInfo.Held#MOST_SHOWN} holders lose it.
      *
      * @param key the lock's key
      * @return whether the grant seen was in force until now; fails with {@link LockUnavailableException}

@@ -32,13 +32,16 @@ public final class LockClientBuilder {
     @Nullable
     LockListener listener;
 
-    /** Of the ids of claims, drawn with the first if not set; a simulation sets it, because ids decide the order of tables. */
+    /**
+     * Prefix of claim ids, drawn with the first id if not set; a simulation sets it, because ids decide the order of
+     * tables.
+     */
     @Nullable
     String idPrefix;
 
     /** Go on with a key's events; a simulation sets it, because it has one thread. */
     Executor others = WorkThreads.SHARED;
-    /** Of the pauses before signals are subscribed to again; a simulation sets it, because it is drawn by chance. */
+    /** Share of a pause before signals are subscribed to again that is left to chance; a simulation sets it. */
     double jitter = 0.5;
 
     LockClientBuilder(LockBackend backend) {
@@ -81,10 +84,10 @@ public final class LockClientBuilder {
 
     /**
      * How often and for how long a process may pass a lock on among its own flows before the store decides again.
-     * Whichever is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the other
-     * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
-     * With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With no passes
-     * at all every hold has a claim of its own at the store.
+     * The one that is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the
+     * other clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on
+     * top. With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With
+     * no passes at all every hold has a claim of its own at the store.
      *
      * @param passes 0 to 4,095; 1,000 if not called
      * @param time 50 milliseconds if not called
@@ -119,14 +122,15 @@ public final class LockClientBuilder {
     }
 
     /**
-     * Where work and handles are emitted, and whatever else of yours the client calls. By default these are threads of
-     * the library, made when they are needed and shared by all its clients, on which a flow that blocks or computes delays
-     * only itself; from 256 of them on the next may wait for a second. On a scheduler with fewer threads, such as
-     * {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the others: their locks are
-     * held but not delivered, and losses are told late. {@code Schedulers.immediate()} leaves everything on the driver's
-     * thread, which is a hop quicker and safe only for code that never blocks and never waits for the same driver.
+     * Where work and handles are emitted, and where the client calls all other code of yours. By default these are
+     * threads of the library, made when they are needed and shared by all its clients, on which a flow that blocks or
+     * computes delays only itself; from 256 of them on the next may wait for a second. On a scheduler with fewer
+     * threads, such as {@code Schedulers.parallel()} with one for each processor, flows that keep them hold up the
+     * others: their locks are held but not delivered, and news of a loss comes late. {@code Schedulers.immediate()}
+     * leaves everything on the driver's thread, which is a hop quicker and safe only for code that never blocks and
+     * never waits for the same driver.
      *
-     * <p>What the scheduler refuses, because it is full or disposed, runs on the default threads, and the log says so. One
+     * <p>What the scheduler refuses, because it is full or disposed, runs on the default threads, which is logged. One
      * that drops what it cannot run loses locks with it, and one that runs it on the caller's thread is like
      * {@code immediate()}.
      *

@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
  * A lock that is held. One handle belongs to one acquisition; handles of a reentrant acquisition share the hold, which
  * ends with the last of them. Safe for use from any thread.
  *
- * <p>Whoever got it by {@code acquire} has to release it. Clean-up that continues after a cancel, such as a coroutine under
+ * <p>The caller of {@code acquire} has to release it. Clean-up that continues after a cancel, such as a coroutine under
  * {@code NonCancellable}, is covered only if it releases the handle as its last step.
  *
  * <p>A handle that gets lost keeps the lock, renewed, for the longest hold or until the client is closed. So

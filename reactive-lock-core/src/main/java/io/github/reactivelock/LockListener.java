@@ -3,18 +3,19 @@ package io.github.reactivelock;
 import java.time.Duration;
 
 /**
- * Hears what a client's locks do, for metrics, traces and alarms. Every event is a method that does nothing by default, so
- * an implementation has those it wants, and later versions may add more.
+ * Receives what a client's locks do, for metrics, traces and alarms. Every event is a method that does nothing by
+ * default, so an implementation has those it wants, and later versions may add more.
  *
  * <p>For each request {@link #waiting} comes first, and then exactly one of {@link #acquired}, {@link #timedOut},
  * {@link #cancelled}, {@link #unavailable} and {@link #busy}. After {@link #acquired} exactly one of {@link #released},
  * {@link #lost} and {@link #releaseFailed} comes last. The events of one request come in the order in which they happen, and
  * never two at a time; events of different requests come at any time, on any thread.
  *
- * <p>An acquisition that joins a hold of its own flow is not told of.
+ * <p>An acquisition that joins a hold of its own flow makes no event.
  *
- * <p>Called on the client's work scheduler, but for {@link #waiting}: that is called by whoever subscribes, before the store
- * is asked. An implementation must be quick and must not block; what it throws is logged and otherwise ignored.
+ * <p>Called on the client's work scheduler, but for {@link #waiting}: that is called on the subscribing thread, before
+ * the store is asked. An implementation must be quick and must not block; what it throws is logged and otherwise
+ * ignored.
  */
 public interface LockListener {
 

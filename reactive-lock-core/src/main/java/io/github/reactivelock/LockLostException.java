@@ -11,7 +11,7 @@ public final class LockLostException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Of the hold that was lost. */
+    /** Token of the lost hold. */
     private final long fencingToken;
     /** Why it was lost. */
     private final LossReason reason;

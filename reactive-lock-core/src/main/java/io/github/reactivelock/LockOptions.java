@@ -33,7 +33,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long the store keeps a hold, or a place in its queue, after it last heard of it.
+     * How long the store keeps a hold, or a place in its queue, after the claim or renewal that last reached it.
      *
      * @return the lease
      */
@@ -96,8 +96,8 @@ public final class LockOptions {
     }
 
     /**
-     * The owner's name, which people see who inspect the lock. It decides nothing: holds are told apart by random claim
-     * ids, and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
+     * The owner's name, which people see who inspect the lock. It decides nothing: random claim ids distinguish holds,
+     * and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
      *
      * @return empty to use the client's name
      */
@@ -188,9 +188,10 @@ public final class LockOptions {
     /**
      * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes start, whose
      * clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is emitted. However the work
-     * ends, done, failed or cancelled, the store is told at that moment until when to keep the lock; the release is done when
-     * it has confirmed. From then on the lock stays taken also if this process dies, for flows of this process too, and until
-     * an operator ends it. The strictest of reentrant acquisitions counts, from when it joins.
+     * ends, done, failed or cancelled, a command then sets at the store until when the lock is kept; the release is
+     * done when the store has confirmed it. From then on the lock stays taken also if this process dies, for flows of
+     * this process too, and until an operator ends it. The strictest of reentrant acquisitions counts, from when it
+     * joins.
      *
      * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease is
      * over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the client.
@@ -223,8 +224,8 @@ public final class LockOptions {
     /**
      * Lets the outcome of a {@code withLock} go on as soon as the release is on its way, which saves a round trip. It is
      * emitted where the work ended. A later claim of this client reaches the store behind the release; others may find the
-     * lock held for a moment. A release that fails is told to the log and the {@link LockListener} and tried again, as it is
-     * without this. A handle of {@code acquire} is released as ever.
+     * lock held for a moment. A release that fails is logged, reported to the {@link LockListener} and tried again, as
+     * it is without this. A handle of {@code acquire} is released as ever.
      *
      * @return a changed copy
      */

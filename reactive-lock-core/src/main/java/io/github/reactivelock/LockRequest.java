@@ -4,9 +4,10 @@ import java.time.Duration;
 import reactor.util.context.ContextView;
 
 /**
- * One flow's wish for one lock, as a {@link LockListener} hears of it. All events of a wish have the same object, which has
- * the equality of objects, so a listener can keep what it needs in a map. A flow that wants several locks has a request for
- * each; an acquisition that joins a hold of its own flow has none. Implemented by the library alone, which may add methods.
+ * One flow's wish for one lock, as a {@link LockListener} sees it. All events of a wish have the same object, which has
+ * the equality of objects, so a listener can keep what it needs in a map. A flow that wants several locks has a request
+ * for each; an acquisition that joins a hold of its own flow has none. Implemented by the library alone, which may add
+ * methods.
  */
 public interface LockRequest {
 

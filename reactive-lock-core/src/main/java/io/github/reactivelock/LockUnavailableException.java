@@ -11,7 +11,7 @@ public final class LockUnavailableException extends LockException {
         super(key, "lock '" + key + "' could not be " + action + ": " + reason(cause), cause);
     }
 
-    /** Of no lock in particular: the store was looked at with a key that is never locked. */
+    /** For a store that was looked at with a key that is never locked; this concerns no lock in particular. */
     LockUnavailableException(String key, Throwable cause) {
         super(key, "the lock store is not ready: " + reason(cause), cause);
     }

@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Who hears that a hold was lost: the work that runs under it, and those who asked ({@link LockHandle#lost()}). Both are
- * nobody most of the time. Safe for use from any thread.
+ * Announces the loss of a hold to the work that runs under it and to subscribers of {@link LockHandle#lost()}. Usually
+ * there are none. Safe for use from any thread.
  */
 final class LossSignal {
 
@@ -79,7 +79,7 @@ final class LossSignal {
         return fewer;
     }
 
-    /** Has a work hear of a loss, now. */
+    /** Ends a piece of work because of a loss, now. */
     static void tell(Work work, LockLostException loss) {
         try {
             work.lost(loss);
@@ -88,7 +88,7 @@ final class LossSignal {
         }
     }
 
-    /** Whether nobody has asked before; then {@link #end} is due if the hold is over. */
+    /** Whether this is the first to ask; then {@link #end} is due if the hold is over. */
     boolean begin() {
         return sink == null && SINK.compareAndSet(this, null, Sinks.one());
     }

@@ -7,9 +7,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Events of one lock, handled one after the other in the order they were posted, without a lock and without a thread of
- * its own: whoever posts to an idle mailbox handles the event in place and empties the mailbox, and others leave theirs to
- * that thread. What an event writes the next one sees. The poster may be a driver's event loop, which has other things to do: after
- * {@value #MOST} events in a row another thread goes on, {@link #goOnElsewhere}.
+ * its own: a thread that posts to an idle mailbox handles the event in place and empties the mailbox; others leave
+ * their events to that thread. An event sees what the one before it wrote. The posting thread may be a driver's event
+ * loop, which has other things to do: after {@value #MOST} events in a row another thread goes on, {@link
+ * #goOnElsewhere}.
  *
  * <pre>
  * state     is                    leaves on
@@ -43,7 +44,7 @@ abstract class Mailbox {
         }
     }
 
-    /** Has the rest handled on a thread that is nobody else's, soon and in order. */
+    /** Handles the rest soon and in order, on a thread without other duties. */
     abstract void goOnElsewhere(Runnable rest);
 
     /** True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became idle. */

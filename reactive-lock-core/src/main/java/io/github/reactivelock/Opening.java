@@ -10,13 +10,13 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * How a connection to the store is opened, for what waits at the {@link Gate}. Everything is touched only inside the gate's
- * events, but for what is volatile.
+ * How a connection to the store is opened, for what waits at the {@link Gate}. All fields that are not volatile are
+ * touched only inside the gate's events.
  *
  * <pre>
  * state     leaves on
  * OPEN      something is to leave and the backend is not ready -> OPENING (asks the backend to be)
- * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all hear of it; ten seconds -> PAUSING
+ * OPENING   ready -> OPEN, and all leave that may; failure -> PAUSING, and all fail with it; ten seconds -> PAUSING
  * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
  * </pre>
  */

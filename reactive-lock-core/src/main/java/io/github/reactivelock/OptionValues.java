@@ -65,7 +65,7 @@ final class OptionValues {
         }
     }
 
-    /** What the store is asked for; it keeps a lock that it does not hear of for the delay beyond the lease. */
+    /** The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. */
     Claim claim(String key, String id, String owner, Claim.Mode mode) {
         return new Claim(key, id, owner, lease.plus(lockDelay), mode, keeping, share);
     }

@@ -28,7 +28,7 @@ final class OrderedCohort extends Cohort {
     }
 
     /**
-     * If it is this client's claim, its flow may give us its grant; nobody else's may,
+     * If it is this client's claim, its flow may give us its grant; no other client's flow may,
      * {@code models/Cohort.tla: StoreSaysBehind}. Who is still behind the same one keeps those behind itself.
      */
     @Override

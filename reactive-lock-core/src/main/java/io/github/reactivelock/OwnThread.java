@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 class OwnThread extends Thread {
 
-    @SuppressWarnings("ThreadPriorityCheck") // relied upon by nobody: only not inherited
+    @SuppressWarnings("ThreadPriorityCheck") // set so that none is inherited; no code relies on it
     OwnThread(String name, @Nullable Runnable task) {
         super(null, task, name, 0, false);
         setDaemon(true);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
 /**
- * The holds of a client that are reentrant under a flow's name in the Context. Of a lock that is shared one name may
- * have several, if it asked for them before it had any; who comes then joins the newest that has as much as it asks
+ * The holds of a client that are reentrant under a flow's name in the Context. One name may have several holds of a
+ * shared lock, if it asked for them before it had any; a later flow joins the newest hold that has as much as it asks
  * for. Safe for use from any thread.
  */
 final class OwnerHolds {

@@ -8,9 +8,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * The end of a claim at the store: asked for until the store confirms it, or until its lease must have run out by
- * itself. Where the lock is to stay taken for a while, it is left to a claim that nobody uses, so that nothing which is
- * still said of this one can change that. The first attempt's outcome is told to whoever waits for it. All methods run on whichever thread brings the
- * news; {@code synchronized} guards a few fields and nothing slower.
+ * itself. Where the lock is to stay taken for a while, it is left to a claim without a flow, so that late news of this
+ * claim cannot change that. The listener gets the first attempt's outcome. Each method runs on the thread that brings
+ * its news; {@code synchronized} guards a few fields and nothing slower.
  */
 final class PendingRelease implements Gate.Question {
 
@@ -51,7 +51,7 @@ final class PendingRelease implements Gate.Question {
     private final long until;
     /** Until when the lock stays taken, or {@link Timing#NEVER}. */
     private final long keptUntil;
-    /** Who has the lock meanwhile; nobody before that was asked for. */
+    /** The claim that has the lock meanwhile; none before the store was asked to keep it. */
     private @Nullable Claim kept;
 
     private @Nullable Outcome outcome;
@@ -154,7 +154,7 @@ final class PendingRelease implements Gate.Question {
         tickInLine(now);
     }
 
-    /** It stays there until the lease is over, but the caller hears of it. */
+    /** It stays there until the lease is over, but the caller gets the failure now. */
     private void tickInLine(long now) {
         @Nullable Outcome told;
         Throwable standstill;
@@ -188,7 +188,7 @@ final class PendingRelease implements Gate.Question {
     }
 
     private void confirmed(Boolean owned) {
-        if (!owned && keptUntil != Timing.NEVER) { // it may have a place in the queue, which nobody keeps
+        if (!owned && keptUntil != Timing.NEVER) { // it may have a place in the queue that no flow keeps
             boolean unused = again();
         }
         Outcome told = settle();

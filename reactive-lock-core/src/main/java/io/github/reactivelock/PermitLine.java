@@ -12,8 +12,8 @@ import reactor.core.Disposable;
 /**
  * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before it
  * are lanes: as many as there are flows for, and as have room in the semaphore. Each {@link Lane} is a cohort with a claim of
- * its own, so the store counts what each has. What a flow gives back goes to the next in the line without the store's
- * hearing of it, until the budget of its lane is spent. Touched only inside its key's events.
+ * its own, so the store counts what each has. What a flow gives back goes to the next in the line without asking the
+ * store, until the budget of its lane is spent. Touched only inside its key's events.
  *
  * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be. A lane that no flow wants any
  * more counts until the store has confirmed its end, so that this process never has more permits there than flows that want
@@ -74,7 +74,7 @@ final class PermitLine implements Waiter.Line {
     public void leave(Waiter waiter) {
         keyContext.post(() -> {
             Waiter.Line now = waiter.line();
-            if (now != null && now != this) { // it went on before it was told to leave
+            if (now != null && now != this) { // its flow went on before this order to leave came
                 now.leave(waiter);
             } else if (waiting.leave(waiter)) {
                 settle();
@@ -152,7 +152,7 @@ final class PermitLine implements Waiter.Line {
                 : first.phase.unanswered();
     }
 
-    /** The store has heard that a lane is not wanted any more, or did not say so in time. */
+    /** The store has confirmed that a lane has left, or has not answered in time. */
     private final class Leaving implements PendingRelease.Outcome, Runnable {
 
         Leaving() {
@@ -245,7 +245,7 @@ final class PermitLine implements Waiter.Line {
             }
         }
 
-        /** Whoever came last fails; with the last claim all do, and when the client closes. */
+        /** The flow that came last fails; with the last claim all fail, and when the client closes. */
         @Override
         public void failAll(Supplier<? extends LockException> failure) {
             failed = true;

@@ -52,12 +52,12 @@ interface Phase {
     /** The store refuses to push anything. */
     default void signalsRefused() {}
 
-    /** Whether this goes on for whoever is the first that waits now, if anybody is. */
+    /** Whether this goes on for the flow that is now the first to wait, if there is one. */
     default boolean suits(@Nullable LockOptions wanted) {
         return false;
     }
 
-    /** Whether it shows that another flow has or had the lock: a hold, or the store's word. */
+    /** Whether it shows that another flow has or had the lock: a hold, or an answer of the store. */
     default boolean showsTaken() {
         return this != IDLE;
     }

@@ -97,7 +97,7 @@ final class Queries {
                     LockException refused = engine.refusalOf(key, "watched");
                     return refused == null ? services.backend.events(key) : Flux.error(refused);
                 })
-                // An end that is told as an error would leave the store's stream open behind it.
+                // An end in the form of an error would leave the store's stream open behind it.
                 .takeUntilOther(engine.closing.asMono())
                 .concatWith(Mono.defer(() ->
                         engine.isClosed() ? Mono.<LockEvent>error(new LockClientClosedException(key)) : Mono.empty()))

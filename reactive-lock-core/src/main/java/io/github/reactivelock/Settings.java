@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What a {@link LockClientBuilder} was told, once and for all. Its Javadoc explains each.
+ * The settings of a {@link LockClientBuilder} at the moment of its build. Its Javadoc explains each.
  *
  * @param timer a thread of the client's own if null
  * @param name of the owner of its claims; of this machine and process if null

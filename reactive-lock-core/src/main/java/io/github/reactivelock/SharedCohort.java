@@ -56,7 +56,7 @@ final class SharedCohort extends Cohort {
         }
     }
 
-    /** It may have gone on to another cohort before it was told to leave this one. */
+    /** It may have gone on to another cohort before the order to leave this one came. */
     @Override
     void left(Waiter waiter) {
         Waiter.Line now = waiter.line();
@@ -178,7 +178,10 @@ final class SharedCohort extends Cohort {
         super.close();
     }
 
-    /** The store hears of it when all work has been cancelled; flows that come have nothing to do with it any more. */
+    /**
+     * The claim is withdrawn from the store once all work has been cancelled; new flows have nothing to do with it any
+     * more.
+     */
     private void loseAll(Sharing sharing, Function<Hold, LockLostException> why) {
         enter(Phase.IDLE);
         for (Hold hold : List.copyOf(sharing.holds)) {

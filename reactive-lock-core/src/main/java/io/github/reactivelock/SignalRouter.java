@@ -15,14 +15,14 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The subscription to the store's signals, begun anew after every interruption, and who is told of them.
+ * The subscription to the store's signals, begun anew after every interruption, and the claims they are passed to.
  */
 final class SignalRouter {
 
-    /** Who may be told. Safe for use from any thread. */
+    /** The claims that signals may be for. Safe for use from any thread. */
     interface Claimants {
 
-        /** Nobody, if the claim is not one of this client's. */
+        /** Does nothing if the claim is not one of this client's. */
         void tell(String claimId, Consumer<Phase> news);
 
         /** All that have to do with a key. */

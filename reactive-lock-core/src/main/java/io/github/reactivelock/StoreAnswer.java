@@ -16,13 +16,13 @@ abstract class StoreAnswer<T> implements CoreSubscriber<T> {
     /** When the gate asked. */
     long askedAt;
 
-    /** Where it is asked, which hears that the store is not silent. */
+    /** The gate that asks; every answer shows it that the store is not silent. */
     abstract Gate gate();
 
     /** Puts the question; called once. */
     abstract Mono<T> question();
 
-    /** On whichever thread brings it, as is the next. */
+    /** The answer, on the thread that brings it; so is the next. */
     abstract void answered(T answer);
 
     /** The store did not answer, or could not be asked. */

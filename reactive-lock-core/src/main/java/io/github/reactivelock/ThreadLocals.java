@@ -9,11 +9,11 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Runs code of a user with what the thread carried on which its own flow was subscribed. A hop to another thread is scheduled by
- * whichever flow released the lock, and hooks carry that flow's thread-locals along. Those that hooks of an agent or an
- * application kept at the subscription travel in the flow's Context ({@link Carried}). Where Reactor propagates them itself
- * ({@code Hooks.enableAutomaticContextPropagation}), {@code contextWrite} replaces them by those of that Context, which is
- * what Reactor's own operators rely on.
+ * Runs code of a user with what the thread carried on which its own flow was subscribed. A hop to another thread is
+ * scheduled by the flow that released the lock, and hooks carry that flow's thread-locals along. Those that hooks of an
+ * agent or an application kept at the subscription travel in the flow's Context ({@link Carried}). Where Reactor
+ * propagates them itself ({@code Hooks.enableAutomaticContextPropagation}), {@code contextWrite} replaces them by those
+ * of that Context, which is what Reactor's own operators rely on.
  */
 final class ThreadLocals {
 

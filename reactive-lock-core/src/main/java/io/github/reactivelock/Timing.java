@@ -38,7 +38,7 @@ final class Timing {
     static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
     /** Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in {@link KeyContext}. */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
-    /** Of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
+    /** Share of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
     private static final double LEAST_USABLE = 0.4;
 
     private static final int TICKS_A_COMMAND = 8;
@@ -94,7 +94,7 @@ final class Timing {
         return pauses.now();
     }
 
-    /** An answer that does not come in time is an error, which says so. Cold. */
+    /** An answer that does not come in time is an error that names the silence. Cold. */
     <T> Mono<T> answeredIn(Duration limit, Mono<T> question, Supplier<? extends Throwable> silence) {
         return pauses.timeout(question, limit, Mono.error(silence));
     }
@@ -174,8 +174,8 @@ final class Timing {
     }
 
     /**
-     * Lets the tick be slow again once nothing short is in use. Whoever begins to be served meanwhile either finds the slow
-     * tick and makes it faster, or is there to be found by the second look.
+     * Lets the tick be slow again once nothing short is in use. A lease that comes into use meanwhile either finds the
+     * slow tick and makes it faster, or is found by the second look.
      */
     void relax(LongSupplier shortestLease) {
         long wanted = tickFor(shortestLease.getAsLong());
@@ -191,7 +191,7 @@ final class Timing {
         return Math.min(Math.min(byLease, LONGEST_TICK), commandTimeout / TICKS_A_COMMAND);
     }
 
-    /** Of two threads that start a tick at once, the slower tick must not be the one that stays. */
+    /** If two threads start a tick at once, the slower tick must not be the one that stays. */
     private void startTick() {
         long started;
         do {

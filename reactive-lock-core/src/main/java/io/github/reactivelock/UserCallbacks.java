@@ -38,7 +38,7 @@ final class UserCallbacks {
             if (listener != null) {
                 news.accept(listener);
             }
-        } catch (Throwable e) { // an Error too: the flow behind it would never hear of its lock
+        } catch (Throwable e) { // an Error too: the flow behind it would never get its lock
             log.warn("a LockListener threw; it is ignored", e);
         }
     }

@@ -68,7 +68,7 @@ final class WaitingFlows {
         last = waiter;
     }
 
-    /** Another flow has what they wait for, or the store says so. */
+    /** Another flow has what they wait for, or the store answered that it is taken. */
     void sawItTaken(long now) {
         takenAt = now;
     }

@@ -80,8 +80,8 @@ abstract sealed class WithLock permits LockClient {
     }
 
     /**
-     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, whatever
-     * order is given, so that two callers cannot wait for each other. The wait timeout covers all of them together.
+     * Runs work under several locks, all or nothing. They are taken one by one in the order of their keys, not in the
+     * order given, so that two callers cannot wait for each other. The wait timeout covers all of them together.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param work what to do
@@ -141,8 +141,8 @@ abstract sealed class WithLock permits LockClient {
 
     /**
      * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for nobody, only for the store's answer. As work may complete empty, what a subscriber sees in the
-     * other case is the caller's to say: {@code Mono.empty()}, a value that no work has, an error.
+     * first. Waits for no other holder, only for the store's answer. As work may complete empty, the caller chooses
+     * what a subscriber sees in the other case: {@code Mono.empty()}, a value that no work has, an error.
      *
      * <p>What is run instead holds nothing, and its cancel, errors and values are passed on as they are. If the flow holds
      * the lock already, the work joins that hold, as with {@code withLock}.

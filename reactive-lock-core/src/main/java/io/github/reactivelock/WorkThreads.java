@@ -23,10 +23,10 @@ import reactor.core.scheduler.Scheduler;
  * may wait for the very task. Waking a thread for each task at once would cost several times what most tasks do. Lock-free, because
  * event loops bring the tasks.
  *
- * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. Whoever adds a
- * task looks for a thread afterwards, and a thread looks for tasks after it has said that it is idle, so that one of the
- * two finds the other. Without a client that is open no thread stays idle, so that an application that is taken away
- * leaves none behind.
+ * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. A caller adds
+ * its task and then looks for a thread; a thread marks itself as idle and then looks for tasks; so one of the two finds
+ * the other. Without a client that is open no thread stays idle, so that an application that is taken away leaves none
+ * behind.
  */
 final class WorkThreads implements Executor {
 
@@ -82,7 +82,7 @@ final class WorkThreads implements Executor {
     void end() {
         if (clients.decrementAndGet() == 0) {
             mayBeIdle = 0;
-            if (clients.get() > 0) { // another has begun meanwhile, and may have been the first to say so
+            if (clients.get() > 0) { // another client has begun meanwhile, and may have set the field before
                 mayBeIdle = longestIdle;
             }
             idle.forEach(LockSupport::unpark);
@@ -145,7 +145,9 @@ final class WorkThreads implements Executor {
             } while (isCalledAgain());
         }
 
-        /** Of a thread that was called. Those that are busy come for it sooner, unless their tasks take their time. */
+        /**
+         * The first task of a thread that was called. Busy threads take it sooner, unless their own tasks take long.
+         */
         private @Nullable Runnable firstTask() {
             Runnable oldest = tasks.peek();
             while (oldest != null && busy.get() >= usual) {

@@ -6,7 +6,7 @@
  * <em>owner's name</em> is what people see of it, and decides nothing; a <em>flow's name</em>
  * ({@link io.github.reactivelock.LockContext#owner}) decides which acquisitions are one flow's; a <em>grant</em> makes
  * a claim the owner; a <em>hold</em> is one flow's turn under a grant; a <em>lease</em> is how long the store keeps a
- * grant without hearing of it; a <em>fencing token</em> is a number that rises with every hold of a key; a
+ * grant that is not renewed; a <em>fencing token</em> is a number that rises with every hold of a key; a
  * <em>signal</em> is what a store pushes; a <em>pass</em> is a hand-over inside one process.
  *
  * <p>The engine is in this package too, all of it package-private, so that nothing of it can be imported.
