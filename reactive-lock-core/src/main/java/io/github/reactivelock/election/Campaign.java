@@ -76,7 +76,7 @@ final class Campaign<T> {
 
     /**
      * For good: what is still under way changes the state no more. Once, because operators pass a cancel on to a campaign
-     * that has ended, when another one may have begun, by a listener that heard of the end.
+     * that has ended, when another one may have begun, begun by a listener at the end of the first.
      */
     void end(@Nullable Throwable cause) {
         if (isOver.compareAndSet(false, true)) {
@@ -147,7 +147,7 @@ final class Campaign<T> {
         volatile @Nullable Throwable failure;
         private volatile boolean isOver;
 
-        /** False if the turn was over before its grant was heard: whichever of the two comes last ends the term. */
+        /** False if the turn was over before its grant arrived: the later of the two ends the term. */
         boolean begin(Term granted) {
             term = granted;
             leads.tryEmitEmpty().orThrow();

@@ -22,9 +22,9 @@ import reactor.core.scheduler.Scheduler;
  * The wait timeout does not count, and holds are always renewed. The name that others see is the client's, or the options'
  * owner.
  *
- * <p>One object is one candidate. Have one for a key and client: of two that share a client, the second may follow the first
- * without the store, and so the observers, being told. Safe for use from any thread. Immutable but for the state; each {@code
- * with…} method makes another candidate.
+ * <p>One object is one candidate. Have one for a key and client: where two share a client, the second may follow the
+ * first without the store, so observers do not notice. Safe for use from any thread. Immutable but for the state; each
+ * {@code with…} method makes another candidate.
  */
 public final class LeaderElection {
 
@@ -88,7 +88,8 @@ public final class LeaderElection {
     }
 
     /**
-     * Sets what the pauses run on; for tests in virtual time. Of user code only {@code LockListener.waiting} runs there.
+     * Sets what the pauses run on; for tests in virtual time. The only user code that runs there is
+     * {@code LockListener.waiting}.
      *
      * @param timer threads of the library if not called; never disposed
      * @return another candidate
@@ -175,8 +176,8 @@ public final class LeaderElection {
 
     /**
      * The states of this candidate: the present one and what follows, told where they arise, so a subscriber must not block. A
-     * subscriber that is slow gets the newest. What one throws is dropped, as by {@code Hooks.onErrorDropped}: the others
-     * hear of each state, and so does the one that threw of those that follow.
+     * subscriber that is slow gets the newest. An error that a subscriber throws is dropped, as by
+     * {@code Hooks.onErrorDropped}: the others get each state, and so does this subscriber get the next ones.
      *
      * @return states until cancelled; never fails
      */

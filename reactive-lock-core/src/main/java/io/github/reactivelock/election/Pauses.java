@@ -19,7 +19,10 @@ import reactor.core.scheduler.Scheduler;
  */
 record Pauses(Duration rest, Duration first, Duration longest, Scheduler timer, DoubleSupplier chance) {
 
-    /** Of all elections. Who queues tells a listener of it, which is the user's, so the timer of the stores is no place for it. */
+    /**
+     * The timer of all elections. A candidate that queues calls a user's listener, so it may not run on the timer of
+     * the stores.
+     */
     private static final Scheduler TIMER = DriverThreads.scheduler(
             "reactive-lock-election", Runtime.getRuntime().availableProcessors());
 

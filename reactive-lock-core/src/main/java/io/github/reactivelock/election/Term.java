@@ -29,7 +29,7 @@ final class Term implements Leadership {
         var unused = over.tryEmitEmpty(); // which may be completed already
     }
 
-    /** Whether an error says that this term was lost, whichever way it came. */
+    /** Whether an error says that this term was lost, from any source. */
     boolean isLostBy(Throwable error) {
         return error instanceof LockLostException loss && loss.key().equals(key()) && loss.fencingToken() == term();
     }
