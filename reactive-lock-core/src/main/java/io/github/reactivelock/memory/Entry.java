@@ -32,7 +32,7 @@ final class Entry {
         void forced(InMemoryLockBackend from, Claim claim);
     }
 
-    /** Of claims that are served in the order in which they come. */
+    /** Ticket of claims that are served in the order in which they come. */
     static final long NO_TICKET = -1;
 
     private final Tokens tokens;
@@ -190,7 +190,7 @@ final class Entry {
                 holders.shown(now));
     }
 
-    /** Forgets what has run out, and gives what is free to whoever waits for it. */
+    /** Forgets what has run out, and gives what is free to the claims that wait for it. */
     private void settle(long now, Teller teller) {
         holders.expire(now);
         serve(null, 0, now, teller);
@@ -251,8 +251,9 @@ final class Entry {
     }
 
     /**
-     * Grants whatever is first for as long as it fits, so that those who share go in together and nobody is overtaken,
-     * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is answered and needs no push.
+     * Grants the first claim for as long as it fits, so that those who share go in together and no claim is overtaken,
+     * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is
+     * answered and needs no push.
      */
     private void serve(@Nullable Place asking, long proposal, long now, Teller teller) {
         Place asks = asking;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Who holds a key: one claim the whole of it, or several a share each, with a deadline of its own. */
 final class Holders {
 
-    /** Of the whole. */
+    /** The one holder of the whole. */
     private @Nullable Place owner;
     /** The newest is last. Most keys never have one. */
     private Map<String, Place> shares = Collections.emptyMap();
@@ -79,7 +79,7 @@ final class Holders {
         return owner;
     }
 
-    /** Forgets whoever has been silent for a lease of its own, {@code models/Shares.tla: OwnDeadline}. */
+    /** Forgets each holder that has been silent for a lease of its own, {@code models/Shares.tla: OwnDeadline}. */
     void expire(long now) {
         Place held = owner;
         if (held != null && held.isOver(now)) {
@@ -107,7 +107,7 @@ final class Holders {
         return Duration.ofNanos(isEmpty() ? 0 : first);
     }
 
-    /** The owner, or whoever was granted a share last. */
+    /** The owner, or the holder that was granted a share last. */
     @Nullable
     Place newest(long now) {
         Place newest = owner;

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  *       queued. Each holder has a deadline of its own.
  *   <li>Release hands the lock to the first waiting claims that are alive and fit, and pushes a grant to the client that waits. As a
  *       node of a quorum it goes by the tickets of those that wait.
- *   <li>A lease that has run out is noticed when somebody next asks for the key; waiting claims are told to ask then.
+ *   <li>A lease that has run out is noticed with the next command for the key; waiting claims get a signal to ask then.
  *   <li>A key that is neither held nor waited for takes no memory.
  * </ol>
  *
@@ -73,7 +73,7 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     /**
-     * How many keys the store keeps anything for, expired leases that nobody asked about since included.
+     * How many keys the store keeps anything for, including expired leases without a command since.
      *
      * @return zero if nothing is held or waited for
      */

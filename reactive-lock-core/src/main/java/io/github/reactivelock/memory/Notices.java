@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.FluxSink;
 
 /**
- * What the store has to tell, in line. Any thread may add to the line, the store's atomic steps do; whoever finds nobody
- * telling tells it all, so subscribers hear one notice at a time and a subscriber that asks the store again does not
- * recurse. Subscriptions go through the same line, so that what follows one in the line is not missed.
+ * What the store has to tell, in line. Any thread may add to the line, as the store's atomic steps do; a thread that
+ * finds the line idle delivers it all, so subscribers get one notice at a time and a subscriber that asks the store
+ * again does not recurse. Subscriptions go through the same line, so that what follows one in the line is not missed.
  */
 final class Notices implements Entry.Teller {
 
@@ -31,10 +31,10 @@ final class Notices implements Entry.Teller {
 
     private final Queue<Runnable> line = new ConcurrentLinkedQueue<>();
     private final AtomicInteger telling = new AtomicInteger();
-    /** Events cost nothing while nobody watches anything. */
+    /** Events cost nothing without a watcher. */
     private final AtomicInteger watching = new AtomicInteger();
 
-    // Touched only by whoever tells.
+    // Touched only by the thread that delivers.
     private final List<Listener> listeners = new ArrayList<>();
     private final Map<String, List<Watcher>> watchers = new HashMap<>();
 

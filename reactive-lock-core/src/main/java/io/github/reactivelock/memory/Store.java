@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
 /**
- * The locks of one store. Every command is one atomic step on its key, inside {@link ConcurrentMap#compute}; what it has
- * to tell is put in line there, so that subscribers hear of one key in the order of its steps, and told after the step.
+ * The locks of one store. Every command is one atomic step on its key, inside {@link ConcurrentMap#compute}; its
+ * notices are put in line there, so that subscribers get those of one key in the order of its steps, and are delivered
+ * after the step.
  */
 final class Store {
 
