@@ -59,7 +59,7 @@ public interface LockBackend {
     }
 
     /**
-     * Whether claims for such a share can be made. Asked when a client is told to share, so it only looks.
+     * Whether claims for such a share can be made. Asked when a client's options are to share, so it only looks.
      *
      * @param share how much of a lock is wanted
      * @return only for the whole, unless overridden
@@ -69,7 +69,7 @@ public interface LockBackend {
     }
 
     /**
-     * Why claims for such a share cannot be made; asked where {@link #supports} says so.
+     * Why claims for such a share cannot be made; asked where {@link #supports} says that they cannot.
      *
      * @param share how much of a lock is wanted
      * @return a sentence for the user, which says what to do instead
@@ -120,17 +120,17 @@ public interface LockBackend {
      * successor.
      *
      * @param claim the claim to end
-     * @return whether the claim owned the lock until now; never empty. False is a statement about the hold, of which a user is
-     *     told that it was lost: where the command may have been carried out before, because a driver said it again when its
-     *     connection broke, a second answer that finds nothing is an error instead.
+     * @return whether the claim owned the lock until now; never empty. False is a statement about the hold, which is
+     *     then reported to a user as lost: where the command may have been carried out before, because a driver said it
+     *     again when its connection broke, a second answer that finds nothing is an error instead.
      */
     Mono<Boolean> release(Claim claim);
 
     /**
      * Ends a hold and leaves its lock taken, in one atomic step: the lock passes, with its token and without a new grant, from
-     * the claim that owns it to another, whose lease begins now and which nobody renews. Whatever is said of the first claim
-     * from then on, or arrives late, changes nothing. Idempotent: said again, the lease of the second begins anew, if that
-     * still owns the lock.
+     * the claim that owns it to another, whose lease begins now and is not renewed. Commands for the first claim from
+     * then on, or late ones, change nothing. Idempotent: said again, the lease of the second begins anew, if that still
+     * owns the lock.
      *
      * @param held the claim whose hold ends
      * @param kept who has the lock from then on, until it is released or its lease is over
@@ -166,7 +166,7 @@ public interface LockBackend {
      *
      * @param key a name for the question; no lock has it
      * @return completes if so; an error says what keeps the store from it; unless overridden, that {@link #inspect}
-     * answers
+     *     answers
      */
     default Mono<Void> probe(String key) {
         return inspect(key).then();

@@ -8,8 +8,8 @@ public interface QuorumNode extends LockBackend {
 
     /**
      * A number that a node gives to a vote by itself is a multiple of this one: to a claim that it serves because
-     * another left, or whose proposal it does not take. Several nodes may give the same, before the claim has heard of
-     * any. No grant of a quorum has one.
+     * another left, or whose proposal it does not take. Several nodes may give the same, before the claim knows of any.
+     * No grant of a quorum has one.
      */
     int SERVED = 8;
 
@@ -44,7 +44,7 @@ public interface QuorumNode extends LockBackend {
      * #forceRelease} was to end here, though no claim had it, is not given: it was ended at other nodes, and this vote is late.
      *
      * @param claim who asks for what
-     * @param ticket the claim's place among those that wait, lower first, so that nodes which heard of them in different
+     * @param ticket the claim's place among those that wait, lower first, so that nodes which got them in different
      *     orders serve the same one; a wish, from 1 to 2<sup>52</sup>
      * @param proposal a token, whose last {@link #PASS_BITS} bits are zero; zero proposes none
      * @param longestLease a node that has been up for less is not counted, and so takes no proposal

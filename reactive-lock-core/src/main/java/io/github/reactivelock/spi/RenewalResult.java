@@ -31,7 +31,7 @@ public record RenewalResult(Set<String> renewed, Map<String, LossReason> lost, M
     }
 
     /**
-     * Of a store that refused nothing.
+     * The result of a store that refused nothing.
      *
      * @param renewed ids still held
      * @param lost ids no longer held

@@ -12,7 +12,7 @@ public record Share(int units, int capacity) {
 
     private static final int ALL = Integer.MAX_VALUE;
 
-    /** All of a lock: nobody else is in. */
+    /** All of a lock: no other claim is in. */
     public static final Share WHOLE = new Share(ALL, ALL);
     /** One unit of a lock: any number of others may have one too, and none may have the whole. */
     public static final Share ONE = new Share(1, ALL);
@@ -50,7 +50,7 @@ public record Share(int units, int capacity) {
         return new Share(permits, capacity);
     }
 
-    /** {@return whether nobody else is in} */
+    /** {@return whether no other claim is in} */
     public boolean isWhole() {
         return units == ALL;
     }

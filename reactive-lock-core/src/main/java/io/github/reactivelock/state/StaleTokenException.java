@@ -5,7 +5,7 @@ public final class StaleTokenException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Of the refused write. */
+    /** Token of the refused write. */
     private final long fencingToken;
     /** What the resource has seen. */
     private final long newestSeen;

@@ -13,7 +13,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * The threads on which stores call their drivers. A thread inherits the context class loader of the one that makes it,
- * and a driver looks for its parts with it: on a thread that came from a foreign one, they are not found. So whatever
+ * and a driver looks for its parts with it: on a thread that came from a foreign one, they are not found. So code that
  * makes threads is called with the library's own loader, and the threads made here have it and inherit nothing.
  */
 public final class DriverThreads {
@@ -37,8 +37,8 @@ public final class DriverThreads {
      * @param step may make threads
      * @param <T> the result's type
      * @return what the step returns
-     * @throws IllegalStateException if the step throws an {@link Error}, which is the cause: Reactor passes some of them
-     *     on to nobody
+     * @throws IllegalStateException if the step throws an {@link Error}, which is the cause: Reactor would swallow some
+     *     of them
      */
     public static <T> T call(Supplier<T> step) {
         Thread thread = Thread.currentThread();
@@ -70,7 +70,7 @@ public final class DriverThreads {
      *
      * @param step may block and make threads
      * @param <T> the result's type
-     * @return what the step returns, on that thread; its error if it throws, of whatever kind
+     * @return what the step returns, on that thread; its error if it throws, of any kind
      */
     public static <T> Mono<T> calling(Supplier<T> step) {
         return Mono.fromSupplier(() -> call(step)).subscribeOn(MAY_BLOCK);

@@ -157,7 +157,7 @@ public final class OwnScheduler implements Scheduler {
 
     // ---- the timer
 
-    /** Whoever adds a task looks for the thread afterwards, and the thread looks for tasks after it has said that it ends. */
+    /** A caller adds its task and then looks for the thread; the thread announces its end and then looks for tasks. */
     private void wakeFor(Timed added) {
         Thread running = timer.get();
         if (running != null) {
@@ -215,7 +215,7 @@ public final class OwnScheduler implements Scheduler {
     private void handOver(Timed task) {
         try {
             place.execute(task);
-        } catch (Throwable e) { // no memory for a thread: nobody would ever be answered
+        } catch (Throwable e) { // no memory for a thread: its caller would wait for ever
             log.warn("a task of the lock library runs on its timer because its threads refuse it", e);
             task.run();
         }
@@ -268,7 +268,7 @@ public final class OwnScheduler implements Scheduler {
 
     private class Timed extends Task implements Comparable<Timed> {
 
-        /** Of two that are due at the same moment the lower one is first. */
+        /** The lower number goes first of two tasks that are due at the same moment. */
         private final int number = numbers.getAndIncrement();
         /** Changed only while it is not waiting. */
         long due;
