@@ -150,7 +150,7 @@ final class ClaimKeys {
         return etcd.get(names.lock(key), Ranges.LINE);
     }
 
-    /** Says so when a watch on all claims of a lock has begun, and whenever it has seen some go. */
+    /** A watch on all claims of a lock: emits when it has begun, and each time that it has seen some go. */
     Flux<WatchResponse> deletions(String key) {
         return deletions(names.lock(key), true);
     }

@@ -30,7 +30,7 @@ final class ClaimRegistry implements Lease.Findings {
     final ForcedReleases forced;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
-    /** Of holds whose release got no answer, until that is confirmed or their lease is over. */
+    /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
@@ -277,7 +277,7 @@ final class ClaimRegistry implements Lease.Findings {
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
 
-    /** From then on the key is like that of another client: whoever is behind it watches it. */
+    /** From then on the key is like that of another client: the claim behind it watches it. */
     Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
             ClaimState standing = standings.get(held.id());

@@ -227,8 +227,9 @@ final class ClaimState {
     }
 
     /**
-     * The next in line is this client's too and needs no watch: it is told. False if that was done already, or if this
-     * claim is not known to be the one that was made at that revision: another may have been at its place before.
+     * The next in line is this client's too and needs no watch: it gets the news from this claim. False if that was
+     * done already, or if this claim is not known to be the one that was made at that revision: another may have been
+     * at its place before.
      */
     synchronized boolean isFollowedBy(ClaimState next, long createRevision) {
         if (ended || revision != createRevision) {
@@ -238,12 +239,12 @@ final class ClaimState {
         return true;
     }
 
-    /** No further claim is told from now on. */
+    /** From now on no further claim gets this claim's news. */
     synchronized void end() {
         ended = true;
     }
 
-    /** The claim that has to be told that this one has left. */
+    /** The claim to notify when this one has left. */
     synchronized @Nullable ClaimState successor() {
         return successor;
     }

@@ -9,8 +9,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Warns once a client if etcd still has its history from the very first change on, and much of it: it seems that nobody
- * compacts it. Every lock adds to that history until etcd's quota is full, and then etcd refuses all locks. Nothing
+ * Warns once a client if etcd still has its history from the very first change on, and much of it: it seems that it is
+ * never compacted. Every lock adds to that history until etcd's quota is full, and then etcd refuses all locks. Nothing
  * depends on the answer.
  */
 final class Compaction {

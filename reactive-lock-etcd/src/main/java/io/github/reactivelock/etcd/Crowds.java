@@ -20,8 +20,8 @@ import reactor.core.publisher.Mono;
 /**
  * How the claims of this client that wait for a share learn that they are in. Those of one lock have one watch, chosen for the
  * first of them, since none of the others can be in before it: on the last claim for the whole that is before it, or, if there is
- * none, on all claims of the lock. Whatever goes, one read of the line tells for all of them. Guarded by itself; nothing slow happens
- * inside.
+ * none, on all claims of the lock. If any of these keys goes, one read of the line decides for all of them. Guarded by
+ * itself; nothing slow happens inside.
  */
 final class Crowds {
 

@@ -132,7 +132,7 @@ final class EtcdFailure extends RuntimeException {
                 "unhealthy cluster",
                 "proposal dropped"),
         STOPPING(Kind.TRANSIENT, "is being stopped", "server stopped"),
-        /** The server notices our deadline too, and may be the first to say so. */
+        /** The server notices our deadline too, and may report it first. */
         LATE(Kind.SILENT, SILENT, "context deadline exceeded", "context canceled"),
         COMPACTED(Kind.TRANSIENT, "was compacted meanwhile", "compacted");
 
@@ -167,11 +167,11 @@ final class EtcdFailure extends RuntimeException {
         }
         Status.Code code = code(error);
         if (code == Status.Code.UNAUTHENTICATED && error.getCause() != null) {
-            // So says jetcd whenever it could not log in, whatever the reason.
+            // jetcd answers this for every failed login, for any reason.
             return kind(error.getCause(), text);
         }
         if (code == Status.Code.UNKNOWN && text.contains("channel closed")) {
-            // So says gRPC when the connection is cut just as a command is written to it.
+            // gRPC answers this when the connection is cut just as a command is written to it.
             return Kind.UNREACHABLE;
         }
         return switch (code) {

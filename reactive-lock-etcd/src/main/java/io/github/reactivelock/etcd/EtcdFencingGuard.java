@@ -20,10 +20,10 @@ import reactor.core.publisher.Mono;
  *     guard.write("order:42", held.fencingToken(), Op.put(order, paid, PutOption.DEFAULT)));
  * }</pre>
  *
- * <p>It compares with the claim that etcd knows, and flows of one process may pass a claim on among themselves. Where such
- * flows must be told apart too, build the client with {@code passBudget(0, …)}, which gives every hold a claim of its own.
- * A guard may be used in another process than the holder's. It needs no closing, and works for as long as the backend that
- * made it is open.
+ * <p>It compares with the claim that etcd knows, and flows of one process may pass a claim on among themselves. Where
+ * the guard must distinguish such flows too, build the client with {@code passBudget(0, …)}, which gives every hold a
+ * claim of its own. A guard may be used in another process than the holder's. It needs no closing, and works for as
+ * long as the backend that made it is open.
  */
 public final class EtcdFencingGuard {
 

@@ -40,10 +40,11 @@ import reactor.util.retry.Retry;
  *       new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks is not
  *       resumed but begun anew from a fresh read.
  *       A predecessor of this same backend is not watched: the transaction that deletes its key reads the next one's.
- *   <li><b>Shares.</b> A claim for less than the whole says so at the end of its name ({@code KeyLayout}), and reads the names of
- *       all claims before it. It is in if each of them, and then itself, fits its capacity with those before. Otherwise it
- *       waits: for the last before it that wants the whole, or, if there is none, for any deletion; those of one backend
- *       together, with one watch and one read. A claim for the whole waits for the one before it, whatever that takes.
+ *   <li><b>Shares.</b> A claim for less than the whole has its share at the end of its name ({@code KeyLayout}), and
+ *       reads the names of all claims before it. It is in if each of them, and then itself, fits its capacity with
+ *       those before. Otherwise it waits: for the last before it that wants the whole, or, if there is none, for any
+ *       deletion; those of one backend together, with one watch and one read. A claim for the whole waits for the one
+ *       before it, whether that is for a share or for the whole.
  *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
  *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
  *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
@@ -122,8 +123,8 @@ public final class EtcdLockBackend implements LockBackend {
 
     /**
      * A backend with a client of its own, closed with it, for user and password, other certificates, a namespace and
-     * whatever else jetcd's builder knows. How commands are repeated and given up, and how dead connections are found,
-     * is set here in a copy.
+     * all other settings of jetcd's builder. How commands are repeated and given up, and how dead connections are
+     * found, is set here in a copy.
      *
      * @param builder a builder with endpoints, which is left as it is
      * @param options how locks are laid out

@@ -7,7 +7,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * What a claim does to hear of the end of the key before its own.
+ * How a claim learns of the end of the key before its own.
  *
  * @param predecessor the key's name
  * @param revision the key's create revision

@@ -30,8 +30,8 @@ final class ForcedReleases {
     }
 
     /**
-     * Notices may have been missed, and of several only the last is there. Of holds that are not renewed no later question would
-     * show the end.
+     * Notices may have been missed, and only the last of several is there. For holds that are not renewed no later
+     * question would show the end.
      */
     Flux<Signal> missed() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))

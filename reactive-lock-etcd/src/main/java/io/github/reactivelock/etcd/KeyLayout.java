@@ -10,10 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for what is told to one
- * client. What a claim takes is at the end of its name: nothing for the whole, {@code .1} for one share among any number,
- * {@code .UNITS.CAPACITY} for permits. The user's key is percent-encoded, so that different keys have different names and none holds a slash or
- * begins with an exclamation mark.
+ * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for notices to one client.
+ * What a claim takes is at the end of its name: nothing for the whole, {@code .1} for one share among any number,
+ * {@code .UNITS.CAPACITY} for permits. The user's key is percent-encoded, so that different keys have different names
+ * and none holds a slash or begins with an exclamation mark.
  */
 record KeyLayout(String prefix) {
 

@@ -5,7 +5,7 @@ package io.github.reactivelock.etcd;
  *
  * @param key the lock's key
  * @param session the client
- * @param series by which names in doubt are told from later ones
+ * @param series distinguishes names in doubt from later ones
  * @param number counts the claims that the client has on the lock at the same time
  */
 record KeySlot(String key, String session, int series, int number) {

@@ -78,7 +78,7 @@ final class Lease {
         return ended;
     }
 
-    /** Of no use to a new claim: gone, or left alone for so long that it must be. */
+    /** Useless to a new claim: gone, or left alone for so long that it must be gone. */
     boolean isOver() {
         return ended || (claims.isEmpty() && confirmedAt + ttl - etcd.now() <= 0);
     }

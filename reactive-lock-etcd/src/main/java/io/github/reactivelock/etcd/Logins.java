@@ -245,7 +245,7 @@ final class Logins {
                 : doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
     }
 
-    /** The server has said no, and would say so again. */
+    /** The server has refused, and would refuse again. */
     private static boolean isAnswer(Throwable error) {
         return switch (Status.fromThrowable(error).getCode()) {
             case INVALID_ARGUMENT, FAILED_PRECONDITION, PERMISSION_DENIED, UNAUTHENTICATED, NOT_FOUND, UNKNOWN -> true;
