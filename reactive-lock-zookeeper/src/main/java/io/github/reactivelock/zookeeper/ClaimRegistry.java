@@ -34,7 +34,7 @@ final class ClaimRegistry {
     private final Followers followers;
     final KeptNodes kept;
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
-    /** Of holds whose release got no answer, until that is confirmed or their lease is over. */
+    /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
     ClaimRegistry(
@@ -124,7 +124,7 @@ final class ClaimRegistry {
                 .switchIfEmpty(Mono.defer(() -> enter(standing, mayRepeat)));
     }
 
-    /** Cached, so that whatever the answer demands is done however late it comes. */
+    /** Cached, so that an answer has its effect however late it comes. */
     private Mono<Nodes.Entry> create(ClaimState standing, Mono<Nodes.Entry> creation) {
         Claim claim = standing.claim;
         return creation.switchIfEmpty(Mono.fromRunnable(standing::notMade))

@@ -67,7 +67,7 @@ final class ClaimState {
         return stage == Stage.OWNER;
     }
 
-    /** It waits for one node, whose end is certain to be heard of. */
+    /** It waits for one node, whose end is certain to be noticed. */
     synchronized boolean isFollowingANode() {
         return stage == Stage.WAITING && following != null && !following.obstacle.equals(THE_LINE);
     }
@@ -179,7 +179,7 @@ final class ClaimState {
         return vanished(known, why, true);
     }
 
-    /** Nobody has asked about the waiting claim for a lease; false if it does not wait any more. */
+    /** No question about the waiting claim came for the length of a lease; false if it does not wait any more. */
     boolean dropped(Node known) {
         return vanished(known, LossReason.EXPIRED, false);
     }

@@ -41,10 +41,10 @@ final class Connection {
 
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
-    /** Of the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
+    /** Divides the session timeout; the class comment of {@link ZooKeeperLockBackend} says why. */
     private static final int RELIABLE_PART = 2;
 
-    /** Of the command timeout, and beyond it: to ask the servers why they did not answer. */
+    /** Divides the command timeout; for such a part after it the servers may be asked why they did not answer. */
     private static final int DIAGNOSIS_PART = 10;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
@@ -71,7 +71,7 @@ final class Connection {
     private volatile int mostNames = DEFAULT_BUFFER / LONGEST_USUAL_NAME;
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
-    /** Once; whoever closes again hears how it went. */
+    /** Runs once; a later close gets the same outcome. */
     private final Mono<Void> end;
 
     Connection(ClientSource source, ZooKeeperBackendOptions options) {
@@ -190,7 +190,7 @@ final class Connection {
         return interruptions.get();
     }
 
-    /** Hears of changes; called on Curator's thread for them, so it must not block. */
+    /** Adds a listener for changes; it is called on Curator's thread for them, so it must not block. */
     void onChange(Consumer<ConnectionState> listener) {
         listeners.add(listener);
     }

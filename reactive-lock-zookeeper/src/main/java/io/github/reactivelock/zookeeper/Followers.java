@@ -77,8 +77,8 @@ final class Followers {
     }
 
     /**
-     * The line now and after each change. Who comes later is told the latest first, from before its own claim perhaps, but
-     * its own claim is a change too.
+     * The line now and after each change. A later subscriber gets the latest line first, perhaps from before its own
+     * claim, but its own claim is a change too.
      */
     private Flux<Line> line(String key) {
         return lines.computeIfAbsent(

@@ -8,8 +8,9 @@ import java.util.Locale;
 
 /**
  * The paths of nodes in ZooKeeper: {@code /PREFIX/KEY} for a lock, {@code /PREFIX/KEY/CLAIM:NUMBER} for a claim on it
- * ({@link SequenceNode}), {@code /PREFIX/!SESSION} for what is told to one client. The user's key is percent-encoded, so that different keys have
- * different names, and none holds a slash, begins with an exclamation mark or is one of the names that mean a directory.
+ * ({@link SequenceNode}), {@code /PREFIX/!SESSION} for notices to one client. The user's key is percent-encoded, so
+ * that different keys have different names, and none holds a slash, begins with an exclamation mark or is one of the
+ * names that mean a directory.
  */
 record KeyLayout(String prefix) {
 

@@ -43,7 +43,7 @@ final class Observer {
         this.names = names;
     }
 
-    /** The lock as it is, what it was told from, and those of its holders that were read, the newest first. */
+    /** The lock as it is, the line that shows it, and those of its holders that were read, the newest first. */
     private record Look(LockInfo info, Line line, List<Nodes.Held> holders) {}
 
     Mono<LockInfo> inspect(String key) {
@@ -200,7 +200,7 @@ final class Observer {
         private final String key;
         private final String below;
         private final Set<String> line = new HashSet<>();
-        /** Those that hold the lock as far as that was told, with their tokens; zero for one that went too soon. */
+        /** The holders that were reported, with their tokens; zero for one that went too soon. */
         private final Map<SequenceNode, Long> holders = new LinkedHashMap<>();
 
         private @Nullable SequenceNode newest;

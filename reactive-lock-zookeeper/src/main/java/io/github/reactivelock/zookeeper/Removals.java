@@ -94,7 +94,7 @@ final class Removals {
                         unfinished.remove(name);
                         pause = PAUSE;
                     })
-                    // Before the end is told, because a close that hears it asks at once whether all is done.
+                    // Before the end is emitted, because a close that gets it asks at once whether all is done.
                     .doOnTerminate(end)
                     .doOnCancel(end);
         });

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record SequenceNode(String name, String claimId, Share share, int number) {
 
-    /** Of a claim for the whole. */
+    /** The node of a claim for the whole. */
     SequenceNode(String name, String claimId, int number) {
         this(name, claimId, Share.WHOLE, number);
     }

@@ -84,7 +84,7 @@ final class SignalSink {
                 }
             };
             connection.onChange(listener);
-            // A client that was connected before, by another command or by the user, does not say so any more.
+            // A client that was connected before, by another command or by the user, does not report it any more.
             Mono<Long> opened = connection.session().doOnNext(session -> {
                 if (connection.isConnected() && !heard.get()) {
                     listener.accept(ConnectionState.CONNECTED);
@@ -108,7 +108,7 @@ final class SignalSink {
                         .filter(error -> !connection.isClosed()));
     }
 
-    /** What was told already; completes when more is, and ends with an error when the node is gone. */
+    /** The notices written so far; completes when there are more, and ends with an error when the node is gone. */
     private Flux<Signal> untilNext(Supplier<Flux<Signal>> forced) {
         Mono<String> text = nodes.read(notice.get())
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))

@@ -30,8 +30,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Watches on nodes, each taken back when its subscriber has left. The server then still knows that this session
- * wants to hear of the node, once for all its watches there; its events are dropped then.
+ * Watches on nodes, each taken back when its subscriber has left. The server still keeps one watch of this session for
+ * the node, for all its watches there; its events are dropped then.
  */
 final class Watches {
 

@@ -48,7 +48,7 @@ final class WatchesBelow {
 
     private volatile boolean closed;
 
-    /** {@code hasBegun} hears of each node that the server has begun to watch, however late its answer is. */
+    /** {@code hasBegun} gets each node that the server has begun to watch, however late its answer is. */
     WatchesBelow(Connection connection, Consumer<String> hasBegun) {
         this.connection = connection;
         this.hasBegun = hasBegun;
@@ -56,8 +56,8 @@ final class WatchesBelow {
 
     /**
      * What happens below a node, after {@link #BEGUN}. Any interruption is an error. Such a watch goes on at the server
-     * until it is told to end all of this session there, so the last subscriber tells it. That interrupts others there, who
-     * begin anew: a {@link Watches#names}, and one that came while the last one left.
+     * until a command ends all of this session there, so the last subscriber sends it. That interrupts others there,
+     * who begin anew: a {@link Watches#names}, and one that came while the last one left.
      */
     Flux<WatchedEvent> below(String path) {
         return Flux.<WatchedEvent>create(sink -> {
@@ -72,7 +72,7 @@ final class WatchesBelow {
                 .skipUntil(event -> event == BEGUN);
     }
 
-    /** Ends all, and completes when the server has been told, or cannot be any more. */
+    /** Ends all, and completes when the server has got the commands, or cannot get them any more. */
     Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
@@ -88,7 +88,7 @@ final class WatchesBelow {
         });
     }
 
-    /** One watch, and who hears of it. */
+    /** One watch and its subscribers. */
     private final class Shared implements Watcher, Consumer<ConnectionState> {
 
         final Set<FluxSink<WatchedEvent>> sinks = ConcurrentHashMap.newKeySet();

@@ -17,10 +17,10 @@ import reactor.core.publisher.Mono;
  * lock.withLock("order:42", held -> guard.write("order:42", held.fencingToken(), change));
  * }</pre>
  *
- * <p>It checks the claim that ZooKeeper knows, and flows of one process may pass a claim on among themselves. Where such
- * flows must be told apart too, build the client with {@code passBudget(0, …)}, which gives every hold a claim of its own.
- * A guard may be used in another process than the holder's. It needs no closing, and works for as long as the backend that
- * made it is open.
+ * <p>It checks the claim that ZooKeeper knows, and flows of one process may pass a claim on among themselves. Where the
+ * guard must distinguish such flows too, build the client with {@code passBudget(0, …)}, which gives every hold a claim
+ * of its own. A guard may be used in another process than the holder's. It needs no closing, and works for as long as
+ * the backend that made it is open.
  */
 public final class ZooKeeperFencingGuard {
 

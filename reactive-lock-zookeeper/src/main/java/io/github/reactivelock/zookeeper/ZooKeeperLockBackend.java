@@ -50,7 +50,7 @@ import reactor.util.retry.Retry;
  *
  * <p><b>Leases and the session.</b> What ZooKeeper keeps alive is the session, not the claim. Therefore
  * <ul>
- *   <li>a hold is relied upon for the claim's lease or half the session timeout, whichever is shorter, after the sending
+ *   <li>a hold is relied upon for the shorter of the claim's lease and half the session timeout, after the sending
  *       of the last question that was answered. A connection that is suspended for less costs nothing; after that the
  *       hold is lost here, before the servers can have given it to another. Only half, because a leader learns of
  *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
@@ -58,8 +58,8 @@ import reactor.util.retry.Retry;
  *   <li>a hold that is not renewed, as it was meant to be or was not, is deleted by this backend when its lease is over, and so
  *       is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts longer than half the
  *       session timeout: choose that to fit;
- *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, whatever the lease, and up
- *       to a tick of the servers longer;
+ *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, also with a shorter
+ *       lease, and up to a tick of the servers longer;
  *   <li>a waiting claim of a client that is alive keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
  *       lease asked for, because ZooKeeper does not tell how long a session has been silent.
  * </ul>
