@@ -158,7 +158,7 @@ public final class AdvisoryLocks {
         UNKNOWN
     }
 
-    /** Of one call; its steps follow one another. */
+    /** The state of one call; its steps follow one another. */
     private static final class Held {
         private final Connection connection;
         private volatile Known known = Known.UNKNOWN;

@@ -48,7 +48,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     /**
      * How long a connection is waited for. An operator that gives up behind this one may drop a connection that comes in that
-     * moment, and nobody would give it back.
+     * moment, and it would never be given back.
      *
      * @param time from when it is asked for
      * @param late says that none came

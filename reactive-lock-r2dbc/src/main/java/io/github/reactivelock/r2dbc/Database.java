@@ -205,8 +205,8 @@ final class Database {
     }
 
     /**
-     * Whether a connection is as good as before. After a statement that could not be prepared MariaDB's driver may carry out
-     * another one than it is told, so what is refused costs the connection there, unless it was a conflict.
+     * Whether a connection is as good as before. After a statement that could not be prepared MariaDB's driver may
+     * carry out another one than the one it gets, so a refusal costs the connection there, unless it was a conflict.
      */
     static boolean isWhole(Connection connection, Throwable error) {
         boolean mayMixUp = error instanceof R2dbcException
@@ -295,7 +295,7 @@ final class Database {
                 this::discard));
     }
 
-    /** What a connection of ours was told when it was opened is for our own statements. */
+    /** The limits that a connection of ours was given when it was opened are for our own statements. */
     private Mono<?> asTheUserWants(Connection connection) {
         return sql.isBoundWhenOpened() ? new Session(connection, sql).change("unbound") : Mono.empty();
     }
@@ -345,7 +345,10 @@ final class Database {
                 .as(sql.dialect::apart);
     }
 
-    /** Work of a user whose lock is free when its connection ends: it is cancelled then, where the driver says so. */
+    /**
+     * Work of a user whose lock is free when its connection ends: it is cancelled then, where the driver reports that
+     * end.
+     */
     <T> Mono<T> whileConnected(Connection connection, String lock, Mono<T> work) {
         if (sql.dialect != Dialect.POSTGRESQL) {
             return work;

@@ -30,7 +30,7 @@ final class Deadlines {
 
     /**
      * How long the first connection and its first answer may take at least. Lock clients wait for ten seconds; the
-     * reason is told before that.
+     * reason is reported before that.
      */
     static final Duration OPENING = Duration.ofSeconds(8);
 
@@ -49,7 +49,7 @@ final class Deadlines {
         });
     }
 
-    /** @param handOver runs the ends of commands, which users may hear of */
+    /** @param handOver runs the ends of commands, which users may see */
     Deadlines(Duration timeout, Pauses pauses, Consumer<Runnable> handOver) {
         this.timeout = timeout.toNanos();
         this.pauses = pauses;

@@ -110,7 +110,7 @@ enum Dialect {
         return hasArrays() ? "= ANY(CAST(? AS VARCHAR[]))" : "${ids}";
     }
 
-    /** A parameter that is a number where nothing around it says so. */
+    /** A parameter that is a number where nothing around it shows that. */
     String number() {
         return this == H2 ? "CAST(? AS BIGINT)" : "?";
     }

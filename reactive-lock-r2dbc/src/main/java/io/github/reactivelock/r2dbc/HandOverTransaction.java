@@ -28,8 +28,8 @@ final class HandOverTransaction {
     }
 
     /**
-     * Runs a transaction that has a value; claims of this backend that it served are told when it is certain. When that is not
-     * to be known, because the answer to its end is lost, they ask.
+     * Runs a transaction that has a value; claims of this backend that it served get their grants when its end is
+     * certain. When the answer to its end is lost, they ask.
      */
     static <T> Mono<T> of(Session session, SignalSink pushes, String key, Work<T> work) {
         return Mono.defer(() -> {
@@ -89,7 +89,7 @@ final class HandOverTransaction {
                 .flatMap(this::now);
     }
 
-    /** The row with the time after it was locked, or after whatever else was waited for: a lease must not begin before. */
+    /** The row with the time after it was locked, or after any other wait: a lease must not begin before. */
     private Mono<LockRow> now(LockRow row) {
         return session.one("clock", found -> row.at(LockRow.number(found, "now_is")));
     }

@@ -12,8 +12,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Looking at locks from outside. What is told of one lock comes from one statement, so it was so at one moment. A token is
- * the time of its grant, unless the clock was set back, and so says its age.
+ * Looking at locks from outside. All that is shown of one lock comes from one statement, so it was true at one moment.
+ * A token is the time of its grant, unless the clock was set back, and so says its age.
  */
 record Looking(Database database) {
 

@@ -20,7 +20,7 @@ import reactor.util.retry.RetryBackoffSpec;
 
 /**
  * One run of the work of a key. Its row has a lease while the work runs and its full time afterwards. Whether the work has
- * completed decides what becomes of the key; it is set by the work's own signal, before anybody else hears of that.
+ * completed decides what becomes of the key; it is set by the work's own signal, before any other subscriber gets that.
  */
 final class OnceRun {
 

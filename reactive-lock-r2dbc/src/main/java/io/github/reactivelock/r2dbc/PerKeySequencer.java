@@ -116,7 +116,7 @@ final class PerKeySequencer {
         private final Sinks.One<T> answer = Sinks.one();
         private final long since = System.nanoTime();
         private final AtomicBoolean isOver = new AtomicBoolean();
-        private final AtomicBoolean isLeft = new AtomicBoolean(); // by whichever comes first: the end, or the way back
+        private final AtomicBoolean isLeft = new AtomicBoolean(); // set by the end or the way back, the earlier one
         private @Nullable T value;
 
         Turn(String key, String claimId, Mono<T> command, ContextView context) {

@@ -186,7 +186,7 @@ final class PgNotifications {
         return new Notice("", "");
     }
 
-    /** Waiting claims ask again, since what they were told before may have been missed, and are looked for from now on. */
+    /** Waiting claims ask again, since earlier notifications may have been missed, and are looked for from now on. */
     private Notice unheard() {
         if (warned.compareAndSet(false, true)) {
             log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"

@@ -42,7 +42,7 @@ final class R2dbcFailure extends RuntimeException {
                 : error;
     }
 
-    /** Whether nothing of the command is left, so that it may be tried again whatever it was. */
+    /** Whether nothing of the command is left, so that any command may be tried again. */
     static boolean wasRolledBack(Throwable error) {
         return error instanceof R2dbcRollbackException
                 || error instanceof R2dbcDataIntegrityViolationException
@@ -61,7 +61,7 @@ final class R2dbcFailure extends RuntimeException {
         return isBroken(error) && !isTls(error) && !isNotThere(error) && !wantsTls(error) && !lasts(error);
     }
 
-    /** The address is wrong, or nothing listens there: that is told at once. */
+    /** The address is wrong, or nothing listens there: that is reported at once. */
     private static boolean isNotThere(Throwable error) {
         boolean found = false;
         int depth = 0;

@@ -30,11 +30,12 @@ import reactor.core.publisher.Mono;
  * library, one row for each resource, which is never removed; or {@link #inColumn in a column} of the row that is written,
  * which costs nothing to read and is gone with the row. The locks themselves may be in another store.
  *
- * <p>It holds at every isolation level, whatever the transaction read before: the token is read as it was committed last,
- * not as the transaction's snapshot has it. At {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL and H2 end a
- * transaction whose snapshot is older than the token by a conflict of their own, SQL state {@code 40001}; nothing was
- * written then, and the transaction may be run again. <b>What the write is computed from should be read after the check</b>,
- * because MariaDB and MySQL, at {@code REPEATABLE READ}, go on reading from the snapshot of the first read.
+ * <p>It holds at every isolation level, also after earlier reads of the transaction: the token is read as it was
+ * committed last, not as the transaction's snapshot has it. At {@code REPEATABLE READ} and {@code SERIALIZABLE}
+ * PostgreSQL and H2 end a transaction whose snapshot is older than the token by a conflict of their own, SQL state
+ * {@code 40001}; nothing was written then, and the transaction may be run again. <b>What the write is computed from
+ * should be read after the check</b>, because MariaDB and MySQL, at {@code REPEATABLE READ}, go on reading from the
+ * snapshot of the first read.
  *
  * <p>It needs no closing, and works for as long as the backend that made it is open. Safe for use from any thread.
  */

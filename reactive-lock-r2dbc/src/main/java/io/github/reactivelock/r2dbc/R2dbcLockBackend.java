@@ -42,7 +42,7 @@ import reactor.core.scheduler.Schedulers;
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
  *       keeps for that. Where nothing is notified, or does not arrive, as behind a pooler, a backend looks for all its
  *       waiting claims by one statement, a few milliseconds after something happened and then less often, once in a second
- *       at last. A claim of the same backend is told at once.
+ *       at last. A claim of the same backend gets its grant at once.
  *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
  * </ol>
@@ -50,9 +50,9 @@ import reactor.core.scheduler.Schedulers;
  * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over to
  * a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the clock is
  * behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ COMMITTED,
- * whatever the default is, and takes one connection for that time; commands of one key follow one another. MySQL and H2,
- * which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A transaction that
- * holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
+ * also with another default, and takes one connection for that time; commands of one key follow one another. MySQL and
+ * H2, which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A transaction
+ * that holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
  * {@link R2dbcBackendOptions#commandTimeout()} and end at the server too.
  *
  * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context sees
@@ -311,7 +311,7 @@ public final class R2dbcLockBackend implements LockBackend {
 
     /**
      * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement says
-     * how long it waits, are told so once, because they are the backend's own.
+     * how long it waits, get that limit once, because they are the backend's own.
      */
     private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
         @Override

@@ -33,9 +33,10 @@ import reactor.util.retry.RetryBackoffSpec;
  * }</pre>
  *
  * <p><b>Each caller who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait at
- * once; who finds no connection fails with an error that says so. Work that needs a further connection of the same pool
- * can starve behind those who wait. Rows that were not locked for an hour are removed while the class is in use. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same
- * name is another one. Not reentrant. Safe for use from any thread.
+ * once; a caller that finds no connection fails with an error that gives this reason. Work that needs a further
+ * connection of the same pool can starve behind those who wait. Rows that were not locked for an hour are removed while
+ * the class is in use. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same name is
+ * another one. Not reentrant. Safe for use from any thread.
  */
 public final class RowLocks {
 
@@ -169,7 +170,7 @@ public final class RowLocks {
                 .onErrorStop();
     }
 
-    /** The database itself says that a lock is not free; here it ends a wait for one that does not say so. */
+    /** The database itself says that a lock is not free; here it ends a wait for a database that does not. */
     private static Mono<Void> silence(Duration patience) {
         return Pauses.ofThisProcess().silence(patience).publishOn(DriverThreads.forUsers());
     }

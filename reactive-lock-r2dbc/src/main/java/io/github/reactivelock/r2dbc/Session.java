@@ -146,7 +146,7 @@ record Session(Connection connection, Sql sql) {
 
     /**
      * Runs a transaction of several statements in which neither a statement waits for a row, nor the server for this client, longer than
-     * for a command. PostgreSQL is told so by the first of these statements.
+     * for a command. In PostgreSQL the first of these statements sets that limit.
      */
     <T> Mono<T> bounded(Mono<T> transaction) {
         if (sql.dialect != Dialect.MARIADB || sql.isBoundWhenOpened()) {

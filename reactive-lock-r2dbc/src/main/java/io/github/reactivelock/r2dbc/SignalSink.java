@@ -13,7 +13,7 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * What is told to clients: to this one at once, to others over PostgreSQL's notifications. Every client has a channel of
+ * Signals for clients: for this one at once, for others over PostgreSQL's notifications. Every client has a channel of
  * its own, and all share one for the locks that are watched. Safe for use from any thread.
  */
 final class SignalSink {
@@ -50,7 +50,7 @@ final class SignalSink {
         return notices != null && notices.arrive();
     }
 
-    /** A claim found a grant of which it should have been told. */
+    /** A claim found a grant for which it should have got a signal. */
     void doubt() {
         if (notices != null && notices.arrive()) {
             notices.doubt();

@@ -36,7 +36,9 @@ final class Sql {
             "served",
             "taken");
 
-    /** Before a statement that has to see what was committed last, whatever the transaction of a caller read before. */
+    /**
+     * Before a statement that has to see what was committed last, also after earlier reads of a caller's transaction.
+     */
     static final String LATEST = "/*M!110402 SET STATEMENT innodb_snapshot_isolation = OFF FOR */";
 
     private static final String MARK = "-- name: ";
@@ -132,7 +134,7 @@ final class Sql {
         return dialect == Dialect.MARIADB && !compounds;
     }
 
-    /** Connections are told when they are opened how long statements wait. */
+    /** Connections get the limit of a statement's wait when they are opened. */
     void boundWhenOpened() {
         boundWhenOpened = true;
     }
@@ -150,7 +152,10 @@ final class Sql {
         return LIST.matcher(text).find();
     }
 
-    /** A statement with lists of a length. Where MariaDB's driver is told to prepare, it prepares none that begins so: they are many. */
+    /**
+     * A statement with lists of a length. Where MariaDB's driver is set to prepare, it prepares none that begins so:
+     * they are many.
+     */
     String text(String name, int length) {
         String template = template(name);
         if (!isListed(template)) {

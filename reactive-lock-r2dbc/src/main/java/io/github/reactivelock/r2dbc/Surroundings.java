@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
 /**
- * What an application puts around a factory, whatever the depth: wrappers, a pool, Spring's proxy; and the transactions of
+ * What an application puts around a factory, at any depth: wrappers, a pool, Spring's proxy; and the transactions of
  * Spring around a call, recognised by name, because this library does not depend on Spring.
  */
 final class Surroundings {
@@ -93,7 +93,7 @@ final class Surroundings {
         return layers;
     }
 
-    /** Whether a transaction is open at all, over whatever. */
+    /** Whether a transaction is open at all, over any resource. */
     static boolean isInAnyTransaction(ContextView context) {
         return context.stream()
                 .anyMatch(entry -> isTransaction(entry)

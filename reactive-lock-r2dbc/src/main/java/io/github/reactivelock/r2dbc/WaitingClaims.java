@@ -104,14 +104,14 @@ final class WaitingClaims {
         }
     }
 
-    /** A claim that is told of its grant waits no more, so its release need not look for it in the queue. */
+    /** A claim that got its grant waits no more, so its release need not look for it in the queue. */
     void signalled(Signal signal) {
         if (signal instanceof Signal.Grant grant) {
             remove(grant.claimId());
         }
     }
 
-    /** Whether it was told of a grant, of which the lease is running while it asks. It goes before thousands that wait. */
+    /** Whether it got a signal of a grant, whose lease is running while it asks. It goes before thousands that wait. */
     boolean wasTold(Claim claim) {
         return hasBegun(claim) && !contains(claim);
     }
