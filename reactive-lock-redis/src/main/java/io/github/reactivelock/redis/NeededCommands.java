@@ -17,7 +17,8 @@ public final class NeededCommands {
     private NeededCommands() {}
 
     /**
-     * The channel that the script writes to, its only argument. Of the prefix, or the user might not be permitted to.
+     * The channel that the script writes to, its only argument. It has the prefix, or the user might not be permitted
+     * to use it.
      *
      * @param options how locks are laid out
      * @return a channel without listeners

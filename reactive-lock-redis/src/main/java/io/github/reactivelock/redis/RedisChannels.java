@@ -99,7 +99,7 @@ final class RedisChannels implements RedisListener {
     void deaf(String channel, int confirmations) {
         if (confirmations > 0
                 && confirmations == confirmations(channel)
-                && patience.isOver(System.nanoTime())) { // a server that counts otherwise says so always
+                && patience.isOver(System.nanoTime())) { // a server that counts otherwise answers this always
             log.info("{} has no subscriber of {} any more; it is opened anew", connection.server(), channel);
             connection.reopen(channel);
         }
@@ -127,7 +127,7 @@ final class RedisChannels implements RedisListener {
         }
     }
 
-    /** Where others listen already, those are told nothing: a confirmation is a doubt about what was pushed before it. */
+    /** Where others listen already, those get no confirmation: it is a doubt about what was pushed before it. */
     private void join(String channel, FluxSink<Push> sink) {
         Listeners joined = listeners.compute(channel, (name, present) -> {
             Listeners all = present == null ? NONE : present;

@@ -147,14 +147,14 @@ public interface RedisConnection {
     void listen(RedisListener listener);
 
     /**
-     * Asks for a channel; the listener hears of the outcome. Asking again for a channel is confirmed again.
+     * Asks for a channel; the listener gets the outcome. Asking again for a channel is confirmed again.
      *
      * @param channel the channel's full name
      */
     void subscribe(String channel);
 
     /**
-     * Opens anew what a channel is heard on, and asks for the channels again that came on it: the server has no
+     * Opens the connection of a channel anew, and asks again for the channels that came on it: the server has no
      * subscriber there, though nothing says here that the connection has ended. Does nothing while it is being opened.
      *
      * @param channel the channel's full name

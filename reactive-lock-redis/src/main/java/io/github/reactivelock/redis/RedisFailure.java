@@ -233,7 +233,7 @@ final class RedisFailure extends RuntimeException {
         return RedisRefusal.of(error) == RedisRefusal.PASSES;
     }
 
-    /** Whether the server refused a call because of one of its keys, whatever else the call is about. */
+    /** Whether the server refused a call because of one of its keys, also where the call has other keys. */
     static boolean isOfOneKey(Throwable error) {
         return RedisScript.errorCode(words(error)).equals("NOPERM");
     }
@@ -272,7 +272,9 @@ final class RedisFailure extends RuntimeException {
         }
     }
 
-    /** Of any client library, which this module does not know: its class and all above it. */
+    /**
+     * Names of an error's class and of all above it; it may be of any client library, which this module does not know.
+     */
     private static String classNames(Throwable error) {
         StringBuilder names = new StringBuilder();
         for (Class<?> type = error.getClass(); type != Throwable.class && type != null; type = type.getSuperclass()) {

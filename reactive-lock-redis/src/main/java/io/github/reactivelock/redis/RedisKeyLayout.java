@@ -19,7 +19,7 @@ final class RedisKeyLayout {
 
     private final String opening;
     private final String space;
-    /** Of the lock that was asked for last: the caller that took it gives it up. */
+    /** The lock that was asked for last, because the caller that took it gives it up. */
     private volatile @Nullable Lock last;
 
     RedisKeyLayout(String prefix, int database) {

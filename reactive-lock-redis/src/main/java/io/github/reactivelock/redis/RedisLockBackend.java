@@ -43,13 +43,14 @@ import reactor.core.scheduler.Scheduler;
  *       the last one was lost. In a quorum a claim proposes one, which is given if it is higher, and at most a tenth of a
  *       second ahead of the server's clock; an owner that asks again gets it instead of its own.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
- *       within its lease, and can be told, becomes the owner with its own lease and the next token, and the grant is
+ *       within its lease, and can be reached, becomes the owner with its own lease and the next token, and the grant is
  *       published on the channel of its client. A claim that is not the owner leaves the queue.
- *   <li><b>Absent waiters.</b> A client whose channel was confirmed says so with its claims ({@code await}), unless it is one
- *       of a cluster's that hears by way of other nodes. If that channel has no subscriber now, its process has ended or is
- *       reconnecting: its claims keep their places and are passed over. If no waiter can be told, the lock is free and goes to
- *       the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent to an absent
- *       client. One that asks, believing that it is heard, is answered that it is not, and opens its channel anew.
+ *   <li><b>Absent waiters.</b> A client whose channel was confirmed marks its claims ({@code await}), unless it is one
+ *       of a cluster that listens by way of other nodes. If that channel has no subscriber now, its process has ended
+ *       or is reconnecting: its claims keep their places and are passed over. If no waiter can be reached, the lock is
+ *       free and goes to the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent
+ *       to an absent client. One that asks, believing that its channel has a subscriber, is answered that it has none,
+ *       and opens the channel anew.
  *   <li><b>Kept.</b> A lock or a share that outlasts its hold gets another claim, with a lease of its own and the same token.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood

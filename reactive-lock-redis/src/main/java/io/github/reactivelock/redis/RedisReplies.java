@@ -31,7 +31,7 @@ final class RedisReplies {
     private static final long HIGHEST_TOKEN = Long.MAX_VALUE >> LockBackend.PASS_BITS;
     private static final long UNDECIDED = -1;
     private static final String TOKEN = "([1-9][0-9]{0,15})";
-    /** Of a share. */
+    /** Units of a share. */
     private static final String UNITS = "(?:/([1-9][0-9]{0,9}))?";
 
     private static final Pattern GRANT = Pattern.compile("grant (\\S{1,64}) " + TOKEN);
@@ -136,8 +136,9 @@ final class RedisReplies {
     }
 
     /**
-     * Of a held lock: token, rest of the lease, waiters, owner, age; if it is shared, units in use, how many have them and how
-     * many of these follow, each with owner, units, token, rest of the lease; then of those who wait the owner and the age.
+     * The reply for a held lock: token, rest of the lease, waiters, owner, age; if it is shared, units in use, how many
+     * have them and how many of these follow, each with owner, units, token, rest of the lease; then owner and age of
+     * each claim that waits.
      */
     static LockInfo info(String key, List<Object> reply) {
         if (reply.size() == 1) {

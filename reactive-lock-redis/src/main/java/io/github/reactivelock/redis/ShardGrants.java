@@ -22,9 +22,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Hears of grants on sharded channels, which must be in the slot of their lock: one for each lock that claims of this
- * backend wait for, for as long as they do. Whenever a channel begins to be heard, the claims are told to ask again.
- * Who waits is changed under the map's lock for the key, and nothing foreign is called there.
+ * Receives grants on sharded channels, which must be in the slot of their lock: one for each lock that claims of this
+ * backend wait for, for as long as they do. Each time a subscription begins, its claims get a signal to ask again. The
+ * set of waiting claims is changed under the map's lock for the key, and nothing foreign is called there.
  */
 final class ShardGrants {
 
@@ -49,7 +49,7 @@ final class ShardGrants {
         return Flux.create(sink::set);
     }
 
-    /** The answer to a claim; grants of its lock are heard of from the answer that it waits. */
+    /** The answer to a claim; from the answer that it waits, grants of its lock are subscribed to. */
     Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
         if (claim.mode() != Claim.Mode.QUEUE) {
             return answer;
@@ -103,7 +103,7 @@ final class ShardGrants {
         return listening != null && listening.heard.get();
     }
 
-    /** Where grants of a lock are heard of. */
+    /** The channel of a lock's grants. */
     String channel(String key) {
         return names.grants(key, client.get());
     }
