@@ -153,7 +153,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             CompletionStage<C> opened;
             try {
                 opened = DriverThreads.call(opener);
-            } catch (Throwable e) { // a class that cannot be initialised, say: all who wait hear of it
+            } catch (Throwable e) { // a class that cannot be initialised, say: fails all that wait
                 opened = CompletableFuture.failedFuture(e);
             }
             opened.whenComplete(this::ended);
@@ -193,7 +193,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         }
     }
 
-    /** Those that waited, and not those that ask again when they hear of it: for them it is opened anew. */
+    /** Refuses those that waited, and not those that ask again because of it: for them it is opened anew. */
     private void refuseAll(Throwable error) {
         List<Use<C>> refused;
         synchronized (waiting) {

@@ -49,7 +49,7 @@ final class Outbox implements Runnable {
         try {
             loop.execute(this);
         } catch (Throwable refused) { // an Error too, or the outbox would never send again
-            run(); // and each is told if the connection is closed
+            run(); // and each fails if the connection is closed
         }
     }
 

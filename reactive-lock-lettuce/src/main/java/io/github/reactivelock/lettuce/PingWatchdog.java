@@ -55,7 +55,7 @@ final class PingWatchdog {
                                         .onErrorComplete(),
                                 LONGEST_SILENCE,
                                 Mono.fromRunnable(() -> drop.accept(connection))))
-                .onErrorComplete(); // it cannot be opened, which whoever uses it learns
+                .onErrorComplete(); // it cannot be opened, as its users will learn
     }
 
     /** Ends a connection so that it is opened anew. */

@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends a connection on which nothing arrives though something is unanswered, so that Lettuce opens it anew: a NAT or a
- * balancer that has forgotten a connection never says so, nor does a primary that was replaced while it was cut off. One
- * that is idle is asked with a {@code PING}. It stands in the pipeline of each connection of a client that we made, and
- * of those for channels of a client of the application that was given our customizer.
+ * balancer that has forgotten a connection never announces it, nor does a primary that was replaced while it was cut
+ * off. One that is idle is asked with a {@code PING}. It stands in the pipeline of each connection of a client that we
+ * made, and of those for channels of a client of the application that was given our customizer.
  *
  * <p>Silence is counted in beats of the connection's own event loop and not by a clock: a pause of this process, or of the
  * event loop, is one late beat, and what came meanwhile is read before the next one.
