@@ -20,7 +20,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.ContextView;
 
-/** The engine's candidate, seen from Vert.x contexts. A campaign lasts until its sink is told to stop. */
+/** The engine's candidate, seen from Vert.x contexts. A campaign lasts until its sink completes. */
 final class ContextLeaderElection implements VertxLeaderElection {
 
     private final VertxInternal vertx;
@@ -51,7 +51,7 @@ final class ContextLeaderElection implements VertxLeaderElection {
     public Future<Void> stop() {
         return ContextLockClient.future(vertx.getOrCreateContext(), Mono.fromRunnable(() -> {
             for (Sinks.Empty<Void> running : List.copyOf(campaigns)) { // and none that begins because of this
-                var unused = running.tryEmitEmpty(); // which may be told already
+                var unused = running.tryEmitEmpty(); // which may have completed already
             }
         }));
     }

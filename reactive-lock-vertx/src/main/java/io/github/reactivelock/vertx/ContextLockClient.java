@@ -202,8 +202,8 @@ final class ContextLockClient implements VertxLockClient {
     }
 
     static <T> Future<T> future(ContextInternal caller, Mono<T> mono) {
-        // What is current on the caller's thread, an observation above all, goes with the holds to whatever runs below
-        // them.
+        // What is current on the caller's thread, an observation above all, goes with the holds to the code that runs
+        // below them.
         return Future.fromCompletionStage(
                 mono.contextCapture().contextWrite(HeldContext.of(caller)).toFuture(), caller);
     }

@@ -12,7 +12,8 @@ public final class HeldContextOnClassPath extends HeldContext {
     public HeldContextOnClassPath() {}
 
     /**
-     * Vert.x 4 calls this and would not start without it. The library does not work there, and says so when it is used.
+     * Vert.x 4 calls this and would not start without it. The library does not work there, and its use fails with that
+     * reason.
      *
      * @param bootstrap not used
      */

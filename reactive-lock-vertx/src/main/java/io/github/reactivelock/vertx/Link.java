@@ -95,7 +95,7 @@ final class Link {
     private @Nullable Opening current;
     private @Nullable RedisConnection open;
     private @Nullable Watch watch;
-    /** Of a cluster, what is to take the place of a connection part of which is silent. */
+    /** The opening that is to take the place of a cluster's connection of which a part is silent. */
     private @Nullable Opening replacement;
 
     private boolean wasOpen;

@@ -10,7 +10,7 @@ import java.util.function.Function;
  * Safe for use from any thread; the work and all futures run on their caller's context.
  *
  * <p>A future cannot be cancelled. Work whose term ends goes on unless it looks at {@link VertxLeadership#isLeader()} before
- * each act, or hears of the end by {@link VertxLeadership#onEnd}; the resource should refuse its term.
+ * each act, or acts on the end in {@link VertxLeadership#onEnd}; the resource should refuse its term.
  */
 public interface VertxLeaderElection {
 
@@ -29,7 +29,7 @@ public interface VertxLeaderElection {
     /**
      * Ends the campaign and gives the lock up at once. Idempotent; {@link #lead} may be called again afterwards.
      *
-     * @return completes when the work has been told; the release goes on by itself
+     * @return completes when the work has got its signal to end; the release goes on by itself
      */
     Future<Void> stop();
 

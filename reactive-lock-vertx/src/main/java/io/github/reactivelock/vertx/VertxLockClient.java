@@ -140,8 +140,8 @@ public interface VertxLockClient {
 
     /**
      * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for nobody, only for the store's answer. As work may complete with null, what the caller sees in the other
-     * case is its own to say: null, a value that no work has, a failed future.
+     * first. Waits for no other holder, only for the store's answer. As work may complete with null, what the caller
+     * sees in the other case is its own to say: null, a value that no work has, a failed future.
      *
      * @param key the lock's key
      * @param work what to do, called once the lock is held

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that a connection says nothing though something is unanswered: a NAT or a balancer that has forgotten a connection
- * never says so. One that is idle is asked with a {@code PING}. Silence is counted in beats of the event loop and not by a
- * clock: a pause of this process, or of the event loop, is one late beat, and what came meanwhile is read before the next one.
- * Used on one event loop.
+ * Notices that a connection says nothing though something is unanswered: a NAT or a balancer that has forgotten a
+ * connection never announces it. One that is idle is asked with a {@code PING}. Silence is counted in beats of the
+ * event loop and not by a clock: a pause of this process, or of the event loop, is one late beat, and what came
+ * meanwhile is read before the next one. Used on one event loop.
  *
  * <p>What the Vert.x client calls a connection to a cluster is one to each of its servers. There an answer says nothing about
  * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not
