@@ -26,7 +26,7 @@ public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(th
  * |----------------------------------------|-------------------------|--------------------------------------------------|
  * | returns                                | confirmed               | the value, after the release                     |
  * | returns                                | fails                   | the value; log and listener get the failure      |
- * | throws                                 | whatever                | what it threw, after the release was tried       |
+ * | throws                                 | confirmed or not        | what it threw, after the release was tried       |
  * | is cancelled together with the caller  | goes on by itself       | the cancellation, when the block has completed   |
  * | runs when the lock is lost             | none                    | `LockLostException`, when the block has completed |
  * | never began                            | none                    | one of the other three lock errors               |
@@ -89,9 +89,9 @@ public class CoroutineLockClient internal constructor(
     ): T = underLock(one(key), block = block)
 
     /**
-     * Runs a block under several locks, all or nothing, and otherwise as with one. They are taken one by one in the order of
-     * their keys, whatever order is given, so that two callers cannot wait for each other. The wait timeout covers all of
-     * them together.
+     * Runs a block under several locks, all or nothing, and otherwise as with one. They are taken one by one in the
+     * order of their keys, not in the order given, so that two callers cannot wait for each other. The wait timeout
+     * covers all of them together.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param block what to do; gets the holds in the order of their keys
@@ -133,7 +133,8 @@ public class CoroutineLockClient internal constructor(
 
     /**
      * Runs a block under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for nobody, only for the store's answer. If the coroutine is below a hold of the key, the block joins it.
+     * first. Waits for no other holder, only for the store's answer. If the coroutine is below a hold of the key, the
+     * block joins it.
      *
      * @param key the lock's key
      * @param ifTaken what to do without the lock
