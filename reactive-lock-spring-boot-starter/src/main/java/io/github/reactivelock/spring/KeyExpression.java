@@ -27,7 +27,7 @@ final class KeyExpression {
 
     private static final Set<String> OF_ROOT = Set.of("target", "method", "args");
 
-    /** Of two values that are there already, by the rules of SpEL. */
+    /** Adds two values that are there already, by the rules of SpEL. */
     private static final SpelExpression SUM = new SpelExpressionParser().parseRaw("#root[0] + #root[1]");
 
     private final SpelExpression expression;

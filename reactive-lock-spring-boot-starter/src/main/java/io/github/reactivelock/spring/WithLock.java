@@ -25,9 +25,9 @@ import java.lang.annotation.Target;
  * method, again. A cancel, a loss of the lock and all errors are as with {@link LockClient#withLock}: the work sees the
  * lock in its Context, below the same key is reentrant, and the four lock errors reach the subscriber unchanged.
  *
- * <p>The lock is outside the transaction of a {@code @Transactional} method, whatever the order of the transaction's
+ * <p>The lock is outside the transaction of a {@code @Transactional} method, for any order of the transaction's
  * advisor: it is released after the commit. A parameter of type {@link LockHandle}, or {@code List<LockHandle>} where
- * there are several keys, gets the hold, whatever the caller passes for it.
+ * there are several keys, gets the hold; what the caller passes for it is ignored.
  *
  * <p>As with all of Spring's proxies, a call from within the same bean does not go through the lock. All texts may have
  * placeholders, as {@code "${order.wait}"}. Times are written {@code 2s} or {@code PT2S}, and are checked when the bean is

@@ -42,7 +42,7 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
 
     /** For a bean definition. The container sets the bean factory. */
     public WithLockBeanPostProcessor() {
-        // Behind whoever has an order, before whoever has none.
+        // Behind the advisors that have an order, before those without.
         locks.setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         this.advisor = locks;
         // Before those of @Scheduled and @Retryable: one schedules the bean as it is then, one retries with a lock a

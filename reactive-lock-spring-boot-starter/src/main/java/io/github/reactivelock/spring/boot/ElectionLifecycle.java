@@ -41,7 +41,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
     /**
      * A candidate whose leader does some work.
      *
-     * @param election the candidate; nobody else may campaign with it
+     * @param election the candidate; no other code may campaign with it
      * @param work what the leader does, as in {@link LeaderElection#lead}; an error of it ends the campaign and goes to the log
      * @return a bean
      */
@@ -55,7 +55,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
      * Spring Integration, whose {@code spring-integration-core} has to be on the class path. Listeners run on the work scheduler
      * of the lock client. A loss revokes before another term can begin, as {@link Leadership#lost()} says.
      *
-     * @param election the candidate; nobody else may campaign with it
+     * @param election the candidate; no other code may campaign with it
      * @param role what the events call it
      * @param events where they are published; the application context will do
      * @return a bean

@@ -34,11 +34,14 @@ final class LeaderEvents {
                 term -> tell(events, new OnRevokedEvent(election, term, role)));
     }
 
-    /** What a listener throws must not end the campaign, and the end of a term is told also if its beginning failed. */
+    /**
+     * What a listener throws must not end the campaign, and the end of a term is published also if its beginning
+     * failed.
+     */
     private static void tell(ApplicationEventPublisher events, ApplicationEvent event) {
         try {
             events.publishEvent(event);
-        } catch (Throwable thrown) { // an Error too: others have heard of the beginning
+        } catch (Throwable thrown) { // an Error too: other listeners got the beginning
             log.warn("a listener of {} failed", event, thrown);
         }
     }

@@ -34,7 +34,7 @@ final class LocalLocks implements LockListener {
         }
     }
 
-    /** The store refused to push to this process, so nobody is told of a grant. */
+    /** The store refused to push to this process, so no claim gets news of its grant. */
     private record Refusal(LockException failure, Instant at, Duration counts) {}
 
     private final Map<LockRequest, Local> all = new ConcurrentHashMap<>();

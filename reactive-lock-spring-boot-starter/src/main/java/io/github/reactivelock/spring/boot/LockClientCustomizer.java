@@ -10,8 +10,8 @@ import io.github.reactivelock.LockClientBuilder;
 public interface LockClientCustomizer {
 
     /**
-     * Called once, after the properties were applied. A listener set here hears of all that the {@code LockListener} beans do,
-     * behind them.
+     * Called once, after the properties were applied. A listener set here gets all the events that the
+     * {@code LockListener} beans get, after them.
      *
      * @param builder of the client
      */

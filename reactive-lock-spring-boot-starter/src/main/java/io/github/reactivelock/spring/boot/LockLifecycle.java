@@ -84,7 +84,7 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
         Disposable unused = end.doFinally(signal -> callback.run()).subscribe();
     }
 
-    /** Waits on the thread that ends the application, whatever that is; closing takes five seconds at most. */
+    /** Waits on the thread that ends the application; closing takes five seconds at most. */
     @Override
     public void destroy() {
         close().toFuture().join();

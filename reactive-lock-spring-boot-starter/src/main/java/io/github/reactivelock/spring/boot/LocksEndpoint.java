@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {
 
-    /** Of each kind; a process may have many thousands of waits. */
+    /** Most waits and most holds to show; a process may have many thousands of waits. */
     static final int MOST = 1_000;
 
     private final LockClient client;
@@ -96,7 +96,7 @@ final class LocksEndpoint {
                         .toList());
     }
 
-    /** Of one grant, which is named: a parameter that is misspelt or empty must not end another one. */
+    /** Ends the one grant with this token: a parameter that is misspelt or empty must not end another one. */
     @DeleteOperation
     Mono<ReleaseDescriptor> release(@Selector String key, String fencingToken) {
         long token = token(fencingToken);

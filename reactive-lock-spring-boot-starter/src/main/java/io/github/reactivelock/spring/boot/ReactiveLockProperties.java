@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param url Address of the store, in place of that of the application's own connection.
  * @param client Whether locks use connections of their own, or those of the application. By default their own with
  *     Redis, R2DBC and a URL, and the application's client with etcd and ZooKeeper.
- * @param lease How long the store keeps a lock after it last heard of its holder.
+ * @param lease How long the store keeps a lock after its holder last claimed or renewed it.
  * @param waitTimeout How long a caller waits for a lock. Without a limit if not set.
  * @param maxHold How long a lock may be held at all; one that is held longer is lost. Without a limit if not set.
  * @param fairness Who gets a lock next.
@@ -87,7 +87,7 @@ record ReactiveLockProperties(
         return checked(property, () -> change.apply(options));
     }
 
-    /** What the library refuses is told with the name of the property. */
+    /** A refusal of the library becomes an error that names the property. */
     static <T> T checked(String property, Supplier<T> value) {
         try {
             return value.get();

@@ -100,7 +100,7 @@ record RedisAddress(
                 : usesWhatItShows(factory);
     }
 
-    /** Of a factory that has not begun: a change of what it shows for a moment is seen if it is what it uses. */
+    /** For a factory that has not begun: if it uses what it shows, it reflects a change made there for a moment. */
     private static boolean usesWhatItShows(LettuceConnectionFactory factory) {
         RedisStandaloneConfiguration shown = factory.getStandaloneConfiguration();
         int database = shown.getDatabase();

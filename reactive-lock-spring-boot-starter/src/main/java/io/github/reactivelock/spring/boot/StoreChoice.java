@@ -99,7 +99,7 @@ record StoreChoice(Store store, @Nullable StoreSource source) {
                         + ".");
     }
 
-    /** Of clients whose settings cannot be read. */
+    /** The error for clients whose settings cannot be read. */
     static LockConfigurationException cannotBeCopied(String driver) {
         return new LockConfigurationException(
                 "reactive-lock.client=own, but a client of " + driver + " does not show all that it was made of",
