@@ -8,7 +8,7 @@ import io.micrometer.observation.docs.ObservationDocumentation;
 /** What is observed of a lock: a timer each, and a span each where the application traces. */
 public enum LockObservation implements ObservationDocumentation {
 
-    /** A wait, from the subscription to the grant or to whatever else ended it. */
+    /** A wait, from the subscription to the grant or to any other end. */
     ACQUIRE("reactive.lock.acquire"),
 
     /** A hold, from the grant to the answer to its release, or to its loss. */

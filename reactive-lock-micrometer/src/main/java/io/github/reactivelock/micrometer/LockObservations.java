@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>The parent of a wait's and of a hold's observation is the one in the Reactor Context of the flow that asked, where
  * instrumented code puts it. Both end with their outcome, so a trace shows how long a request waited and held, and for what.
  *
- * <p>Metrics have names of locks and no keys, see {@link #withName}: of names that come after the first {@value NamedMeters#MOST_NAMES}
- * all count as {@code other}, and the log says so.
+ * <p>Metrics have names of locks and no keys, see {@link #withName}: names that come after the first
+ * {@value NamedMeters#MOST_NAMES} all count as {@code other}, which is logged.
  */
 public final class LockObservations implements LockListener {
 
@@ -86,8 +86,8 @@ public final class LockObservations implements LockListener {
     }
 
     /**
-     * Metrics, and whatever the application makes of observations: timers, spans, logs. With Spring Boot both registries are
-     * beans.
+     * Metrics, and all that the application makes of observations: timers, spans, logs. With Spring Boot both
+     * registries are beans.
      *
      * @param meters where gauges and counters are recorded
      * @param observations where waits and holds are observed; nothing is observed by one that does nothing
