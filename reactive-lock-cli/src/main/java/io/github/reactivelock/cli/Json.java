@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** An object of JSON. It is written in ASCII, whatever the terminal's encoding is. */
+/** An object of JSON. It is written in ASCII, for terminals of any encoding. */
 final class Json {
 
     private final Map<String, @Nullable Object> members = new LinkedHashMap<>();

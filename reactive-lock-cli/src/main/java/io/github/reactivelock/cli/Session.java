@@ -25,7 +25,7 @@ final class Session implements AutoCloseable {
 
     /** More than a client needs to close. */
     private static final Duration CLOSING = Duration.ofSeconds(8);
-    /** Of the time for an answer, so that the client's own error, which says more, comes first. */
+    /** Share of the time for an answer, so that the client's own error, which says more, comes first. */
     private static final double SHARE = 0.9;
 
     final LockClient client;

@@ -65,7 +65,7 @@ abstract class StoreCommand implements Callable<Integer> {
         spec().commandLine().getOut().flush();
     }
 
-    /** Whether nobody reads any more what is printed. */
+    /** Whether the reader of what is printed has gone. */
     final boolean isPipeClosed() {
         return spec().commandLine().getOut().checkError();
     }
