@@ -37,7 +37,7 @@ abstract class Cases {
 
     static final Duration IMPATIENCE = Duration.ofMillis(500);
 
-    /** Of one kind of question to the store, so that each is answered soon on a busy machine too. */
+    /** How many questions of one kind go to the store at once, so that each is answered soon on a busy machine too. */
     static final int AT_ONCE = 16;
 
     final LockBackendContract contract;

@@ -79,7 +79,7 @@ public final class FaultyBackend extends ForwardingBackend {
     }
 
     /**
-     * A fault: the command does not reach the store, and nothing says so.
+     * A fault: the command does not reach the store, and no answer shows it.
      *
      * @param command is not subscribed to
      * @param <T> the answer's type
@@ -173,7 +173,10 @@ public final class FaultyBackend extends ForwardingBackend {
         return List.copyOf(claims);
     }
 
-    /** How many claims the engine has heard of, at least once: an event after that comes after the answer. */
+    /**
+     * How many claims have had an answer that the engine got, at least once: an event after that comes after the
+     * answer.
+     */
     int answered() {
         return answered.size();
     }

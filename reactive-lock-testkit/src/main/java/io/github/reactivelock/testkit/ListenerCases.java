@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What a listener hears of each request, whatever the store. */
+/** What a listener gets of each request, with any store. */
 abstract class ListenerCases extends Cases {
 
     private static final int FLOWS = 200;

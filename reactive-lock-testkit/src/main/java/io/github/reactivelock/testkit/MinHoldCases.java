@@ -165,7 +165,7 @@ abstract class MinHoldCases extends Cases {
         Await.run(next.release());
     }
 
-    /** As a store sees it: whatever is still said of a claim that has left its lock to another is about nothing. */
+    /** As a store sees it: a late command for a claim that has left its lock to another concerns no lock. */
     @Test
     void whatIsSaidLateOfTheHoldChangesNothing() {
         LockBackend store = closedAtTheEnd(contract.newBackend());

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The rule of shares: the first in the queue is granted as soon as it fits, and nobody overtakes it. */
+/** The rule of shares: the first in the queue is granted as soon as it fits, and no other claim overtakes it. */
 abstract class ShareCases extends SharingCases {
 
     private static final List<Share> OF_A_READ_WRITE_LOCK = List.of(Share.WHOLE, Share.ONE, Share.ONE, Share.ONE);

@@ -6,7 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the rule of shares says: the first in the queue is granted as soon as it fits, and nobody overtakes it. */
+/**
+ * What the rule of shares says: the first in the queue is granted as soon as it fits, and no other claim overtakes it.
+ */
 final class ShareModel {
 
     final List<Claim> waiting = new ArrayList<>();

@@ -23,7 +23,7 @@ abstract class SharingCases extends Cases {
         super(contract);
     }
 
-    /** Of claims that are made without a client. */
+    /** The backend for claims that are made without a client. */
     final LockBackend backend() {
         return closedAtTheEnd(contract.newBackend());
     }

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/** A listener that writes down what it is told of each request, and knows which stories may be told. */
+/** A listener that writes down the events of each request, and knows which stories are possible. */
 final class Stories implements LockListener {
 
     private static final Pattern COMPLETE =

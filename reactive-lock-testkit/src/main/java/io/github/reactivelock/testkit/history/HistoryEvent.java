@@ -21,7 +21,7 @@ public record HistoryEvent(
         long at, String client, Kind kind, String key, String id, long token, long until, Share share) {
 
     /**
-     * Of the whole lock, or of no lock.
+     * An event of the whole lock, or of no lock.
      *
      * @param at {@link System#nanoTime()}, which all processes of one Linux machine share
      * @param client which process, or which client in it

@@ -26,7 +26,7 @@ final class Room {
     private final TreeMap<Integer, Integer> capacities = new TreeMap<>();
     private long used;
 
-    /** Of all flows of one lock, and those of them that had it. */
+    /** The room for all flows of one lock, and for those of them that had it. */
     Room(List<Flow> flows, List<Flow> holds, long lease, Times times) {
         for (Flow flow : flows) {
             add(flow, false, flow.invoked, flow.waitedUntil(times.lastOf(flow.client)));
