@@ -57,8 +57,8 @@ public interface QuorumNode extends LockBackend {
      * owner's if the claim owns the lock here. A lower number makes way. A higher one stays, and the answer is false, unless it
      * is the one given as the vote's: then it makes way as well, and the node counts on from it all the same. A question
      * that comes late thus never lowers the number of a vote that was given since. The answer is false too if another claim
-     * that shares the lock has this token here, because each node numbers by itself. Those who watch hear of the owner with
-     * this token, because it may differ from the one before.
+     * that shares the lock has this token here, because each node numbers by itself. Watchers get the owner with this
+     * token, because it may differ from the one before.
      *
      * @param claim the claim that has a majority
      * @param fencingToken the token of its grant

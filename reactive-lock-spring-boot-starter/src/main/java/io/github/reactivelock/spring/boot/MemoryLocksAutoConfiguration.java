@@ -7,7 +7,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Keeps the locks of a test in the memory of its process, whatever store the properties name. */
+/** Keeps the locks of a test in the memory of its process, with any store in the properties. */
 @AutoConfiguration(before = ReactiveLockAutoConfiguration.class)
 final class MemoryLocksAutoConfiguration {
 
