@@ -155,7 +155,7 @@ class CancelMatrixTest {
     }
 
     @Test
-    void aCancelledFlowLetsGoOfTheClaimItMadeForOthersOnlyWhenTheyWantTheSame() {
+    void aCancelledFlowLeavesItsClaimOnlyToFlowsThatWantTheSame() {
         TestSubscriber<LockHandle> head = TestSubscriber.create();
         bench.queue(head, "k");
         TestSubscriber<LockHandle> next = TestSubscriber.create();

@@ -129,7 +129,7 @@ class ClaimBatcherTest {
     }
 
     @Test
-    void aGrantThatOvertakesTheAnswerToTheLastReleaseHasClaimsWaitForItsOwn() {
+    void aGrantThatOvertakesAReleasesAnswerHasClaimsWaitForItsOwn() {
         LockHandle first = heldInTurn();
         bench.time.advance(Duration.ofMillis(2));
         TestSubscriber<LockHandle> second = subscribe(fifo.acquire("k"));

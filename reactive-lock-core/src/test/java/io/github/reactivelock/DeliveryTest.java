@@ -98,7 +98,7 @@ class DeliveryTest {
     }
 
     @Test
-    void flowsThatAreSoonDoneGoOnInTheTaskInWhichTheyHadTheLock() {
+    void flowsThatAreSoonDoneGoOnInTheTaskOfTheirLock() {
         assertThat(Set.copyOf(tasksAfterTheLock(Duration.ofNanos(1_000)))).hasSizeLessThan(3);
     }
 
@@ -124,7 +124,7 @@ class DeliveryTest {
     }
 
     @Test
-    void aFlowThatBlocksUntilItsReleaseIsDoneIsAnsweredWhileItsClientIsClosed() throws Exception {
+    void aFlowThatBlocksOnItsReleaseIsAnsweredWhileItsClientCloses() throws Exception {
         for (int i = 0; i < 200; i++) {
             LockClient client = LockClient.builder(InMemoryLockBackend.create()).build();
             LockHandle first = client.acquire("k").block(LIMIT);

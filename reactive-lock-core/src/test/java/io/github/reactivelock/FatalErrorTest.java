@@ -117,7 +117,7 @@ class FatalErrorTest {
 
     /** Reactor tells it to nobody. */
     @Test
-    void anErrorOfWorkOnAThreadOfItsOwnIsBoundedByTheLongestHold() {
+    void theLongestHoldBoundsAnErrorOnAWorksOwnThread() {
         Mono<Integer> work = Mono.fromCallable(() -> thrown(1)).subscribeOn(Schedulers.boundedElastic());
         TestSubscriber<Integer> flow = TestSubscriber.create();
 

@@ -179,7 +179,7 @@ class FifoPassTest {
     }
 
     @Test
-    void aFlowThatTheStoreServedIsNotPassedToThoughItsGrantIsTooOldForNow() {
+    void aServedFlowGetsNoPassThoughItsGrantIsTooOld() {
         LockHandle first = bench.hold(fifo, "k", 1);
         TestSubscriber<LockHandle> second = queueBehind(0);
         bench.time.pause(Duration.ofSeconds(21));

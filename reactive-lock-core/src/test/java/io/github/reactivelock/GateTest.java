@@ -162,7 +162,7 @@ class GateTest extends GateFlows {
     }
 
     @Test
-    void aConnectionThatIsRefusedFailsWhatWaitsForItAndTheNextIsTriedAMomentLater() {
+    void aRefusedConnectionFailsWhatWaitsAndTheNextIsTriedSoon() {
         store.disconnect();
         TestSubscriber<LockHandle> first = subscribe(fifo.acquire("k"));
         store.refuseConnection();

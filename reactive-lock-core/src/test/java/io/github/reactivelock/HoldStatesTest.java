@@ -177,7 +177,7 @@ class HoldStatesTest {
 
     /** The longest hold is over before a tick has seen that the machine was suspended. */
     @Test
-    void aLossThatComesBeforeTheFirstTickAfterASuspensionIsAtRiskFirst() {
+    void aLossBeforeTheFirstTickAfterASuspensionIsAtRiskFirst() {
         store.confirmsRenewals = true;
         LockHandle held = bench.hold(bench.with(o -> o.withoutRenewal().withMaxHold(LEASE)), "k", 1);
         bench.time.advance(Duration.ofSeconds(20));

@@ -104,7 +104,7 @@ class HostileSurroundingsTest {
     }
 
     @Test
-    void aFlowThatWaitsIsServedThoughTheWorkBeforeItTakesItsTimeToBeCancelled() {
+    void aWaitingFlowIsServedThoughTheWorkBeforeItIsCancelledSlowly() {
         TestSubscriber<Object> slow =
                 subscribe(bench.with(o -> o.withMaxHold(Duration.ofSeconds(5))).withLock("k", Mono.never()));
         grant();

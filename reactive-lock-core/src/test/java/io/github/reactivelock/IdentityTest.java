@@ -46,7 +46,7 @@ class IdentityTest {
     }
 
     @Test
-    void aNameThatIsMadeLateIsMadeOnceAndNotBeforeItIsAskedFor() {
+    void aLateNameIsMadeOnceAndOnlyWhenItIsAskedFor() {
         AtomicInteger made = new AtomicInteger();
         LateId id = new LateId(() -> "made " + made.incrementAndGet());
         assertThat(id).hasToString("(not used yet)");

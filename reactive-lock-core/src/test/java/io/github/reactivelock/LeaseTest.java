@@ -27,7 +27,7 @@ class LeaseTest {
     private final ScriptedBackend store = bench.store;
 
     @Test
-    void aHoldIsValidFromTheSendingOfItsClaimForTheLeaseLessAMargin() {
+    void aHoldIsValidFromItsClaimsSendingForItsLeaseLessAMargin() {
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         bench.time.advance(Duration.ofSeconds(1));
         Asked<ClaimResult> asked = store.claim();
@@ -55,7 +55,7 @@ class LeaseTest {
     }
 
     @Test
-    void aRenewalIsSentAtAThirdOfTheLeaseAndCountsFromItsSending() {
+    void aRenewalIsSentAfterAThirdOfTheLeaseAndCountsFromThen() {
         LockHandle handle = bench.hold("k", 1);
 
         bench.time.advance(LEASE.dividedBy(3).minusMillis(1));
@@ -146,7 +146,7 @@ class LeaseTest {
     }
 
     @Test
-    void aHoldThatNobodyRenewsExpiresAlsoWhereTheStoreWasAskedInADoubt() {
+    void anUnrenewedHoldExpiresAlsoWhereADoubtAskedTheStore() {
         LockHandle handle = bench.hold(bench.with(o -> o.withoutRenewal()), "k", 1);
         TestSubscriber<LockLostException> lost = subscribe(handle.lost());
         bench.time.advance(VALID.minusMillis(500));

@@ -87,7 +87,7 @@ class LockListenerTest {
     }
 
     @Test
-    void aLockThatIsPassedOnIsToldOfAndSoIsEachOfSeveralKeys() {
+    void aPassAndEachOfSeveralKeysAreReported() {
         TestSubscriber<Void> first = subscribe(bench.client.withLock("k", Mono.never()));
         Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), 1));
@@ -133,7 +133,7 @@ class LockListenerTest {
     }
 
     @Test
-    void aHoldThatTheStoreDoesNotConfirmIsAtRiskUntilItIsLost() {
+    void aHoldWithoutConfirmationIsAtRiskUntilItIsLost() {
         bench.hold("k", 1);
 
         bench.time.advance(LEASE);

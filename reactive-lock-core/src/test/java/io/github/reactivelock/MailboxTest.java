@@ -83,7 +83,7 @@ class MailboxTest {
     }
 
     @Test
-    void whatIsLeftOfManyIsHandledElsewhereInItsOrderAndNothingOvertakesIt() {
+    void theRestOfManyEventsIsHandledElsewhereInOrder() {
         List<Integer> handled = new ArrayList<>();
         int all = Mailbox.MOST + 10;
         mailbox.post(() -> {

@@ -78,7 +78,7 @@ class OverloadTest {
     }
 
     @Test
-    void aStoreThatStoodStillCatchesUpWithClaimsThatAreAskedAgainAtOnce() {
+    void aStoreThatStoodStillCatchesUpWithClaimsAskedAgainAtOnce() {
         flows(client(), FLOWS);
 
         assertThatItRecovers();
@@ -103,7 +103,7 @@ class OverloadTest {
     }
 
     @Test
-    void flowsThatGiveUpBeforeTheStoreIsLateDoNotMakeItLaterAndLater() {
+    void flowsThatGiveUpEarlyDoNotMakeTheStoreLaterAndLater() {
         LockClient client = client();
         flows(client.with(client.options().withWaitTimeout(Duration.ofSeconds(1))), 2 * FLOWS);
         work(60 * SECOND);

@@ -43,7 +43,7 @@ class PassedGrantTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void anOldAnswerToTheFirstOwnersClaimDoesNotGiveUpWhatAnotherHolds(boolean granted) {
+    void anOldAnswerToTheFirstOwnerDoesNotGiveUpAnothersHold(boolean granted) {
         TestSubscriber<LockHandle> first = bench.queueBehind(fifo, "somebody.0");
         store.push(new Signal.Recheck("k"));
         Asked<ClaimResult> late = store.claim();
@@ -62,7 +62,7 @@ class PassedGrantTest {
     }
 
     @Test
-    void aNewGrantToTheFirstOwnersClaimIsALossForWhoeverHoldsItNow() {
+    void aNewGrantToTheFirstOwnersClaimIsALossForTheHolder() {
         TestSubscriber<LockHandle> first = bench.queueBehind(fifo, "somebody.0");
         store.push(new Signal.Recheck("k"));
         Asked<ClaimResult> late = store.claim();
@@ -78,7 +78,7 @@ class PassedGrantTest {
     }
 
     @Test
-    void aGrantPushedForAPlaceThatIsNotNeededAnyMoreIsNotTaken() {
+    void aGrantPushedForAPlaceWithoutNeedIsNotTaken() {
         TestSubscriber<LockHandle> second = passedOn();
 
         store.push(new Signal.Grant(bench.claimId(1), token(9)));
@@ -88,7 +88,7 @@ class PassedGrantTest {
     }
 
     @Test
-    void aPassedGrantIsRenewedAndIfItIsNotEndsWhenTheFirstOwnersWouldHave() {
+    void aPassedGrantIsRenewedOrElseEndsLikeTheFirstOwners() {
         TestSubscriber<LockHandle> second = passedOn();
         store.ignoreAll();
 

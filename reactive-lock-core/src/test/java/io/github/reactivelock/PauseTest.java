@@ -220,7 +220,7 @@ class PauseTest {
     }
 
     @Test
-    void aLossAtTheFirstTickSaysNothingOfTheStoreWhoseAnswerMayLieUnread() {
+    void aLossAtTheFirstTickBlamesNoStoreWithAnUnreadAnswer() {
         renewal(Duration.ofSeconds(3));
         bench.time.advance(Duration.ofMillis(250));
 

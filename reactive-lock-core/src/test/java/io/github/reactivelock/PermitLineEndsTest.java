@@ -61,7 +61,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void whenTheStoreDoesNotAnswerAllThatWaitFailAndNoClaimIsLeft() {
+    void whenTheStoreIsSilentAllWaitersFailAndNoClaimIsLeft() {
         List<TestSubscriber<LockHandle>> flows = flows(4);
 
         bench.time.advance(Bench.LEASE);
@@ -74,7 +74,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void aClaimThatFailsEndsTheWaitOfOneFlowAndThoseInTheQueueKeepTheirPlaces() {
+    void aFailedClaimEndsOneFlowsWaitAndTheQueueKeepsItsPlaces() {
         List<TestSubscriber<LockHandle>> flows = flows(3);
         Claim first = queue();
         store.claim(); // is never answered
@@ -105,7 +105,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void aClaimThatFailsBesideOthersThatAreUnansweredEndsTheWaitOfOneFlow() {
+    void aClaimThatFailsBesideUnansweredOnesEndsOneFlowsWait() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         ScriptedBackend.Asked<ClaimResult> first = store.claim();
         store.claim().fail();
@@ -121,7 +121,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void aGrantThatIsAlwaysTooLateEndsTheWaitOfOneFlowBesideOthersThatHold() {
+    void aGrantThatIsAlwaysTooLateEndsOneFlowsWaitBesideHolders() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         grant(5, 6);
         store.confirmsRenewals = true;
@@ -151,7 +151,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void whileTheStoreAnswersNothingNoClaimIsMadeInPlaceOfOneThatFailed() {
+    void whileTheStoreIsSilentNoClaimReplacesAFailedOne() {
         List<TestSubscriber<LockHandle>> flows = new ArrayList<>(flows(1));
         bench.time.advance(Duration.ofSeconds(1));
         flows.addAll(flows(4));
@@ -165,7 +165,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void theLastClaimThatFailsEndsTheWaitOfAllAndWhoComesNextAsksAnew() {
+    void theLastFailedClaimEndsAllWaitsAndTheNextFlowAsksAnew() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         for (int i = 0; i < 3; i++) {
             store.claim().fail();
@@ -181,7 +181,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void whoComesBackDoesNotAskBesideAClaimThatIsStillBeingGivenBack() {
+    void aReturningFlowDoesNotAskBesideAClaimStillBeingReleased() {
         List<TestSubscriber<LockHandle>> flows = flows(2);
         grant(5);
         queue();
@@ -263,7 +263,7 @@ class PermitLineEndsTest extends PermitFlows {
     }
 
     @Test
-    void aLossThatComesInTheMomentOfTheHandOverIsThatOfWhoGotIt() {
+    void aLossInTheMomentOfAHandOverIsTheNewHolders() {
         List<TestSubscriber<LockHandle>> flows = flows(4);
         Claim first = grant(5);
         grant(6, 7);

@@ -20,7 +20,7 @@ import reactor.test.subscriber.TestSubscriber;
 class PermitLineTest extends PermitFlows {
 
     @Test
-    void flowsHaveAsManyClaimsAsThereIsRoomForAndEachIsForTheirPermits() {
+    void flowsHaveAClaimForTheirPermitsAsFarAsThereIsRoom() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
 
         assertThat(store.log).containsExactly("claim .0", "claim .1", "claim .2");
@@ -42,7 +42,7 @@ class PermitLineTest extends PermitFlows {
     }
 
     @Test
-    void whatAFlowGivesBackGoesToTheNextWithoutTheStoreAndWithANewToken() {
+    void returnedPermitsGoToTheNextWithoutTheStoreWithANewToken() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         grant(5, 6, 7);
 
@@ -56,7 +56,7 @@ class PermitLineTest extends PermitFlows {
     }
 
     @Test
-    void eachLaneHasABudgetOfItsOwnAndThenStandsInTheStoresQueueAgain() {
+    void eachLaneHasItsOwnBudgetAndThenQueuesAtTheStoreAgain() {
         List<TestSubscriber<LockHandle>> flows = flows(5);
         grant(5);
         bench.time.advance(Duration.ofMillis(40));
@@ -102,7 +102,7 @@ class PermitLineTest extends PermitFlows {
     }
 
     @Test
-    void aGrantThatComesForAClaimThatWasGivenBackIsGivenBackToo() {
+    void aGrantForAReturnedClaimIsGivenBackToo() {
         List<TestSubscriber<LockHandle>> flows = flows(2);
         grant(5);
         ScriptedBackend.Asked<ClaimResult> late = store.claim();
@@ -116,7 +116,7 @@ class PermitLineTest extends PermitFlows {
     }
 
     @Test
-    void theYoungestClaimIsGivenBackForAFlowThatCancelsAndTheOthersKeepTheirPlaces() {
+    void aCancelGivesTheYoungestClaimBackAndTheOthersKeepTheirPlaces() {
         List<TestSubscriber<LockHandle>> flows = flows(3);
         Claim first = queue();
         Claim second = queue();
@@ -147,7 +147,7 @@ class PermitLineTest extends PermitFlows {
     }
 
     @Test
-    void aFlowThatWantsOtherPermitsOrAnotherLeaseOrNoRenewalHasAClaimOfItsOwn() {
+    void otherPermitsAnotherLeaseOrNoRenewalNeedAClaimOfTheirOwn() {
         List<TestSubscriber<LockHandle>> flows = new ArrayList<>(flows(1));
         flows.addAll(flows(permits(2), 1));
         flows.addAll(flows(one.with(one.options().withLease(Duration.ofSeconds(5))), 1));

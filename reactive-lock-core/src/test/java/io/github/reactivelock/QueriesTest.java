@@ -67,7 +67,7 @@ class QueriesTest {
     }
 
     @Test
-    void amongMoreSharesThanTheStoreShowsOnlyTheNewestCanBeToldToBeCurrent() {
+    void onlyTheNewestOfManySharesAreKnownToBeCurrent() {
         LockHandle first = Bench.held(subscribe(holder.shared().acquire("k")));
         LockHandle newest = first;
         for (int i = 0; i < LockInfo.Held.MOST_SHOWN; i++) {
@@ -267,7 +267,7 @@ class QueriesTest {
     }
 
     @Test
-    void aForcedReleaseByATokenEndsTheGrantThatWasPassedOnInTheProcess() {
+    void aForcedReleaseByTokenEndsAGrantPassedOnInTheProcess() {
         LockHandle first = Bench.held(subscribe(holder.acquire("k")));
         TestSubscriber<LockHandle> behind = subscribe(holder.acquire("k"));
         subscribe(first.release());

@@ -41,7 +41,7 @@ class RaceTest extends Races {
     }
 
     @Test
-    void theCallOfWorkMeetsItsCancelAndNobodyElseIsInBeforeBothAreOver() {
+    void aWorksCallMeetsItsCancelAndBothEndBeforeTheNextHold() {
         LockClient third = new LockClient(engine(store.connect()), LockOptions.defaults());
         for (int round = 0; round < ROUNDS; round++) {
             AtomicInteger inside = new AtomicInteger();

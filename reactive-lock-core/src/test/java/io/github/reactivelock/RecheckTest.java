@@ -22,7 +22,7 @@ class RecheckTest {
     private final TestSubscriber<LockHandle> flow = TestSubscriber.create();
 
     @Test
-    void aClaimThatAsksInTimeNeedsNoQuestionAfterAPushHoweverLongItWaits() {
+    void aClaimThatAsksInTimeNeedsNoQuestionAfterAPush() {
         Claim claim = bench.queue(flow, "k");
         for (int i = 0; i < 9; i++) {
             bench.time.advance(THIRD);
@@ -49,7 +49,7 @@ class RecheckTest {
     }
 
     @Test
-    void whereTheStoreIsLateAnAnswerIsWaitedForAThirdOfTheLease() {
+    void anAnswerOfALateStoreIsAwaitedForAThirdOfTheLease() {
         bench.queue(flow, "k");
         Duration late = THIRD.minusSeconds(4);
         bench.lateAnswer(late);

@@ -125,7 +125,7 @@ class ReentrancyTest {
     }
 
     @Test
-    void belowAHoldThatWasLostTheKeyIsAcquiredAnewAsBelowOneThatWasReleased() {
+    void belowALostOrReleasedHoldTheKeyIsAcquiredAnew() {
         AtomicReference<ContextView> captured = new AtomicReference<>();
         AtomicReference<Long> token = new AtomicReference<>();
         TestSubscriber<Object> flow = subscribe(client.withLock(
@@ -189,7 +189,7 @@ class ReentrancyTest {
     }
 
     @Test
-    void anAcquisitionWithoutRenewalEndsWithItsLeaseAlsoInAHoldThatIsRenewed() {
+    void anAcquisitionWithoutRenewalEndsWithItsLeaseInARenewedHold() {
         LockClient fixed = client.with(client.options().withoutRenewal().withLease(Duration.ofSeconds(1)));
         AtomicReference<LockHandle> inner = new AtomicReference<>();
         TestSubscriber<Object> flow = subscribe(client.withLock("k", fixed.withLock("k", handle -> {

@@ -58,7 +58,7 @@ class RenewalTest {
     }
 
     @Test
-    void aBatchThatFailsIsSentAgainAtTheNextTickAndTheOthersAreUnharmed() {
+    void aFailedBatchIsSentAgainAtTheNextTickAndHarmsNoOther() {
         List<LockHandle> held = hold(600);
         bench.time.advance(THIRD.plus(TICK));
         Asked<RenewalResult> failing = store.renewal();
@@ -229,7 +229,7 @@ class RenewalTest {
     }
 
     @Test
-    void theFirstConnectionAsksOnlyForWhatWaitsAndALaterOneForWhatIsHeldToo() {
+    void theFirstConnectionAsksForWaitsOnlyALaterOneForHoldsToo() {
         bench.hold("k", 1);
         hold(2);
         bench.queue(TestSubscriber.create(), "q");
@@ -246,7 +246,7 @@ class RenewalTest {
     }
 
     @Test
-    void anAnswerToAQuestionAskedBeforeAReconnectIsNotEnoughForWhatIsHeld() {
+    void anAnswerFromBeforeAReconnectIsNotEnoughForHolds() {
         bench.hold("k", 1);
         store.push(new Signal.Reconnected());
         bench.time.advance(THIRD.plus(TICK));

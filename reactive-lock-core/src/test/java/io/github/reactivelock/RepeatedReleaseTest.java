@@ -25,7 +25,7 @@ class RepeatedReleaseTest {
     }
 
     @Test
-    void aStoreThatIsLateIsAskedAgainAfterTwiceTheTimeOfItsLastAnswer() {
+    void aLateStoreIsAskedAgainAfterTwiceItsLastAnswersTime() {
         LockHandle handle = bench.hold("k", 1);
         bench.lateAnswer(LATE);
         subscribe(handle.release());
@@ -87,7 +87,7 @@ class RepeatedReleaseTest {
     }
 
     @Test
-    void anAnswerThatCameAnHourLateDoesNotKeepALostReleaseForHours() {
+    void anAnswerAnHourLateDoesNotKeepALostReleaseForHours() {
         LockClient client =
                 bench.with(options -> options.withLease(Duration.ofHours(3)).withoutRenewal());
         LockHandle handle = bench.hold(client, "k", 1);

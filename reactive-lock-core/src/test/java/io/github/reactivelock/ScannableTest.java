@@ -22,7 +22,7 @@ class ScannableTest {
             bench.over(InMemoryLockBackend.create(bench.time::nanos)).build();
 
     @Test
-    void aDebugTraceGoesFromTheOperatorThatFailedThroughTheLockAndNamesNothingOfTheLibrary() {
+    void aDebugTraceGoesThroughTheLockAndNamesNothingOfTheLibrary() {
         Hooks.onOperatorDebug();
         try {
             Mono<String> work = failing();

@@ -158,7 +158,7 @@ class ShareViewsTest {
     }
 
     @Test
-    void whoWaitsForTheEndOfASharedHoldIsNotToldOfThoseThatCome() {
+    void aWaitForASharedHoldsEndIgnoresNewSharers() {
         LockClient other = bench.over(store.connect()).build();
         LockHandle first = Bench.held(subscribe(client.shared().acquire("k")));
         TestSubscriber<Void> over = subscribe(other.awaitRelease("k"));

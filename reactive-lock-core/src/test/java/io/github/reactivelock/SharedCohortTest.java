@@ -91,7 +91,7 @@ class SharedCohortTest {
     }
 
     @Test
-    void readersThatWaitTogetherHaveOneClaimAndAreAllInAtOnceEachWithATokenOfItsOwn() {
+    void readersThatWaitTogetherHaveOneClaimAndATokenEach() {
         List<TestSubscriber<LockHandle>> flows = flows(4);
         assertThat(store.log).containsExactly("claim .0");
 
@@ -159,7 +159,7 @@ class SharedCohortTest {
     }
 
     @Test
-    void aReaderThatWantsAnotherLeaseOrNoRenewalHasAClaimOfItsOwn() {
+    void aReaderWithAnotherLeaseOrNoRenewalHasItsOwnClaim() {
         List<TestSubscriber<LockHandle>> flows = new ArrayList<>(flows(1));
         LockClient brief = readers.with(readers.options().withLease(Duration.ofSeconds(5)));
         flows.add(subscribe(brief.acquire("k")));
@@ -176,7 +176,7 @@ class SharedCohortTest {
     }
 
     @Test
-    void allAreLostTogetherAndTheClaimIsGivenBackWhenTheLastWorkHasBeenCancelled() {
+    void allReadersAreLostTogetherAndTheLastCancelReleasesTheClaim() {
         List<TestSubscriber<Object>> works = new ArrayList<>();
         List<String> cancelled = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
@@ -227,7 +227,7 @@ class SharedCohortTest {
     }
 
     @Test
-    void theShareOfAReaderThatIsHeldForTooLongStaysInUseForItsDelay() {
+    void aReadersShareHeldTooLongStaysInUseForItsDelay() {
         LockOptions brief =
                 readers.options().withMaxHold(Duration.ofMillis(200)).withLockDelay(Duration.ofSeconds(2));
         TestSubscriber<Object> tooLong = subscribe(readers.with(brief).withLock("k", Mono.never()));
@@ -287,7 +287,7 @@ class SharedCohortTest {
     }
 
     @Test
-    void aWriterOfTheSameClientIsServedByTheStoreAndNotByTheReaders() {
+    void theStoreAndNotTheReadersServesAWriterOfTheSameClient() {
         List<TestSubscriber<LockHandle>> flows = flows(2);
         grant(5);
         TestSubscriber<LockHandle> writer = subscribe(bench.client.acquire("k"));

@@ -21,7 +21,7 @@ class ShortLeaseTest {
     private final LockClient brief = bench.with(options -> options.withLease(LEASE));
 
     @Test
-    void aMarginThatLeavesNothingOfTheLeaseIsRefusedWhenTheClientIsMade() {
+    void aMarginAsLongAsTheLeaseIsRefusedWhenAClientIsMade() {
         LockOptions half = LockOptions.defaults().withLease(Duration.ofMillis(500));
         LockClientBuilder builder = LockClient.builder(store).clockMargin(0.01, Duration.ofSeconds(1));
 
@@ -31,7 +31,7 @@ class ShortLeaseTest {
     }
 
     @Test
-    void aMarginThatLeavesNothingOfTheLeaseIsRefusedWhenOtherOptionsAreGiven() {
+    void aMarginAsLongAsTheLeaseIsRefusedWithOtherOptions() {
         Bench wide = new Bench(settings -> settings.clockMargin(0.5, Duration.ofSeconds(5)));
 
         assertThat(wide.with(options -> options.withLease(Duration.ofMinutes(2))))
@@ -42,7 +42,7 @@ class ShortLeaseTest {
     }
 
     @Test
-    void aWayToTheStoreThatUsesUpTheLeaseEndsTheWaitWithTheFigures() {
+    void aWayToTheStoreThatUsesUpTheLeaseEndsTheWait() {
         TestSubscriber<LockHandle> flow = subscribe(brief.acquire("k"));
         TestSubscriber<LockHandle> behind = subscribe(brief.acquire("k"));
         TestSubscriber<LockHandle> patient = subscribe(bench.client.acquire("k"));

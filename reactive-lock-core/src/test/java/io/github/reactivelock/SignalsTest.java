@@ -93,7 +93,7 @@ class SignalsTest {
     }
 
     @Test
-    void aGrantThatIsTooOldIsAskedForAgainBeforeItIsHandedOut() {
+    void aGrantTooOldIsAskedForAgainBeforeItIsHandedOut() {
         Claim claim = queuedLongAgo();
 
         store.push(claim, 5);
@@ -132,7 +132,7 @@ class SignalsTest {
     }
 
     @Test
-    void aStoreThatFallsSilentAfterAnOldGrantEndsTheWaitAndTheClaim() {
+    void silenceOfTheStoreAfterAnOldGrantEndsWaitAndClaim() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
 
@@ -144,7 +144,7 @@ class SignalsTest {
     }
 
     @Test
-    void aFlowThatLeavesWhileAnOldGrantIsAskedForAgainGivesItBack() {
+    void aFlowThatLeavesDuringAnOldGrantsQuestionGivesItBack() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
 
@@ -159,7 +159,7 @@ class SignalsTest {
     }
 
     @Test
-    void aClientThatClosesWhileAnOldGrantIsAskedForAgainGivesItBack() {
+    void aClientThatClosesDuringAnOldGrantsQuestionGivesItBack() {
         Claim claim = queuedLongAgo();
         store.push(claim, 5);
 

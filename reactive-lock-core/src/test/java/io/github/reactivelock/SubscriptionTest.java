@@ -42,7 +42,7 @@ class SubscriptionTest {
     }
 
     @Test
-    void whoeverWaitsInTheQueueIsToldThatTheSignalsAreRefusedAndTheOthersGoOn() {
+    void refusedSignalsFailFlowsInTheQueueAndTheOthersGoOn() {
         LockHandle held = bench.hold("held", 1);
         bench.queue(flow, "k");
 

@@ -79,7 +79,7 @@ class TryWithLockTest {
     }
 
     @Test
-    void whatWasHadBeforeAKeyThatIsTakenIsReleasedBeforeTheOtherIsRun() {
+    void keysBeforeATakenOneAreReleasedBeforeTheOtherRuns() {
         store.confirmsReleases = false;
         TestSubscriber<String> flow = TestSubscriber.create();
         bench.client

@@ -55,7 +55,7 @@ class WindowTest extends GateFlows {
     }
 
     @Test
-    void oneMoreForEachThatIsAnsweredSoonAndTheOthersLeaveInTheirOrder() {
+    void eachQuickAnswerLetsOneMoreLeaveInOrder() {
         flows(40);
         bench.time.advance(TOO_LONG);
         store.ignoreAll();
@@ -197,7 +197,7 @@ class WindowTest extends GateFlows {
     }
 
     @Test
-    void aShortLeaseThatHasAClaimAskedAboutAgainSoonTellsNothingOfTheStore() {
+    void anEarlySecondQuestionOfAShortLeaseTellsNothingOfTheStore() {
         LockClient brief = bench.with(options -> options.withLease(Duration.ofMillis(600)));
         subscribe(brief.acquire("brief"));
         answerAll(1);
@@ -225,7 +225,7 @@ class WindowTest extends GateFlows {
     }
 
     @Test
-    void anAnswerToAnOlderQuestionOfAClaimThatOnlyTriesLeavesTheNewerOneUncounted() {
+    void anAnswerToATrysOlderQuestionLeavesTheNewerOneUncounted() {
         TestSubscriber<LockHandle> flow = subscribe(bench.client.tryAcquire("k"));
         answerAll(1);
         bench.time.advance(Bench.LEASE.dividedBy(3).plus(TICK));

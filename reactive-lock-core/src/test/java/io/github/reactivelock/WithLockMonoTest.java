@@ -98,7 +98,7 @@ class WithLockMonoTest {
     }
 
     @Test
-    void aValueIsDiscardedWhenTheSubscriberCancelsBeforeTheWorkCompletesOrDuringTheRelease() {
+    void aCancelBeforeTheEndOrDuringTheReleaseDiscardsTheValue() {
         TestPublisher<String> work = TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
         TestSubscriber<String> early = locked(Mono.fromDirect(work));
         work.next("early");
@@ -151,7 +151,7 @@ class WithLockMonoTest {
     }
 
     @Test
-    void workThatIsCancelledWhileItIsCalledKeepsItsLockUntilTheCallReturns() {
+    void workCancelledDuringItsCallKeepsItsLockUntilTheCallReturns() {
         TestSubscriber<String> flow = TestSubscriber.create();
         List<String> during = new ArrayList<>();
         AtomicBoolean ran = new AtomicBoolean();

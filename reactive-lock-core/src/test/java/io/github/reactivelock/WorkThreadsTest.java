@@ -70,7 +70,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void flowsThatBlockDelayNeitherTheGrantOfAnotherLockNorTheNewsOfALoss() {
+    void flowsThatBlockDelayNeitherAnotherGrantNorNewsOfALoss() {
         LockClient busy = LockClient.create(store.connect());
         LockClient other = LockClient.create(store.connect());
         LockHandle held = busy.acquire("held").block(LIMIT);
@@ -251,7 +251,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void tasksThatWaitForOneThatIsBehindThemAllDoNotKeepItFromBeingRun() {
+    void aTaskRunsThoughAllTasksBeforeItWaitForIt() {
         WorkThreads threads = new WorkThreads(1, LIMIT);
         CountDownLatch begun = new CountDownLatch(MANY);
         for (int i = 0; i < MANY; i++) {

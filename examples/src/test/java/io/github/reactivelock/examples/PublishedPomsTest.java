@@ -149,7 +149,7 @@ class PublishedPomsTest {
     }
 
     @Test
-    void aUserOfTheOldestSpringBootGetsTheLineThatIsTestedForIt() throws IOException {
+    void theOldestSpringBootGetsTheLineThatIsTestedForIt() throws IOException {
         Map<String, String> users = users("boot");
 
         for (Map.Entry<String, String> library : OLDEST.entrySet()) {

@@ -211,7 +211,7 @@ class JarIT {
     }
 
     @Test
-    void aPasswordIsReadFromWhatIsPipedInAndTlsTrustsWhatTheJvmDoes() throws Exception {
+    void aPasswordIsReadFromAPipeAndTlsTrustsWhatTheJvmDoes() throws Exception {
         Tls tls = Tls.in(directory);
         try (RedisServer secret = RedisServer.start(tls.redis("pa/s@s"))) {
             List<String> trust = List.of(

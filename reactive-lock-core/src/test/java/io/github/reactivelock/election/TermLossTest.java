@@ -88,7 +88,7 @@ class TermLossTest {
     }
 
     @Test
-    void whileTheStoreIsNotAvailableItTriesAgainLessAndLessOftenAndSaysWhy() {
+    void withoutTheStoreItTriesLessAndLessOftenAndSaysWhy() {
         a.cut();
         a.run();
         assertThat(a.election.state())

@@ -35,7 +35,7 @@ class InMemoryLockBackendTest extends InMemoryFixture {
     }
 
     @Test
-    void aWaitingClaimIsToldWhatIsLeftOfTheOwnersLeaseAndAtFirstWhomItStandsBehind() {
+    void aWaitingClaimGetsTheRestOfTheLeaseAndFirstItsPredecessor() {
         Claim owner = queued("k");
         Claim next = queued("k");
         long token = grant(owner).fencingToken();
@@ -93,7 +93,7 @@ class InMemoryLockBackendTest extends InMemoryFixture {
     }
 
     @Test
-    void aLockWhoseLeaseRanOutGoesToTheFirstInLineAndNotToWhoeverAsks() {
+    void aLockWhoseLeaseRanOutGoesToTheFirstInLine() {
         List<Signal> signals = signals(store);
         claim(queued("k", Duration.ofSeconds(1)));
         Claim waiting = queued("k");

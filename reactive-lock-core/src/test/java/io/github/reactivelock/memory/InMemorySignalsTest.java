@@ -28,7 +28,7 @@ import reactor.test.StepVerifier;
 class InMemorySignalsTest extends InMemoryFixture {
 
     @Test
-    void aReleaseHandsTheLockToTheFirstInLineAndPushesTheGrantToItsClientOnly() {
+    void aReleaseGrantsTheFirstInLineAndPushesToItsClientOnly() {
         InMemoryLockBackend second = store.connect();
         List<Signal> toFirst = signals(store);
         List<Signal> toSecond = signals(second);
@@ -148,7 +148,7 @@ class InMemorySignalsTest extends InMemoryFixture {
     }
 
     @Test
-    void threadsThatClaimAndReleaseAtOnceMissNoSignalAndKeepTheOrderOfEvents() throws InterruptedException {
+    void parallelClaimsAndReleasesMissNoSignalAndKeepTheOrder() throws InterruptedException {
         int threads = 4;
         int rounds = 2_000;
         List<LockEvent> events = new CopyOnWriteArrayList<>();

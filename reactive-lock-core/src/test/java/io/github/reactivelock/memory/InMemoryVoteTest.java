@@ -82,7 +82,7 @@ class InMemoryVoteTest {
     }
 
     @Test
-    void aTokenThatIsWrittenBackLateDoesNotLowerThatOfANewerVote() {
+    void aTokenWrittenBackLateDoesNotLowerANewerVotes() {
         Claim owner = claim("owner");
         long before = grantedTo(owner, 7L << LockBackend.PASS_BITS);
         assertThat(node.forceRelease("k", before).block()).isTrue();
@@ -114,7 +114,7 @@ class InMemoryVoteTest {
 
     /** It was sent for a vote whose lease ended meanwhile, and another claim had the lock since, under a higher token. */
     @Test
-    void aTokenThatIsWrittenBackLateDoesNotLowerTheNumberOfANewerVote() {
+    void aTokenWrittenBackLateDoesNotLowerANewerVotesNumber() {
         Claim owner = claim("owner");
         long before = grantedTo(owner);
         now += LEASE.toNanos();
@@ -141,7 +141,7 @@ class InMemoryVoteTest {
 
     /** Such a node is not counted, so what it shows must not look like a grant. */
     @Test
-    void aNodeThatHasBeenUpForLessThanTheLongestLeaseTakesNoProposal() {
+    void aNodeUpForLessThanTheLongestLeaseTakesNoProposal() {
         long proposal = 9L << LockBackend.PASS_BITS;
         Vote vote = node.vote(claim("owner"), 1, proposal, LEASE).block();
 

@@ -123,7 +123,7 @@ class AgreedTokenTest {
     }
 
     @Test
-    void theSameTokenIsProposedToAllNodesAndIsALittleAheadOfTheClock() {
+    void allNodesGetOneProposalALittleAheadOfTheClock() {
         vote(7, 7, 7);
 
         assertThat(ask(claim())).isEqualTo(granted(7));
@@ -147,7 +147,7 @@ class AgreedTokenTest {
     }
 
     @Test
-    void aClockThatIsBehindOrAheadOfTheNodesIsLedByWhatTheyLastSaid() {
+    void aClockBehindOrAheadOfTheNodesFollowsTheirLastNumbers() {
         for (Duration off : List.of(Duration.ofDays(3_650), Duration.ofDays(-10), Duration.ofMillis(30))) {
             long nodesClock = now() + micros(off);
             vote(nodesClock, nodesClock + 801, nodesClock + 300);

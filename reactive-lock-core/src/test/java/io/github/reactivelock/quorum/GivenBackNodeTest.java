@@ -60,7 +60,7 @@ class GivenBackNodeTest {
 
     /** The node says that the vote is back after the grant: it has to be asked all the same, or the hold is short of it. */
     @Test
-    void aNodeThatIsSlowToSayThatAVoteIsBackIsAskedThoughTheRoundIsOver() {
+    void aNodeSlowToReturnAVoteIsAskedThoughTheRoundIsOver() {
         for (int i = 0; i < 3; i++) {
             assertThat(one.asks(first)).isInstanceOf(ClaimResult.Queued.class);
         }

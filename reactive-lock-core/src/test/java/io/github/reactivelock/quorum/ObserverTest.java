@@ -63,7 +63,7 @@ class ObserverTest {
 
     /** Of a claim that waits, or of a hold that has just lost a node. */
     @Test
-    void anOwnerWithATokenAndANumberOfAVoteIsNeitherShownNorToldToBeOut() {
+    void anOwnerWithATokenAndAVotesNumberIsNeitherShownNorOut() {
         held(0, "one", token(9));
         held(1, "one", token(8));
         held(2, "another", token(8));
@@ -76,7 +76,7 @@ class ObserverTest {
 
     /** A node missed the release of a grant, and another one has the vote of a later claim of the same owner. */
     @Test
-    void aTokenThatOneNodeShowsIsNotCurrentThoughAMajorityShowsItsOwner() {
+    void aTokenOfOneNodeIsNotCurrentThoughAMajorityShowsItsOwner() {
         held(0, "one", token(5));
         held(1, "one", token(7));
         held(2, "another", token(9));
@@ -137,7 +137,7 @@ class ObserverTest {
     }
 
     @Test
-    void whoseALockIsIsNotToldAsLongAsASilentNodeDecidesIt() {
+    void aLocksOwnerIsUnknownWhileASilentNodeDecides() {
         held(0, "one", token(7));
         held(1, "another", token(9));
         nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
@@ -149,7 +149,7 @@ class ObserverTest {
 
     /** A hold that has just lost a node: what is silent is the only node that shows its token. */
     @Test
-    void aHoldWhoseTokenOnlyASilentNodeShowsIsNotToldToBeOver() {
+    void aHoldWhoseTokenOnlyASilentNodeShowsIsNotOver() {
         nodes.get(0).info = Mono.error(new IllegalStateException("silent"));
         held(1, "one", token(7));
         held(2, "another", token(9));

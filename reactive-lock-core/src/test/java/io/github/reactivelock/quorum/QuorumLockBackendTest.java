@@ -74,7 +74,7 @@ class QuorumLockBackendTest {
 
     /** The silent one may have been part of the majority, or have lost its vote. */
     @Test
-    void aReleaseIsNotToldWhereTheNodesThatAnswerDisagreeAndOneIsSilent() {
+    void aReleaseIsUncertainWhereAnswersDisagreeAndANodeIsSilent() {
         nodes.get(0).release = Mono.just(true);
         nodes.get(1).release = Mono.just(false);
         nodes.get(2).release = Mono.error(new IllegalStateException("silent"));
@@ -112,7 +112,7 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void aClaimAskedAgainKeepsTheTokenThatAMajorityShowsThoughAnotherNodeNumberedHigher() {
+    void aRepeatedClaimKeepsItsMajoritysTokenThoughANodeNumberedHigher() {
         Claim claim = claim("one");
         nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE)));
         assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(5), LEASE));
@@ -142,7 +142,7 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void aQueuedAnswerNamesTheTokenOfTheClaimsLastGrantAndNoCounterOfANode() {
+    void aQueuedAnswerNamesTheLastGrantsTokenAndNoNodesCounter() {
         Claim claim = claim("one");
         nodes.forEach(node -> node.vote = Mono.just(new ClaimResult.Granted(token(5), LEASE)));
         assertThat(quorum.claim(claim).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
@@ -153,7 +153,7 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void aVoteThatWasTakenByForceBeforeItsTokenWasWrittenBackDoesNotCount() {
+    void aVoteTakenByForceBeforeItsTokensWriteBackDoesNotCount() {
         Claim claim = claim("one");
         nodes.get(0).vote = Mono.just(new ClaimResult.Granted(token(7), LEASE));
         nodes.get(1).vote = Mono.just(new ClaimResult.Granted(token(5), LEASE));
@@ -202,7 +202,7 @@ class QuorumLockBackendTest {
 
     /** The third was not needed for the grant, and numbers its vote by itself; the first was needed, and has forgotten it. */
     @Test
-    void aForcedReleaseIsNotKnownWhereOneNodeShowsTheTokenAndAMajorityItsOwner() {
+    void aForcedReleaseIsUncertainWhereOnlyOneNodeShowsTheToken() {
         nodes.get(0).info = Mono.just(new LockInfo.Free("k"));
         nodes.get(1).info = Mono.just(new LockInfo.Held("k", "one", token(5), LEASE, 0));
         nodes.get(2).info = Mono.just(new LockInfo.Held("k", "one", token(7), LEASE, 0));
@@ -213,7 +213,7 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void aForcedReleaseIsNotToldWhereTheNodesThatAnswerDisagreeAndOneIsSilent() {
+    void aForcedReleaseIsUncertainWhereAnswersDisagreeAndANodeIsSilent() {
         nodes.forEach(node -> node.info = Mono.error(new IllegalStateException("silent")));
         nodes.get(0).force = Mono.just(true);
         nodes.get(1).force = Mono.just(false);
@@ -276,7 +276,7 @@ class QuorumLockBackendTest {
     }
 
     @Test
-    void aQuestionThatWaitsForItsRoundIsNotAskedOnceTheClaimIsWithdrawn() {
+    void aWaitingQuestionIsNotAskedOnceItsClaimIsWithdrawn() {
         Claim claim = claim("one");
         Sinks.One<ClaimResult> slow = Sinks.one();
         nodes.forEach(node -> node.vote = slow.asMono());

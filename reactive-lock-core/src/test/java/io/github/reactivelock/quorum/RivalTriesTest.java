@@ -48,7 +48,7 @@ class RivalTriesTest {
     }
 
     @Test
-    void exactlyOneOfEightGetsAFreeLockOfFiveNodesThoughTwoAreSilent() {
+    void oneOfEightGetsAFreeLockOfFiveNodesThoughTwoAreSilent() {
         dead.addAll(List.of(0, 4));
 
         assertThat(holdersOfEachRound(5, 8)).hasSize(ROUNDS).containsOnly(1);

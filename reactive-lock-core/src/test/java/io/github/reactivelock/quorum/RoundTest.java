@@ -39,7 +39,7 @@ class RoundTest {
     }
 
     @Test
-    void aGrantThatIsStillInForceKeepsItsTokenThoughANodeOutsideOfItsMajorityNumberedHigher() {
+    void aGrantInForceKeepsItsTokenThoughANodeOutsideNumberedHigher() {
         Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
@@ -53,7 +53,7 @@ class RoundTest {
     }
 
     @Test
-    void votesOfWhichNoMajorityHasTheTokenOfTheGrantBeforeAreAnotherGrant() {
+    void votesWithoutAMajorityForTheOldTokenAreAnotherGrant() {
         Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
@@ -65,7 +65,7 @@ class RoundTest {
     }
 
     @Test
-    void aNodeThatFailedMayShowTheTokenOfTheGrantThatIsInForce() {
+    void aFailedNodeMayShowTheTokenOfTheGrantInForce() {
         Round again = new Round(3, LEASE, TICKET, 7L << 12, Set.of());
         again.add(0, granted(0, 7, LONG_UP));
         again.add(2, granted(2, 9, LONG_UP));
@@ -77,7 +77,7 @@ class RoundTest {
     }
 
     @Test
-    void aNodeThatCameUpLessThanALeaseAgoIsNotCountedButIsGivenBack() {
+    void aNodeUpForLessThanALeaseIsNotCountedButGivenBack() {
         round.add(0, granted(0, 7, LONG_UP));
         round.add(1, granted(1, 7, LONG_UP));
         round.add(2, granted(2, 99, LEASE.minusMillis(1)));
@@ -172,7 +172,7 @@ class RoundTest {
     }
 
     @Test
-    void aTryThatCannotTellSaysThatVotesAreSplitOrTheOwnersTokenOpenOrNodesSilent() {
+    void anUncertainTryNamesSplitVotesAnOpenTokenOrSilentNodes() {
         Round split = new Round(3, LEASE, TICKET, 0, Set.of());
         split.add(0, granted(0, 7, LONG_UP));
         split.add(1, busy(1, "one", 7));

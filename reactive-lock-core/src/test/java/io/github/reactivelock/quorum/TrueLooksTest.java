@@ -95,7 +95,7 @@ class TrueLooksTest {
 
     /** The third node numbered its vote by itself, when another claim left; then the first one forgets. */
     @Test
-    void aHoldThatLostANodeIsCurrentAfterARenewalThoughAnotherNodeNumberedItsVote() {
+    void aHoldWithoutANodeIsCurrentThoughAnotherNodeNumberedItsVote() {
         pass(Duration.ofHours(1));
         Claim other = claim("other", "other");
         assertThat(stores.get(2)

@@ -74,7 +74,7 @@ class WatchTest {
     }
 
     @Test
-    void anOwnerThatNoLookHasSeenIsToldOnceAMajorityTellsOfItsEnd() {
+    void anUnseenOwnerIsReportedOnceAMajorityReportsItsEnd() {
         push(0, FREE);
         push(1, FREE);
 
@@ -109,7 +109,7 @@ class WatchTest {
 
     /** As long as one that is cut off from here, and not from the owner, says whose it is. */
     @Test
-    void aLockIsNotToldToBeFreeAsLongAsASilentNodeDecidesIt() {
+    void aLockIsNotReportedFreeWhileASilentNodeDecides() {
         AtomicInteger looks = new AtomicInteger();
         held(0, "worker", TOKEN);
         nodes.get(2).info = Mono.error(() -> new IllegalStateException("silent " + looks.incrementAndGet()));
@@ -131,7 +131,7 @@ class WatchTest {
 
     /** The looks take time, and the lock may have gone on when a majority has told of an end. */
     @Test
-    void theEndOfAnOwnerBeforeTheOneThatALookHasShownIsOld() {
+    void theEndOfAnOwnerBeforeTheOneShownIsOld() {
         push(0, FREE);
         push(1, FREE);
         held(0, "next", TOKEN + 1);
@@ -145,7 +145,7 @@ class WatchTest {
 
     /** A third node keeps its own number of the grant, and one of the two that show the token gives its vote to another. */
     @Test
-    void anOwnerStaysForAsLongAsAMajorityIsItsThoughNotAllOfItShowTheToken() {
+    void anOwnerStaysWithItsMajorityThoughNotAllShowTheToken() {
         held(0, "worker", TOKEN);
         held(1, "worker", TOKEN);
         held(2, "worker", TOKEN + 1);
@@ -208,7 +208,7 @@ class WatchTest {
     }
 
     @Test
-    void aReaderThatNoLookHasSeenIsToldOnceAMajorityTellsOfItsEnd() {
+    void anUnseenReaderIsReportedOnceAMajorityReportsItsEnd() {
         push(0, FREE);
         push(1, FREE);
         for (int node = 0; node < 2; node++) {

@@ -73,7 +73,7 @@ class ClaimProtocolTest extends EtcdFixture {
     }
 
     @Test
-    void aLockUsesTheNamesOfItsKeysAgainSoThatItDoesNotBecomeSlowerWithEveryAcquisition() {
+    void aLockReusesItsKeysNamesAndDoesNotBecomeSlower() {
         EtcdLockBackend backend = backend();
         Set<String> names = new HashSet<>();
         for (int i = 0; i < 20; i++) {

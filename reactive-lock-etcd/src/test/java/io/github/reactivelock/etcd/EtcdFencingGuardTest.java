@@ -80,7 +80,7 @@ class EtcdFencingGuardTest extends EtcdFixture {
     }
 
     @Test
-    void thoseWhoShareDoNotRefuseOneAnotherAndEachIsRefusedAfterItsOwnRelease() {
+    void sharersDoNotRefuseOneAnotherAndAreRefusedAfterTheirOwnRelease() {
         LockHandle one = Etcds.get(client().shared().acquire(key));
         LockHandle two = Etcds.get(client().shared().acquire(key));
 

@@ -25,7 +25,7 @@ class ForgottenClaimTest extends EtcdFixture {
 
     /** The lock client says no more of a claim whose lease must be over. */
     @Test
-    void aHoldThatIsNotRenewedEndsThoughItsLeaseIsKeptAliveForOthers() throws InterruptedException {
+    void anUnrenewedHoldEndsThoughItsLeaseIsKeptForOthers() throws InterruptedException {
         EtcdLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
         Claim renewed = claim(key + "renewed");
@@ -41,7 +41,7 @@ class ForgottenClaimTest extends EtcdFixture {
     }
 
     @Test
-    void aWaitThatIsNotAskedAboutEndsThoughItsLeaseIsKeptAliveForOthers() throws InterruptedException {
+    void aForgottenWaitEndsThoughItsLeaseIsKeptForOthers() throws InterruptedException {
         EtcdLockBackend backend = backend();
         Claim renewed = claim(key);
         Claim silent = claim(key);

@@ -75,7 +75,7 @@ class KeySlotsTest {
     }
 
     @Test
-    void aClaimIsFollowedUntilTheDeletionOfItsKeyIsAnsweredBecauseAWatchBegunAfterItWouldBeLate() {
+    void aClaimIsFollowedUntilItsKeysDeletionIsAnswered() {
         ClaimState standing = standing("leaving");
         assertThat(standing.bind(lease())).isNotNull();
         assertThat(standing.seen(9)).isTrue();

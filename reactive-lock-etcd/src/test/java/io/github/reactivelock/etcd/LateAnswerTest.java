@@ -25,7 +25,7 @@ class LateAnswerTest extends EtcdFixture {
 
     /** The release would find nothing to delete then, and a healthy hold be reported as lost. */
     @Test
-    void anAnswerThatIsLateDoesNotTakeTheKeyThatTheReleaseIsAboutToDelete() throws InterruptedException {
+    void aLateAnswerDoesNotTakeTheKeyThatTheReleaseDeletes() throws InterruptedException {
         EtcdLockBackend backend = backend(Client.builder().interceptor(held));
         Claim claim = claim();
         held.puts = true;
@@ -50,7 +50,7 @@ class LateAnswerTest extends EtcdFixture {
      * is it put though another came.
      */
     @Test
-    void aClaimThatOnlyTriesAndIsToldThatTheLockIsTakenLeavesNoKey() throws InterruptedException {
+    void aTryForATakenLockLeavesNoKey() throws InterruptedException {
         HeldUp looking = new HeldUp();
         Client users = Client.builder()
                 .endpoints(server.uri())
@@ -84,7 +84,7 @@ class LateAnswerTest extends EtcdFixture {
 
     /** Whoever came behind it does not keep it out. */
     @Test
-    void aClaimThatOnlyTriesAndIsAskedAboutAgainIsInIfItsKeyWasPut() throws InterruptedException {
+    void aTryThatIsAskedAboutAgainIsInIfItsKeyWasPut() throws InterruptedException {
         EtcdLockBackend backend = backend(Client.builder().interceptor(held));
         EtcdLockBackend another = backend();
         Claim trying = permits(1, Claim.Mode.TRY);

@@ -148,7 +148,7 @@ class LeaseLossTest extends EtcdFixture {
     }
 
     @Test
-    void aKeyThatAnOldListCallsAStrayIsKeptWhereItOutlastsItsHold() {
+    void aStrayOfAnOldListIsKeptWhereItOutlastsItsHold() {
         KeyLayout names = new KeyLayout("reactivelock");
         Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
         ClaimRegistry line = new ClaimRegistry(
@@ -168,7 +168,7 @@ class LeaseLossTest extends EtcdFixture {
     }
 
     @Test
-    void aKeyThatAnOldListCallsAStrayIsKeptWhereItsPlaceIsInUseAgain() {
+    void aStrayOfAnOldListIsKeptWhereItsPlaceIsReused() {
         KeyLayout names = new KeyLayout("reactivelock");
         Etcd commands = new Etcd(ClientSource.of(etcd), EtcdBackendOptions.defaults());
         ClaimRegistry line = new ClaimRegistry(

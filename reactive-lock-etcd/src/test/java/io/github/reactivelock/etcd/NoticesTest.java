@@ -29,7 +29,7 @@ class NoticesTest extends EtcdFixture {
 
     /** A notice takes the place of the one before. What is not renewed would not be asked about again. */
     @Test
-    void holdsThatAreEndedByForceWhileTheirClientIsCutOffAreAllTold() throws InterruptedException {
+    void allHoldsForcedWhileTheirClientIsCutOffAreReported() throws InterruptedException {
         try (TcpProxy proxy = TcpProxy.to(server.port())) {
             EtcdLockBackend backend = opened(patient("http://127.0.0.1:" + proxy.port()));
             EtcdLockBackend operator = backend();

@@ -79,12 +79,12 @@ class SharesTest extends EtcdFixture {
     }
 
     @Test
-    void aClaimForPermitsIsInWhenSomeWereFreedBetweenTheReadAndTheWatch() throws InterruptedException {
+    void permitsFreedBetweenReadAndWatchLetAClaimIn() throws InterruptedException {
         leavesBeforeTheWatch(claim(two), claim(one));
     }
 
     @Test
-    void aWriterIsInWhenTheLastReaderLeftBetweenTheReadAndTheWatch() throws InterruptedException {
+    void aLastReaderThatLeavesBetweenReadAndWatchLetsAWriterIn() throws InterruptedException {
         leavesBeforeTheWatch(claim(Share.ONE), claim(Share.WHOLE));
     }
 
@@ -122,7 +122,7 @@ class SharesTest extends EtcdFixture {
 
     /** Its answer says that it waits, and when the line was read that shows it to be in, this was not known to wait. */
     @Test
-    void aClaimWhosePutIsAnsweredAfterTheReadThatShowsItToBeInIsTold() throws InterruptedException {
+    void aClaimIsGrantedThoughItsPutIsAnsweredAfterTheRead() throws InterruptedException {
         Claim leaving = claim(two);
         isIn(other, leaving);
         Claim first = claim(one);
@@ -139,7 +139,7 @@ class SharesTest extends EtcdFixture {
     }
 
     @Test
-    void aReaderWhosePutIsAnsweredAfterThatOfAReaderBehindALaterWriterIsTold() throws InterruptedException {
+    void aReaderIsGrantedThoughALaterReadersPutIsAnsweredFirst() throws InterruptedException {
         Claim writing = claim(Share.WHOLE);
         isIn(other, writing);
         CompletableFuture<ClaimResult> late = putUnanswered(claim(Share.ONE));
@@ -178,7 +178,7 @@ class SharesTest extends EtcdFixture {
     }
 
     @Test
-    void aWriterIsNotToldByAReaderOfItsOwnClientWhileAnotherIsIn() throws InterruptedException {
+    void aReaderGrantsNoWriterOfItsClientWhileAnotherIsIn() throws InterruptedException {
         Claim far = claim(Share.ONE);
         Claim near = claim(Share.ONE);
         Claim writing = claim(Share.WHOLE);
@@ -195,7 +195,7 @@ class SharesTest extends EtcdFixture {
     }
 
     @Test
-    void aReleaseOfAShareThatIsNotKnownAnyMoreSaysWhetherItWasIn() {
+    void aReleaseOfAForgottenShareSaysWhetherItWasIn() {
         Claim first = claim(one);
         Claim second = claim(one);
         Claim waiting = claim(one);

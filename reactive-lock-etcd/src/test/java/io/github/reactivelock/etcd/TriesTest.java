@@ -100,7 +100,7 @@ class TriesTest extends EtcdFixture {
     }
 
     @Test
-    void ofThoseThatTryAtOnceForAFreeLockOneGetsItEachTime() {
+    void oneOfManyTriesAtOnceGetsAFreeLockEachTime() {
         List<EtcdLockBackend> rivals = List.of(other, trying, backend());
         for (int round = 0; round < 100; round++) {
             chooseAKeyOfItsOwn();

@@ -30,7 +30,7 @@ class TwiceAtOnceTest extends EtcdFixture {
 
     /** Each question had a lease of its own then, and deleted the key that another had been granted the lock for. */
     @Test
-    void aClaimWithALeaseOfItsOwnHasOneKeyAndOneLeaseHoweverOftenItIsAskedAbout() throws InterruptedException {
+    void aClaimWithItsOwnLeaseHasOneKeyThoughAskedOften() throws InterruptedException {
         EtcdLockBackend backend = backend();
         for (int round = 0; round < 20; round++) {
             double before = leases();
@@ -83,7 +83,7 @@ class TwiceAtOnceTest extends EtcdFixture {
     }
 
     @Test
-    void aClaimWhoseLeaseIsRevokedBetweenItsPutAndItsAnswerIsMadeOnANewOne() throws InterruptedException {
+    void aLeaseRevokedBetweenPutAndAnswerIsReplaced() throws InterruptedException {
         AtomicLong wallMillis = new AtomicLong();
         KeepAlives keepAlives = new KeepAlives();
         try (Client slow =

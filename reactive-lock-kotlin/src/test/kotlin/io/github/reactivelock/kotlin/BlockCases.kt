@@ -66,7 +66,7 @@ abstract class BlockCases : CancelCases() {
         }
 
     @Test
-    fun blocksThatShareAreInTogetherAndOneThatAsksForTheWholeBelowIsRefused() =
+    fun sharingBlocksAreInTogetherAndTheWholeBelowIsRefused() =
         test {
             val result =
                 lock.shared().withLock("a") {

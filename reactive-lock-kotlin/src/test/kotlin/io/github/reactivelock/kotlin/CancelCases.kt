@@ -45,7 +45,7 @@ abstract class CancelCases : Fixture() {
         }
 
     @Test
-    fun aTimeoutAroundTheBlockIsACancelAndOneInTheBlockAnErrorOfIt() =
+    fun aTimeoutAroundABlockCancelsAndOneInsideIsItsError() =
         test {
             val around = runCatching { withTimeout(50.milliseconds) { lock.withLock("a") { awaitCancellation() } } }
             eventuallyFree("a")

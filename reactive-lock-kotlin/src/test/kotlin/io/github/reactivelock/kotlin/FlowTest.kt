@@ -35,7 +35,7 @@ class FlowTest : Fixture() {
         }
 
     @Test
-    fun nothingIsAskedForBeforeACollectionAndEachIsAHoldOfItsOwn() =
+    fun eachCollectionAndNothingBeforeItAsksForAHold() =
         test {
             val tokens =
                 lock.withLock("a", flow { emit(client.inspect("a").awaitSingle().toString()) })

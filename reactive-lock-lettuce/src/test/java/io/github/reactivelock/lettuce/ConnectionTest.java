@@ -115,7 +115,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aServerThatIsNotThereIsAQuickErrorWithoutSecretsAndMayComeLater() {
+    void aMissingServerIsAQuickErrorWithoutSecretsAndMayComeLater() {
         RedisServer gone = RedisServer.start();
         gone.close();
         LockBackend backend = fixture.backend("redis://me:secret@127.0.0.1:" + gone.port());

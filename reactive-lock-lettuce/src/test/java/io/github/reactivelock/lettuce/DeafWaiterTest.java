@@ -102,7 +102,7 @@ class DeafWaiterTest {
     }
 
     @Test
-    void aWaiterThatIsAwayAndAsksGetsAFreeLockBeforeThoseBehindIt() {
+    void anAbsentWaiterThatAsksGetsAFreeLockFirst() {
         LockBackend other = fixture.backend();
         Disposable listening = listen(other);
         Claim away = claim("a");
@@ -116,7 +116,7 @@ class DeafWaiterTest {
     }
 
     @Test
-    void whoIsNotThereIsNeverSentAGrantThatSomebodyMightHearAfterAll() {
+    void anAbsentWaiterIsNeverSentAGrantThatMightArrive() {
         BlockingQueue<String> published = new LinkedBlockingQueue<>();
         RedisClient eavesdropper = RedisClient.create(fixture.server.uri());
         try {

@@ -51,7 +51,7 @@ class ErrorsTest {
     }
 
     @Test
-    void anErrorWhileTheConnectionIsOpenedReachesAllWhoWaitAndTheNextUseTriesAgain() {
+    void anOpeningErrorReachesAllWaitersAndTheNextUseTriesAgain() {
         AtomicInteger tries = new AtomicInteger();
         LazyConnection<StatefulRedisConnection<String, String>> lazy = new LazyConnection<>(() -> {
             if (tries.getAndIncrement() == 0) {

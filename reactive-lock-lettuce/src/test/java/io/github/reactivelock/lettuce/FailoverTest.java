@@ -49,7 +49,7 @@ class FailoverTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"killed", "paused"})
-    void whenThePrimaryIsReplacedBySentinelsEveryWaiterIsServedAndHoldsGoOn(String how) {
+    void afterAFailoverBySentinelsWaitersAreServedAndHoldsGoOn(String how) {
         RedisSentinel set = closing(RedisSentinel.start(2));
         LockClient holder = client(LettuceLockBackend.connect(set.uri()));
         LockClient waiter = client(LettuceLockBackend.connect(set.uri()));
@@ -100,7 +100,7 @@ class FailoverTest {
     }
 
     @Test
-    void aHoldThatThePromotedReplicaNeverSawIsLostAtOnceAndTheTokenStillRises() {
+    void aHoldUnknownToThePromotedReplicaIsLostAndTokensRise() {
         Pair pair = new Pair();
         LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris()));
         LockClient other = client(LettuceLockBackend.connectPrimary(pair.uris()));
@@ -125,7 +125,7 @@ class FailoverTest {
     }
 
     @Test
-    void aFailoverBeforeAClientCouldListenForTheFirstTimeIsFoundAtOnce() {
+    void aFailoverBeforeAClientsFirstListeningIsFoundAtOnce() {
         Pair pair = new Pair();
         // The primary lets it take locks and not listen; the replica lets it do both.
         pair.primary.command("ACL", "SETUSER", "locks", "on", ">pw", "~*", "resetchannels", "+@all");
@@ -165,7 +165,7 @@ class FailoverTest {
     }
 
     @Test
-    void aHoldWhoseRenewalsAreNotAcknowledgedIsLostBeforeThePromotedReplicaForgetsIt() {
+    void anUnacknowledgedHoldIsLostBeforeThePromotedReplicaForgetsIt() {
         Pair pair = new Pair();
         LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(3));
         LockClient lock = client(LettuceLockBackend.connectPrimary(pair.uris(), ONE_REPLICA));

@@ -64,7 +64,7 @@ class LockProtocolTest {
     }
 
     @Test
-    void oneCallTakesOnlySoManyDeadWaitersOutAndWhoeverLivesBehindThemIsServed() {
+    void oneCallRemovesLimitedDeadWaitersAndALiveOneIsServed() {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim owner = claim("a");
         take(backend, owner);
@@ -99,7 +99,7 @@ class LockProtocolTest {
     }
 
     @Test
-    void aTryForAShareAndAVoteFindAFreeLockBehindDeadPlaces() {
+    void aShareTryAndAVoteFindAFreeLockBehindDeadPlaces() {
         leaveDead(250);
         Claim share = share(Share.ONE);
         take(backend, share);
@@ -272,7 +272,7 @@ class LockProtocolTest {
     }
 
     @Test
-    void aFreeLockGoesToTheFirstInTheQueueAndNotToWhoeverAsks() {
+    void aFreeLockGoesToTheFirstInTheQueue() {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim first = claim("a");
         Claim second = claim("a");

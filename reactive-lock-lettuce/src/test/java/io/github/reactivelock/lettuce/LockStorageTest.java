@@ -68,7 +68,7 @@ class LockStorageTest {
     }
 
     @Test
-    void aCounterIsKeptForTenMinutesAndLongerWhereTheClockHasYetToComeToItsToken() {
+    void aCounterIsKeptTenMinutesOrUntilTheClockReachesItsToken() {
         takeAndRelease();
         assertThat(keptSeconds()).isBetween(590L, 600L);
         fixture.redis.expire("{reactivelock:a}:token", 100);
@@ -149,7 +149,7 @@ class LockStorageTest {
     }
 
     @Test
-    void theServerIsAskedOnceAClientWhatItDoesWhenItsMemoryIsFull() {
+    void eachClientAsksTheServerOnceAboutFullMemory() {
         fixture.signals(backend);
         eventually("it was asked", () -> fixture.calls().getOrDefault("evalsha", 0L) == 1);
 
@@ -198,7 +198,7 @@ class LockStorageTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aLockWhoseOwnerIsGoneBelongsToWhoeverWaitsAndNotToTheNextToAsk(boolean counted) {
+    void aLockWhoseOwnerIsGoneGoesToAWaiterNotTheNextAsker(boolean counted) {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim waiter = claim("a");
         take(backend, claim("a"));

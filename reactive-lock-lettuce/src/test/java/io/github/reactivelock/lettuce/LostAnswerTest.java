@@ -210,7 +210,7 @@ class LostAnswerTest {
     }
 
     @RepeatedTest(5)
-    void aClientHandedInWithOurCustomizerSendsAgainWhatAResetLeftWithoutAnswer() {
+    void aClientWithOurCustomizerResendsWhatAResetLeftUnanswered() {
         ClientResources resources = ClientResources.builder()
                 .nettyCustomizer(LettuceLockBackend.nettyCustomizer())
                 .build();

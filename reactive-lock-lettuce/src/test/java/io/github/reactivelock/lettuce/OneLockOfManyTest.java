@@ -150,7 +150,7 @@ class OneLockOfManyTest {
     }
 
     @Test
-    void aClaimForALockThatTheUserMayNotTouchFailsNoneBesideIt() {
+    void aClaimForAForbiddenLockFailsNoneBesideIt() {
         fixture.server.command(
                 "ACL", "SETUSER", "orders", "on", ">pw", "resetkeys", "~{reactivelock:order*", "&*", "+@all");
         backend = fixture.backend(fixture.server.uri().replace("redis://", "redis://orders:pw@"));
@@ -173,7 +173,7 @@ class OneLockOfManyTest {
     }
 
     @Test
-    void whatIsNoLockInThePlaceOfOneIsLeftOutOfAList() {
+    void foreignDataInALocksPlaceIsLeftOutOfAList() {
         Claim unused3 = taken(claim("a"));
         Claim unused4 = taken(claim("b"));
         fixture.redis.set("{reactivelock:text}", "somebody's");
@@ -193,7 +193,7 @@ class OneLockOfManyTest {
     }
 
     @Test
-    void aHoldWhoseLockIsSpoiledIsLostWithTheReasonAndNoOtherIs() {
+    void aSpoiledLocksHoldIsLostWithTheReasonAndNoOther() {
         LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(3));
         LockClient client = RedisFixture.client(backend).with(options);
         LockClient other = RedisFixture.client(fixture.backend()).with(options);

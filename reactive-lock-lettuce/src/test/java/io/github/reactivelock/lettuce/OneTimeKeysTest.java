@@ -27,7 +27,7 @@ class OneTimeKeysTest {
     static final RedisFixture fixture = new RedisFixture();
 
     @Test
-    void aLockThatIsTakenOnceLeavesLessThanTwoHundredBytesForTenMinutes() {
+    void aLockTakenOnceLeavesUnderTwoHundredBytesForTenMinutes() {
         LockBackend backend = fixture.backend();
         assertThat(takenOnce(backend, claim("warm up")).block(RedisFixture.PATIENCE))
                 .isTrue();

@@ -109,7 +109,7 @@ class RedisQuorumContractTest extends LockBackendContract {
     }
 
     @Test
-    void aTokenThatIsWrittenBackLateDoesNotLowerAnotherThatTheClaimProposed() {
+    void aTokenWrittenBackLateDoesNotLowerANewerProposal() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("late", "late-1", "owner", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, owner);
@@ -151,7 +151,7 @@ class RedisQuorumContractTest extends LockBackendContract {
 
     /** It was sent for a vote that ended meanwhile, and another claim had the lock since, under a higher token. */
     @Test
-    void aTokenThatIsWrittenBackLateDoesNotLowerTheNumberOfANewerVote() {
+    void aTokenWrittenBackLateDoesNotLowerANewerVotesNumber() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("newer", "newer-1", "owner", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, owner);
@@ -174,7 +174,7 @@ class RedisQuorumContractTest extends LockBackendContract {
 
     /** Such a node is not counted, so what it shows must not look like a grant. */
     @Test
-    void aNodeThatHasBeenUpForLessThanTheLongestLeaseTakesNoProposal() {
+    void aNodeUpForLessThanTheLongestLeaseTakesNoProposal() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("young", "young-1", "owner", LEASE, Claim.Mode.QUEUE);
         for (int i = 0; i < 20; i++) {
@@ -247,7 +247,7 @@ class RedisQuorumContractTest extends LockBackendContract {
 
     /** An operator may be quicker than the vote of the claim that had the token elsewhere. */
     @Test
-    void aTokenThatWasEndedByForceIsGivenToNoVoteThatComesLater() {
+    void aTokenEndedByForceIsGivenToNoLaterVote() {
         QuorumNode node = LettuceLockBackend.connect(servers.get(0).uri());
         Claim owner = new Claim("ended", "ended-1", "owner", LEASE, Claim.Mode.QUEUE);
         long before = grantedTo(node, owner);

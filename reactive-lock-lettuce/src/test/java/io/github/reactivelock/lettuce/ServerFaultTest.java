@@ -73,7 +73,7 @@ class ServerFaultTest {
     }
 
     @Test
-    void aLockIsGivenUpEvenIfItCannotBePassedOnAndTheNextIsToldToLook() {
+    void aLockThatCannotBePassedOnIsGivenUpAndTheNextLooks() {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim owner = claim("a}");
         take(backend, owner);

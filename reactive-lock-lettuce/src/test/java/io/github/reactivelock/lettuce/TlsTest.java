@@ -78,7 +78,7 @@ class TlsTest {
     }
 
     @Test
-    void sentinelsWithAPasswordOfTheirOwnAreReachedByAClientThatKnowsIt() {
+    void aClientReachesSentinelsWithAPasswordOfTheirOwn() {
         try (RedisSentinel set = RedisSentinel.start(1, tls.redis(PASSWORD))) {
             RedisURI.Builder uri = RedisURI.builder()
                     .withSentinelMasterId(RedisSentinel.NAME)

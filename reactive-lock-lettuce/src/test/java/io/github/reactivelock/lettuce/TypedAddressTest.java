@@ -70,7 +70,7 @@ class TypedAddressTest {
     }
 
     @Test
-    void sentinelsMayHaveAPasswordOfTheirOwnAndTheAddressIsLeftAsItWas() {
+    void aSentinelsOwnPasswordLeavesTheAddressAsItWas() {
         try (RedisSentinel set = RedisSentinel.start(1)) {
             RedisURI uri = new RedisURI();
             uri.setSentinelMasterId(RedisSentinel.NAME);

@@ -28,7 +28,7 @@ class LockObservationsTest {
     private final LockObservations listener = LockObservations.of(new SimpleMeterRegistry(), registry);
 
     @Test
-    void aWaitAndAHoldHaveTheNameInMetricsAndTheKeyOnlyInTraces() {
+    void waitsAndHoldsHaveNamesInMetricsAndKeysOnlyInTraces() {
         try (Locks locks = new Locks(listener.withStore("redis"))) {
             LockHandle held = locks.acquire("order:42");
             String token = Long.toString(held.fencingToken());

@@ -113,7 +113,7 @@ class MonitoringTest {
      * names.
      */
     @Test
-    void aHealthyElectionOfTwoInstancesRaisesNoAlarmAndOneWithoutALeaderDoes() throws Exception {
+    void aHealthyElectionRaisesNoAlarmAndOneWithoutALeaderDoes() throws Exception {
         InMemoryLockBackend store = InMemoryLockBackend.create();
         PrometheusMeterRegistry first = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         PrometheusMeterRegistry second = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);

@@ -147,7 +147,7 @@ class BorrowingTest {
     }
 
     @Test
-    void aConnectionIsNotLostWhenACallerThatWaitsForItForAWhileLeavesInThatMoment() throws Exception {
+    void aConnectionIsNotLostWhenItsCallerLeavesInThatMoment() throws Exception {
         Handing factory = new Handing();
         AdvisoryLocks locks = AdvisoryLocks.using(factory);
         CyclicBarrier both = new CyclicBarrier(2);

@@ -126,7 +126,7 @@ class CrashTest {
     }
 
     @Test
-    void whatGivesALockToSomebodyIsNotForgottenAndNeitherIsTheReleaseBeforeIt() {
+    void aCrashForgetsNeitherAGrantNorTheReleaseBeforeIt() {
         R2dbcLockBackend backend = database.backend();
         Claim held = claim("held", Duration.ofMinutes(10));
         Claim waiting = claim("held", Duration.ofMinutes(10));

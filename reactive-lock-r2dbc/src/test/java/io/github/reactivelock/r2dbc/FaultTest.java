@@ -146,7 +146,7 @@ class FaultTest {
     }
 
     @Test
-    void waitersOfALockWhoseRowAnOperatorDeletesAreServedAndNewOnesQueueBehindThem() {
+    void afterAnOperatorDeletesALocksRowItsWaitersAreServedFirst() {
         LockOptions minute = LockOptions.defaults().withLease(Duration.ofMinutes(1));
         LockHandle held =
                 client(database.backend()).with(minute).acquire("deleted").block(Databases.LIMIT);
@@ -185,7 +185,7 @@ class FaultTest {
     }
 
     @Test
-    void aClaimThatWasSilentForLongerThanItsLeaseWhileItQueuedIsStillServed() {
+    void aQueuedClaimSilentForLongerThanItsLeaseIsStillServed() {
         R2dbcLockBackend backend = database.backend();
         Claim owner = new Claim("silent", "the owner", "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
         Claim silent = new Claim("silent", "the silent", "me", Duration.ofMillis(300), Claim.Mode.QUEUE);

@@ -75,7 +75,7 @@ class GivenUpTest {
     }
 
     @Test
-    void whatIsSaidOfAClaimThatWaitsDoesNotGoOnWaitingAtTheServer() {
+    void aGivenUpCommandOfAWaitingClaimLeavesTheServer() {
         assertThat(backend.claim(claim("queue")).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         Claim waiting = claim("queue");
         assertThat(backend.claim(waiting).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
@@ -90,7 +90,7 @@ class GivenUpTest {
     }
 
     @Test
-    void whatIsSaidOfAKeyThatIsTakenOnceDoesNotGoOnWaitingAtTheServer() {
+    void aGivenUpCommandOfAOneTimeKeyLeavesTheServer() {
         Once once = Once.using(database.factory(), IMPATIENT);
         Mono<String> work = once.run("key", Duration.ofMinutes(10), Mono.just("done"));
         assertThat(work.block(Databases.LIMIT)).isEqualTo("done");
@@ -138,7 +138,7 @@ class GivenUpTest {
     /** The same in a transaction of the application, which goes on as long as the application wants. */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("drivers")
-    void aRowLockThatWasGivenUpInATransactionOfTheApplicationGoesToTheNext(Databases driver) {
+    void aRowLockGivenUpInAnApplicationsTransactionGoesToTheNext(Databases driver) {
         String key = UUID.randomUUID().toString();
         RowLocks patient = RowLocks.using(driver.factory(), Databases.LIMIT, IMPATIENT);
         RowLocks brief = RowLocks.using(driver.factory(), Duration.ofMillis(500), IMPATIENT);

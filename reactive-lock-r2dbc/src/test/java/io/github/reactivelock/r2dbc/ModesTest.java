@@ -125,7 +125,7 @@ class ModesTest {
      * Where a transaction begins with START TRANSACTION; the driver of MySQL says BEGIN, which is something else there.
      */
     @Test
-    void aMariaDbThatSpeaksAsOracleServesByItsOwnDriverAndIsRefusedByAnother() {
+    void aMariaDbInOracleModeServesItsOwnDriverOnly() {
         try (MariaDbServer server = MariaDbServer.start("--sql-mode=ORACLE")) {
             assertServes(new Databases(server.url("mariadb"), () -> {}));
 
@@ -134,7 +134,7 @@ class ModesTest {
     }
 
     @Test
-    void anOutcomeThatIsTooLongForAPacketIsGivenUpAndItsKeyKept() {
+    void anOutcomeTooLongForAPacketIsDroppedAndItsKeyKept() {
         try (MariaDbServer server = MariaDbServer.start("--max-allowed-packet=1M")) {
             Databases database = new Databases(server.url("mariadb"), () -> {});
             database.createTables();
@@ -152,7 +152,7 @@ class ModesTest {
 
     /** On servers that can be told not to look, from 11.4 on, the guard answers as without that mode. */
     @Test
-    void aSnapshotThatMariaDbTakesForTooOldIsAConflictThatSaysSo() {
+    void aSnapshotTooOldForMariaDbIsANamedConflict() {
         try (MariaDbServer server = MariaDbServer.start("--innodb-snapshot-isolation=ON")) {
             for (String driver : List.of("mariadb", "mysql")) {
                 Databases database = new Databases(server.url(driver), () -> {});
@@ -238,7 +238,7 @@ class ModesTest {
     }
 
     @Test
-    void aPrefixThatIsAWordOfSqlOrATableOfAnotherIsRefusedWithTheReason() {
+    void aPrefixThatIsAnSqlWordOrForeignTableIsRefused() {
         try (PostgresServer postgres = PostgresServer.start();
                 MariaDbServer mariaDb = MariaDbServer.start();
                 Databases h2 = Databases.h2()) {
@@ -273,7 +273,7 @@ class ModesTest {
     }
 
     @Test
-    void anUnknownDatabaseAndALoginThatWantsTlsAreToldAsWhatTheyAre() {
+    void anUnknownDatabaseAndALoginThatWantsTlsAreNamed() {
         try (Databases mariaDb = Databases.mariaDb("mariadb")) {
             String login = Databases.IS_MYSQL ? "IDENTIFIED WITH caching_sha2_password BY" : "IDENTIFIED BY";
             mariaDb.execute("CREATE USER me@'%' " + login + " 'a secret'");

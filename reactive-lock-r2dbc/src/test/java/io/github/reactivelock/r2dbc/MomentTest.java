@@ -46,7 +46,7 @@ class MomentTest {
     }
 
     @Test
-    void aLeaseThatEndsInTheMiddleOfAQuestionIsNotCalledAGrant() {
+    void aLeaseThatEndsDuringAQuestionIsNotCalledAGrant() {
         database.execute("CREATE SCHEMA jumping");
         database.execute("CREATE SEQUENCE jumping.calls");
         database.execute("CREATE FUNCTION jumping.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql AS $$"
@@ -88,7 +88,7 @@ class MomentTest {
     }
 
     @Test
-    void aRowThatIsGoneInTheMiddleOfAQuestionIsAskedForAgain() {
+    void aRowThatGoesDuringAQuestionIsAskedForAgain() {
         backend = database.backend();
         assertThat(backend.claim(claim("connected")).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         database.execute("CREATE SEQUENCE swallowed");
@@ -105,7 +105,7 @@ class MomentTest {
     }
 
     @Test
-    void aReleaseThatWaitsForTheRowServesWhoWaitsThoughTheRowWasWrittenMeanwhile() {
+    void aReleaseServesWaitersThoughItsRowWasWrittenMeanwhile() {
         backend = database.backend();
         Claim owner = claim("written");
         Claim next = claim("written");

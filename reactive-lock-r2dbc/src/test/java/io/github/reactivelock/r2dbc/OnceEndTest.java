@@ -72,7 +72,7 @@ class OnceEndTest extends EachDatabase {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aRenewalThatReachesTheServerAfterTheOutcomeDoesNotShortenTheKeysTime(Databases database) {
+    void aRenewalAfterTheOutcomeDoesNotShortenTheKeysTime(Databases database) {
         ConnectionPool pool = database.pool(3);
         Connection slow = Mono.from(database.factory().create()).block(Databases.LIMIT);
         AtomicReference<Statement> late = new AtomicReference<>();
@@ -222,7 +222,7 @@ class OnceEndTest extends EachDatabase {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aUserThatIsNotLetInForAMomentDoesNotRunTheWorkAgain(Databases database) {
+    void aUserRefusedForAMomentDoesNotRunTheWorkAgain(Databases database) {
         ConnectionPool pool = database.pool(3);
         AtomicInteger refused = new AtomicInteger();
         Mono<Connection> connections = Mono.defer(() -> refused.getAndUpdate(left -> Math.max(0, left - 1)) > 0

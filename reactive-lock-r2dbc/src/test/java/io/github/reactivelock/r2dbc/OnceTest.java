@@ -238,7 +238,7 @@ class OnceTest {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aProcessThatIsCutOffKeepsItsKeyForALeaseAndItsWorkIsCancelled(Databases database) {
+    void aProcessCutOffKeepsItsKeyForALeaseAndCancelsItsWork(Databases database) {
         ConnectionPool pool = database.pool(2);
         Cut cut = new Cut(pool);
         // No caller waits for a command to be given up.

@@ -108,7 +108,7 @@ class OpeningTest {
     }
 
     @Test
-    void anErrorOfADriverIsToldAtOnceAndTheNextOneOpensAnew() {
+    void aDriversErrorIsReportedAtOnceAndTheNextUseOpensAnew() {
         assertTold(driver -> R2dbcLockBackend.connect(driver, PATIENT), () -> {
             throw new NoClassDefFoundError("a part of the driver");
         });

@@ -103,7 +103,7 @@ class PromotionTest {
     }
 
     @Test
-    void aClientOnAStandbyIsToldSoAndFindsThePrimaryAmongSeveralAddresses() {
+    void aClientOnAStandbyFailsOrFindsThePrimaryAmongSeveralAddresses() {
         replicate();
         R2dbcLockBackend misled = R2dbcLockBackend.connect(second.url(), IMPATIENT);
         Throwable refused = get(misled.claim(claim("k", Claim.Mode.TRY))

@@ -326,7 +326,7 @@ class R2dbcFencingGuardTest {
     /** In MySQL a backend tells its connections how long statements wait. That is for its own ones. */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aWriteOverTheConnectionsOfABackendWaitsAsLongAsTheServerSays(Databases database) {
+    void aWriteOverABackendsConnectionsWaitsForTheServersOwnTime(Databases database) {
         assumeThat(database.url()).contains("/mysql");
         String patience = "SELECT @@SESSION.innodb_lock_wait_timeout";
         R2dbcLockBackend backend = R2dbcLockBackend.connect(database.factory(), Databases.PATIENT.withConnections(1));

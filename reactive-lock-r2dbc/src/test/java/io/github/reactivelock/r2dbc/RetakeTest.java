@@ -136,7 +136,7 @@ class RetakeTest extends EachDatabase {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aTokenIsTheTimeOfItsGrantAlsoWhereAnOldOneWasSeenLast(Databases database) {
+    void aTokenIsItsGrantsTimeAlsoAfterAnOldOne(Databases database) {
         R2dbcLockBackend ours = database.backend();
         String other = used(ours);
         assertThat(leftWith(database, ours, other, -2 * MINUTE)).isPositive();

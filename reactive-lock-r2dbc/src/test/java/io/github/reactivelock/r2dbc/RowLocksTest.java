@@ -264,7 +264,7 @@ class RowLocksTest {
 
     /** H2 waits for a lock on the thread that asks; a pool hands a connection over on the thread that gave it back. */
     @Test
-    void whoIsHandedAConnectionOfH2DoesNotBlockTheThreadOfTheHolder() {
+    void anH2ConnectionHandedOverDoesNotBlockTheHoldersThread() {
         String url = "r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=600000";
         try (Databases h2 = new Databases(url, () -> {})) {
             h2.createTables();

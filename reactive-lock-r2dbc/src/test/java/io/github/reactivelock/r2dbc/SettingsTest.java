@@ -71,7 +71,7 @@ class SettingsTest {
 
     /** A grant that a crash of the server forgets would be given a second time. A forgotten release only ends with its lease. */
     @Test
-    void aGrantWaitsForTheDiskOfPostgresAndAReleaseThatGivesNothingDoesNot() {
+    void aGrantWaitsForPostgresDiskAndAReleaseWithoutGrantDoesNot() {
         postgres.execute("CREATE DATABASE durable");
         postgres.execute("ALTER DATABASE durable SET synchronous_commit = on");
         Databases durable = new Databases(server.url().replaceAll("/postgres$", "/durable"), () -> {});
@@ -140,7 +140,7 @@ class SettingsTest {
     }
 
     @Test
-    void aBinaryLogOfStatementsIsRefusedWithALineThatSaysWhatToSet() {
+    void aStatementBinaryLogIsRefusedWithTheSettingToMake() {
         MariaDbServer mariaDb = MariaDbServer.start("--log-bin=binlog", "--server-id=1", "--binlog-format=STATEMENT");
         try (Databases database = new Databases(mariaDb.url("mariadb"), mariaDb::close)) {
             database.createTables();

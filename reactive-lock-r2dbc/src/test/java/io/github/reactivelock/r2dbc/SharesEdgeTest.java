@@ -49,7 +49,7 @@ class SharesEdgeTest extends SharesFixture {
     /** A whole lock that is renewed costs no more than its lease then. */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aShareThatWasRenewedSinceTheClockWasSetBackKeepsNobodyOutForLongerThanItsLease(Databases database) {
+    void aShareRenewedAfterASetBackClockLastsNoLongerThanItsLease(Databases database) {
         LockBackend one = process(database);
         LockBackend other = process(database);
         Claim renewed = claim(Share.ONE, SHORT);

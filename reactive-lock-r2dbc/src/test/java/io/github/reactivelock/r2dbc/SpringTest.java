@@ -92,7 +92,7 @@ class SpringTest {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aRowLockWithATransactionOfItsOwnIsRefusedInsideOneOfSpring(Databases database) {
+    void aRowLockWithItsOwnTransactionIsRefusedInsideOneOfSpring(Databases database) {
         ConnectionPool pool = database.pool(3);
         DatabaseClient client = DatabaseClient.create(pool);
         for (RowLocks rows : List.of(

@@ -124,7 +124,7 @@ class StuckSharesTest {
 
     @ParameterizedTest
     @MethodSource("sites")
-    void aRowThatIsStuckCostsItsOwnShareOnlyAndThatIsNotLost(StuckTest.Site site) {
+    void aStuckRowDelaysItsOwnShareOnlyAndLosesNone(StuckTest.Site site) {
         R2dbcLockBackend backend = site.database().backend();
         List<Claim> held = IntStream.range(0, 5)
                 .mapToObj(i -> claim("share " + i, Share.permits(1, 2)))
@@ -145,7 +145,7 @@ class StuckSharesTest {
 
     @ParameterizedTest
     @MethodSource("sites")
-    void manyRowsThatAreStuckDelayTheAnswerAboutTheOthersNoLongerThanOne(StuckTest.Site site) {
+    void manyStuckRowsDelayTheOthersAnswersNoLongerThanOne(StuckTest.Site site) {
         R2dbcLockBackend backend = site.database().backend();
         List<Claim> held = IntStream.range(0, 18)
                 .mapToObj(i -> claim("many " + i, i == 0 ? Share.WHOLE : Share.permits(1, 2)))

@@ -147,7 +147,7 @@ class StuckTest {
 
     @ParameterizedTest
     @MethodSource("sites")
-    void aLeaseBeginsWhenTheRowIsLockedAndNotWhenItIsWaitedFor(Site site) {
+    void aLeaseBeginsWhenItsRowIsLockedNotWhenAskedFor(Site site) {
         R2dbcLockBackend backend = backend(site);
         Claim holder = claim("late row");
         Claim next = claim("late row");
@@ -166,7 +166,7 @@ class StuckTest {
 
     @ParameterizedTest
     @MethodSource("sites")
-    void aClaimThatWasToldThatItWaitsIsGrantedFromThenOnAndNotFromBefore(Site site) {
+    void aQueuedClaimsGrantBeginsAfterTheAnswerQueued(Site site) {
         R2dbcLockBackend holding = backend(site);
         R2dbcLockBackend waiting = backend(site);
         Claim holder = claim("late queue");
@@ -274,7 +274,7 @@ class StuckTest {
 
     @ParameterizedTest
     @MethodSource("sites")
-    void aClientThatStopsInTheMiddleOfATransactionHoldsUpItsKeyForAMomentOnly(Site site) {
+    void aClientThatStopsInATransactionDelaysItsKeyForAMoment(Site site) {
         R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(5));
         Database stopping = new Database(site.database().factory(), brief);
         Connection connection = Mono.from(site.database().factory().create()).block(Databases.LIMIT);

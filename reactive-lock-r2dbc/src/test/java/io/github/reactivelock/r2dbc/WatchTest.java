@@ -124,7 +124,7 @@ class WatchTest extends EachDatabase {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void whoWatchesHearsOfAnEndThatAnotherWatchersMarkOnTheNewRowHides(Databases database) {
+    void aWatcherSeesAnEndHiddenByAnotherWatchersMark(Databases database) {
         R2dbcLockBackend backend = database.backend();
         R2dbcLockBackend later = database.backend();
         String key = UUID.randomUUID().toString();

@@ -59,7 +59,7 @@ class BlockHoundAllowancesTest {
 
     /** As where a timer is set while a client closes: an executor takes back what it was given, if it ends meanwhile. */
     @Test
-    void anExecutorThatEndsMayTakeBackATimerFromAThreadThatMustNotBlock() throws Exception {
+    void anEndingExecutorMayTakeBackATimerOnANonBlockingThread() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);
         CompletableFuture<Void> unlock = new CompletableFuture<>();
         AtomicReference<Thread> worker = new AtomicReference<>();

@@ -92,7 +92,7 @@ class RedisFailureTest {
 
     /** A reset after hours says nothing about TLS. */
     @Test
-    void aConnectionThatEndsIsTakenForOneWithoutTlsOnlyBeforeAnyWasOpen() {
+    void aConnectionsEndMeansMissingTlsOnlyBeforeAnyWasOpen() {
         Throwable error = new RuntimeException("Connection reset");
 
         assertThat(RedisFailure.explain(connection, "mine", error)).hasMessageContaining("write rediss://");
@@ -138,7 +138,7 @@ class RedisFailureTest {
     }
 
     @Test
-    void whatADriverSaysInManyLinesOrBesideItsOwnWordsIsFoundAndSaidInOne() {
+    void aDriversReasonIsFoundInManyLinesAndGivenInOne() {
         RuntimeException beside = new RuntimeException("none of the nodes answered\n\nDetails:\n");
         beside.addSuppressed(new RuntimeException("ERR This instance has cluster support disabled"));
         RuntimeException lines = new RuntimeException(

@@ -100,7 +100,7 @@ class ClientTest {
     }
 
     @Test
-    void theClientIsTheNamedOneWithTheOptionsOfTheMethodOverItsOwn() {
+    void aMethodsOptionsGoOverThoseOfTheNamedClient() {
         try (var context = Contexts.of(Map.of("lease", "7s"), Clients.class, Jobs.class)) {
             context.getBean(Jobs.class).second(42).block();
 

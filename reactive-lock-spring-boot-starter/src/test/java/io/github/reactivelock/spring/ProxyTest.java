@@ -69,7 +69,7 @@ class ProxyTest {
 
     @Test
     @SuppressWarnings("unchecked")
-    void anAnnotationMayBeMadeOfItAndMethodsOfAGenericInterfaceAreFound() {
+    void metaAnnotationsAndMethodsOfAGenericInterfaceAreFound() {
         try (var context = Contexts.of(OfAnAnnotationOfOnesOwn.class)) {
             Handler<Long> handler = context.getBean(Handler.class);
 

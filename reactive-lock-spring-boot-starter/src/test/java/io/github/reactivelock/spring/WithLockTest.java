@@ -40,7 +40,7 @@ class WithLockTest {
     }
 
     @Test
-    void theWorkOfAFluxRunsUnderTheLockFromItsFirstValueToItsLast() {
+    void aFluxRunsUnderTheLockFromItsFirstValueToItsLast() {
         assertThat(orders.areLocked(42).collectList().block()).containsExactly(true, true, true);
 
         assertThat(isHeld("order:42")).isFalse();

@@ -193,7 +193,7 @@ class TcpProxyTest {
     }
 
     @Test
-    void anAnswerUnderWayIsLostOnAForgottenConnectionAndTheEndOfTheServersSideToo() throws IOException {
+    void aForgottenConnectionLosesAnswersUnderWayAndTheServersEnd() throws IOException {
         try (Socket socket = connect()) {
             assertThat(echoed(socket, 7)).isEqualTo(7);
             synchronized (replying) { // the server has the request and does not answer yet

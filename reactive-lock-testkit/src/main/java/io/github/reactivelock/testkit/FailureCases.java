@@ -112,7 +112,7 @@ abstract class FailureCases extends Cases {
     }
 
     @Test
-    void anAnswerToTheClaimThatComesDuringTheReleaseDoesNotTakeTheReleasesAnswerAway() {
+    void aClaimsAnswerDuringTheReleaseDoesNotReplaceTheReleases() {
         needs(Feature.PUSHED_GRANTS);
         FaultyBackend backend = faulty();
         Sinks.Empty<Void> claimed = Sinks.empty();

@@ -161,7 +161,7 @@ abstract class OperatorCases extends Cases {
     }
 
     @Test
-    void aHolderThatWasNotToldOfAForcedReleaseLearnsOfItByItsNextRenewal() {
+    void aHolderThatMissedAForcedReleaseLearnsOfItByRenewing() {
         FaultyBackend backend = faulty();
         backend.onSignal(signal -> false);
         LockHandle held = Await.get(client(backend).with(shortLease()).acquire(key));

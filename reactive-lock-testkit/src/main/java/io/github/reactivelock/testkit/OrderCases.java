@@ -68,7 +68,7 @@ abstract class OrderCases extends Cases {
     }
 
     @Test
-    void flowsOfOneClientThatAreNextToEachOtherPassTheLockOnWithoutTheStore() {
+    void neighboursOfOneClientPassTheLockOnWithoutTheStore() {
         needs(Feature.NEIGHBOURS);
         FaultyBackend backend = faulty();
         LockClient client = client(backend, settings -> settings.passBudget(3, Duration.ofMinutes(1)))
@@ -92,7 +92,7 @@ abstract class OrderCases extends Cases {
     }
 
     @Test
-    void aCohortPassesTheLockOnInItsOrderOfArrivalWithoutAskingTheStore() {
+    void aCohortPassesTheLockOnInOrderWithoutTheStore() {
         FaultyBackend backend = faulty();
         LockClient client = client(backend, settings -> settings.passBudget(100, Duration.ofMinutes(1)));
         LockHandle held = Await.get(client.acquire(key));
@@ -166,7 +166,7 @@ abstract class OrderCases extends Cases {
     }
 
     @Test
-    void aWakeUpLostWithTheConnectionIsMadeUpForWhenItIsBack() {
+    void aWakeUpLostWithAConnectionIsRepeatedOnReconnect() {
         FaultyBackend backend = neverLookingAgain();
         LockClient waiting = client(backend).with(HOURS);
         LockClient holding = client().with(HOURS);

@@ -21,7 +21,7 @@ abstract class ReentrancyCases extends Cases {
     }
 
     @Test
-    void theSameKeyBelowItsHoldIsTheSameHoldAndCostsNoRoundTrip() {
+    void aKeyBelowItsHoldJoinsItWithoutARoundTrip() {
         FaultyBackend backend = faulty();
         LockClient client = client(backend);
         LockClient other = client();

@@ -191,7 +191,7 @@ abstract class RepetitionCases extends Cases {
     }
 
     @Test
-    void theNewestTokenOfAQueuedAnswerLiesBetweenAGrantThatIsOverAndTheNextOne() {
+    void aQueuedAnswersTokenLiesBetweenTheLastGrantAndTheNext() {
         LockBackend backend = backend();
         LockBackend operator = backend();
         Claim holder = claim();

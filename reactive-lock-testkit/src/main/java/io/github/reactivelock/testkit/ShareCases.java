@@ -34,7 +34,7 @@ abstract class ShareCases extends SharingCases {
     }
 
     @Test
-    void aStoreSaysWhatItSupportsAndAClientRefusesTheRestWithASentence() {
+    void aClientRefusesWithASentenceWhatItsStoreDoesNotSupport() {
         LockBackend backend = backend();
         boolean shares = !contract.lacking().contains(Feature.SHARES);
         boolean permits = !contract.lacking().contains(Feature.PERMITS);
@@ -253,7 +253,7 @@ abstract class ShareCases extends SharingCases {
     }
 
     @Test
-    void aShareThatIsKeptForItsMinimumKeepsWritersOutAndLetsReadersIn() {
+    void aShareKeptForItsMinimumKeepsWritersOutAndLetsReadersIn() {
         needs(Feature.SHARES);
         Duration least = Duration.ofSeconds(2);
         LockClient observer = client();
@@ -273,7 +273,7 @@ abstract class ShareCases extends SharingCases {
     /** As a store sees it. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatIsSaidLateOfAShareThatLeftItsUnitsToAnotherClaimChangesNothing(boolean isAlone) {
+    void aLateCommandForAShareThatPassedItsUnitsChangesNothing(boolean isAlone) {
         needs(Feature.PERMITS);
         LockBackend store = backend();
         Claim held = claim(Share.permits(1, 2));

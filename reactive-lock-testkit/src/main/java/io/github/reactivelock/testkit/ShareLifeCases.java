@@ -141,7 +141,7 @@ abstract class ShareLifeCases extends SharingCases {
     }
 
     @Test
-    void tokensOfSharesAreAboveThoseOfWholeHoldsBeforeThemAndBelowThoseAfter() {
+    void sharesTokensLieBetweenThoseOfWholeHoldsBeforeAndAfter() {
         needs(Feature.SHARES);
         long before = tokenOf(client());
         LockHandle one = acquired(client().shared(), key);
@@ -191,7 +191,7 @@ abstract class ShareLifeCases extends SharingCases {
     }
 
     @Test
-    void belowTheWholeAShareJoinsAndBelowAShareTheWholeIsRefusedAtOnce() {
+    void aShareJoinsBelowTheWholeTheWholeIsRefusedBelowAShare() {
         needs(Feature.SHARES);
         FaultyBackend backend = faulty();
         LockClient client = client(backend);

@@ -63,7 +63,7 @@ abstract class StatesCases extends Cases {
     }
 
     @Test
-    void aHoldIsAtRiskBeforeItIsLostToAStoreThatIsCutOffOrSilent() {
+    void aHoldIsAtRiskBeforeACutOrSilentStoreLosesIt() {
         FaultyBackend cut = faulty();
         FaultyBackend silent = faulty();
         LockHandle first = Await.get(client(cut).with(lease()).acquire(key));
@@ -82,7 +82,7 @@ abstract class StatesCases extends Cases {
     }
 
     @Test
-    void aHoldWhoseStoreComesBackIsSafeAgainAndTheListenerHearsTheSame() {
+    void aHoldWhoseStoreReturnsIsSafeAgainForTheListenerToo() {
         Stories stories = new Stories();
         FaultyBackend backend = faulty();
         LockClient client = client(backend, settings -> settings.listener(stories));

@@ -99,7 +99,7 @@ abstract class SurroundingsCases extends Cases {
     }
 
     @Test
-    void noCodeOfAUserRunsOnAThreadOfTheDriverOrTheTimer() {
+    void noUserCodeRunsOnAThreadOfDriverOrTimer() {
         Queue<Thread> used = new ConcurrentLinkedQueue<>();
         Runnable note = () -> used.add(Thread.currentThread());
         LockOptions brief = shortLease().withMaxHold(Duration.ofMillis(100));
@@ -307,7 +307,7 @@ abstract class SurroundingsCases extends Cases {
 
     /** As agents make executors; Reactor puts nothing in place of what such a task brings along. */
     @Test
-    void everyFlowSeesItsOwnThreadLocalsOnASchedulerThatTakesAlongWhereReactorPropagatesThem() {
+    void eachFlowSeesItsOwnThreadLocalsWhereReactorPropagatesThem() {
         Scheduler elastic = disposedAtTheEnd(Schedulers.newBoundedElastic(4, 1000, "taking-along"));
         LockClient client =
                 client(contract.newBackend(), settings -> settings.workScheduler(Carrying.takingAlong(elastic, USER)));

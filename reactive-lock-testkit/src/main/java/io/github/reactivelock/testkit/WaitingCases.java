@@ -64,7 +64,7 @@ abstract class WaitingCases extends Cases {
     }
 
     @Test
-    void aWaitThatEndsWithoutAnAnswerIsTheStoresSilenceAndNotATakenLock() {
+    void aWaitWithoutAnAnswerReportsASilentStoreNotATakenLock() {
         FaultyBackend backend = faulty();
         backend.onClaim(FaultyBackend::silent);
         LockClient client = client(backend).with(DEFAULTS.withWaitTimeout(SOON));

@@ -91,7 +91,7 @@ class ClientContextTest extends ClientFixture {
     }
 
     @Test
-    void theStatesOfAHoldComeOnTheContextOfTheCallerAndEndWithIt() {
+    void aHoldsStatesComeOnItsCallersContextAndEndWithIt() {
         List<Object> seen = Collections.synchronizedList(new ArrayList<>());
         List<Context> contexts = Collections.synchronizedList(new ArrayList<>());
         VertxLockClient brief = lock.with(

@@ -128,7 +128,7 @@ class ClientExclusionTest extends ClientFixture {
     }
 
     @Test
-    void callersWhoNameTheSameKeysInDifferentOrdersDoNotWaitForEachOther() {
+    void callersWithTheSameKeysInAnotherOrderDoNotDeadlock() {
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         Supplier<Future<Void>> work = () -> {

@@ -92,7 +92,7 @@ class MetricsTest {
     }
 
     @Test
-    void whatHoldsAndWaitsIsCountedWhileItDoesAndWhatBecomesOfItAfterwards() {
+    void holdsAndWaitsAreCountedAndSoAreTheirOutcomes() {
         VertxLockClient lock = client(LockObservations.of(registry));
         get(lock.acquire("order:42"));
         Promise<Void> end = Promise.promise();
@@ -129,7 +129,7 @@ class MetricsTest {
     }
 
     @Test
-    void theObservationThatIsOpenWhereALockIsAskedForIsTheParentAlsoBelowIt() {
+    void theCallersObservationIsTheParentAlsoBelowTheLock() {
         Parents parents = new Parents();
         VertxLockClient lock = client(LockObservations.of(registry, parents.registry));
 

@@ -80,7 +80,7 @@ class NothingBlocksTest {
     }
 
     @Test
-    void noCallOfAClientBlocksItsEventLoopNotEvenWhileTheServerIsStopped() {
+    void noCallBlocksTheEventLoopEvenWhileTheServerIsStopped() {
         onEventLoop(() -> VertxLockClient.create(vertx, VertxLockBackend.connect(vertx, server.uri()))
                 .close());
         VertxLockClient lock = onEventLoop(() -> Future.succeededFuture(

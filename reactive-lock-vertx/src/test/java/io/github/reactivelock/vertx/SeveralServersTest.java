@@ -46,7 +46,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void whenThePrimaryIsReplacedBySentinelsEveryWaiterIsServedAndHoldsGoOn() {
+    void afterAFailoverBySentinelsWaitersAreServedAndHoldsGoOn() {
         RedisSentinel set = RedisSentinel.start(1);
         servers.add(set);
         RedisOptions options =

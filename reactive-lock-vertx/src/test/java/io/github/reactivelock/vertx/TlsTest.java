@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 class TlsTest {
 
     @Test
-    void aServerThatDemandsTlsAndAPasswordIsReachedByThoseWhoTrustIt(@TempDir Path directory) throws Exception {
+    void trustingClientsReachAServerWithTlsAndAPassword(@TempDir Path directory) throws Exception {
         String certificate = directory.resolve("redis.crt").toString();
         String key = directory.resolve("redis.key").toString();
         Process openssl = new ProcessBuilder(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis"

@@ -90,7 +90,7 @@ class VertxClosingTest {
 
     /** A release waits in the engine until there is a connection, so no command of it waits here. */
     @Test
-    void whoWaitsForAConnectionThatIsToBeOpenedAgainGetsOneAllTheSame() {
+    void aWaitForAConnectionThatOpensAgainGetsOne() {
         Vertx vertx = Vertx.vertx();
         ((VertxInternal) vertx).addCloseHook(done -> LATER.execute(done::succeed));
         ContextInternal context = ((VertxInternal) vertx).createEventLoopContext();

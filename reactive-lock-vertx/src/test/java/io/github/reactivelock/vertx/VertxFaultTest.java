@@ -50,7 +50,7 @@ class VertxFaultTest {
     }
 
     @RepeatedTest(5)
-    void aWaiterWhosePushConnectionIsKilledAtTheReleaseIsServedWhenItIsConnectedAgain() throws Exception {
+    void aWaiterWhosePushConnectionIsKilledIsServedOnReconnect() throws Exception {
         // So long that nobody is served by looking again.
         LockOptions hours = LockOptions.defaults().withLease(Duration.ofHours(10));
         LockClient holder = Fixture.client(fixture.backend()).with(hours);
@@ -170,7 +170,7 @@ class VertxFaultTest {
 
     /** The second release finds nothing, because the first one was carried out: that is no loss. */
     @RepeatedTest(5)
-    void aReleaseWhoseAnswerIsLostIsNoLossAndNeitherIsAForcedOneNothing() {
+    void aReleaseWithALostAnswerIsNoLossAForcedOneIsReported() {
         try (TcpProxy proxy = TcpProxy.to(fixture.server.port())) {
             LockBackend backend =
                     fixture.keep(VertxLockBackend.connect(fixture.vertx, "redis://127.0.0.1:" + proxy.port()));

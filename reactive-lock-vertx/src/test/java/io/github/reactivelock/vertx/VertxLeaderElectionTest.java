@@ -67,7 +67,7 @@ class VertxLeaderElectionTest extends ClientFixture {
     }
 
     @Test
-    void theWorkRunsOnTheEventLoopOfTheCallerAndItsErrorPassesThrough() {
+    void theWorkRunsOnItsCallersEventLoopAndItsErrorPassesThrough() {
         Thread caller = on(() -> Future.succeededFuture(Thread.currentThread()));
         Context[] seen = new Context[1];
         Thread[] worker = new Thread[1];

@@ -69,7 +69,7 @@ class VertxLockBackendTest {
     }
 
     @Test
-    void aWaiterWhoseProcessEndedIsPassedOverAndOneThatCanBeToldIsServed() throws InterruptedException {
+    void aDeadProcessesWaiterIsPassedOverAndALiveOneIsServed() throws InterruptedException {
         LockBackend ending = fixture.backend();
         LockBackend backend = fixture.backend();
         Claim owner = claim("a");
@@ -100,7 +100,7 @@ class VertxLockBackendTest {
     }
 
     @Test
-    void theServerIsAskedOnceAClientWhatItDoesWhenItsMemoryIsFull() {
+    void eachClientAsksTheServerOnceAboutFullMemory() {
         fixture.server.command("CONFIG", "RESETSTAT");
         LockBackend backend = fixture.backend();
 
@@ -155,7 +155,7 @@ class VertxLockBackendTest {
     }
 
     @Test
-    void aServerThatIsNotThereIsAQuickErrorWithoutSecretsAndMayComeLater() {
+    void aMissingServerIsAQuickErrorWithoutSecretsAndMayComeLater() {
         RedisServer gone = RedisServer.start("--requirepass", "secret");
         gone.kill();
         LockBackend backend = fixture.keep(

@@ -72,7 +72,7 @@ class VertxLockClientTest extends ClientFixture {
     }
 
     @Test
-    void tryWithLockRunsTheWorkIfTheLockIsFreeAndElseTheOther() {
+    void tryWithLockRunsTheWorkOnAFreeLockElseTheOther() {
         assertThat(on(() -> lock.tryWithLock("a", () -> done("work"), () -> done("taken"))))
                 .isEqualTo("work");
         VertxLockHandle held = get(lock.acquire("a"));

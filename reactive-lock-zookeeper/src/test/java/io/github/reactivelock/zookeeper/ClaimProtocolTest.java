@@ -244,7 +244,7 @@ class ClaimProtocolTest extends Fixture {
     }
 
     @Test
-    void aForcedReleaseIsPushedToTheOwnerOverAClientThatWasConnectedBefore() throws InterruptedException {
+    void aForcedReleaseIsPushedOverAnAlreadyConnectedClient() throws InterruptedException {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
             assertThat(ZooKeepers.works(users)).isTrue();
             ZooKeeperLockBackend backend = ZooKeeperLockBackend.using(users, patient());

@@ -74,7 +74,7 @@ class CrowdTest extends Fixture {
     }
 
     @Test
-    void aClientOfTheApplicationIsToldOfALongLineAndKeepsItsLocks() throws Exception {
+    void anApplicationsClientIsWarnedOfALongLineAndKeepsItsLocks() throws Exception {
         LockHandle owner = ZooKeepers.get(client().acquire(key));
         String longId = "b".repeat(30);
         make(CreateMode.EPHEMERAL_SEQUENTIAL, names.lock(key), longId);

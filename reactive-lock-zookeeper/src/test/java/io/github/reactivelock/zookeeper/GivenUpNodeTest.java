@@ -14,7 +14,7 @@ class GivenUpNodeTest extends ProxiedFixture {
     private final KeyLayout names = new KeyLayout("reactivelock");
 
     @Test
-    void aDeletionThatIsTriedAgainDoesNotTakeTheNodeThatTheClaimHasMadeSince() throws Exception {
+    void aRepeatedDeletionDoesNotTakeAClaimsNewerNode() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(proxied())) {
             Connection connection = new Connection(new ClientSource.Users(users), patient());
             Connection hasty =

@@ -24,7 +24,7 @@ class LineTest {
     }
 
     @Test
-    void aNodeOfAShareNamesItAndOneOfTheWholeIsCalledAsEver() {
+    void aNodeNamesItsShareAndOneOfTheWholeNamesNone() {
         Claim claim = new Claim("k", "a.b-_", "me", Duration.ofSeconds(1), Claim.Mode.QUEUE);
         assertThat(new KeyLayout("locks").claim(claim)).isEqualTo("/locks/k/a.b-_:");
         assertThat(node("a", Share.ONE, 7)).isEqualTo("a" + READER + "0000000007");
@@ -68,7 +68,7 @@ class LineTest {
     }
 
     @Test
-    void aReaderWaitsForTheLastWriterAndAWriterForWhoeverIsJustBefore() {
+    void aReaderWaitsForTheLastWriterAndAWriterForItsPredecessor() {
         List<String> names = List.of(
                 node("a", Share.ONE, 1),
                 node("v", Share.WHOLE, 2),

@@ -19,7 +19,7 @@ class OneTimeKeysTest {
     private static final String MOST_A_MINUTE = "znode.container.maxPerMinute";
 
     @Test
-    void aLockThatIsTakenOnceLeavesOneNodeUntilTheServerLooksForEmptyContainers() throws Exception {
+    void aLockTakenOnceLeavesOneNodeUntilTheServerCleansUp() throws Exception {
         System.setProperty(CHECKED_EVERY, "12000");
         System.setProperty(MOST_A_MINUTE, "1000000");
         try (TestingServer server = new TestingServer();

@@ -86,7 +86,7 @@ class SessionTest extends ProxiedFixture {
     }
 
     @Test
-    void aHoldOfASessionThatTheClientGaveUpIsNotRenewedThoughItsNodeIsThere() throws Exception {
+    void aHoldOfAGivenUpSessionIsNotRenewedThoughItsNodeExists() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(proxied())) {
             ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
             Claim held = claim();
@@ -169,7 +169,7 @@ class SessionTest extends ProxiedFixture {
 
     /** With a retry policy that repeats a command, as the Javadoc asks for. */
     @Test
-    void aCreationOverAClientHandedInWhoseAnswerWasLostIsFoundByItsId() throws Exception {
+    void aCreationWithALostAnswerIsFoundByItsIdOnAnyClient() throws Exception {
         try (CuratorFramework users = ZooKeepers.client(proxied())) {
             ZooKeeperLockBackend backend = opened(ZooKeeperLockBackend.using(users, patient()));
             Claim claim = claim();
@@ -184,7 +184,7 @@ class SessionTest extends ProxiedFixture {
     }
 
     @Test
-    void aClaimGivenUpWhileItsAnswerWasLostIsRemovedWhenTheConnectionIsBack() throws Exception {
+    void aGivenUpClaimWithALostAnswerIsRemovedOnReconnect() throws Exception {
         ZooKeeperLockBackend backend = opened(soonGivingUp());
         Claim claim = claim();
         CompletableFuture<ClaimResult> answer = claimWithoutAnswer(backend, claim);

@@ -106,7 +106,7 @@ class ShareProtocolTest extends Fixture {
     }
 
     @Test
-    void aWaitThatNobodyAsksAboutEndsAndOneThatIsAskedAboutKeepsItsPlace() throws InterruptedException {
+    void aForgottenWaitEndsAndOneThatAsksKeepsItsPlace() throws InterruptedException {
         ZooKeeperLockBackend backend = backend();
         ZooKeepers.get(backend.claim(claim()));
         Claim asked = claim(Share.ONE, Duration.ofSeconds(6));

@@ -113,7 +113,7 @@ class ShareRacesTest extends Fixture {
     }
 
     @Test
-    void whoComesToAWatchThatIsThereSeesWhatChangedSinceItsOwnRead() throws InterruptedException {
+    void aLateSubscriberOfAWatchSeesChangesSinceItsOwnRead() throws InterruptedException {
         Waiting holder = enter(Share.permits(3, 3));
         Waiting first = enter(Share.permits(3, 3));
         follow(first);

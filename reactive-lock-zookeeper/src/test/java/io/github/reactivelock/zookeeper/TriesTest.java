@@ -122,7 +122,7 @@ class TriesTest extends Fixture {
     }
 
     @Test
-    void ofThoseThatTryAtOnceForAFreeLockOneGetsItEachTime() {
+    void oneOfManyTriesAtOnceGetsAFreeLockEachTime() {
         List<ZooKeeperLockBackend> rivals = List.of(other, trying, backend());
         for (int round = 0; round < 100; round++) {
             chooseAKeyOfItsOwn();

@@ -70,7 +70,7 @@ class WatchModesTest extends Fixture {
     }
 
     @Test
-    void whoWaitsForPermitsHearsOfThemThoughItsClientBeganToObserveTheLock() throws InterruptedException {
+    void aWaitForPermitsGetsThemThoughItsClientBeginsToObserve() throws InterruptedException {
         waitForAPermit();
         Disposable observing = observed();
 
@@ -82,7 +82,7 @@ class WatchModesTest extends Fixture {
     }
 
     @Test
-    void whoObservesALockHearsOfItThoughItsClientBeganToWaitForPermits() throws InterruptedException {
+    void anObserverGetsEventsThoughItsClientBeginsToWaitForPermits() throws InterruptedException {
         Disposable observing = observed();
         waitForAPermit();
 
@@ -96,7 +96,7 @@ class WatchModesTest extends Fixture {
     }
 
     @Test
-    void whoWaitsForPermitsHearsOfThemThoughItsClientObservesTheLockNoMore() throws InterruptedException {
+    void aWaitForPermitsGetsThemThoughItsClientStopsObserving() throws InterruptedException {
         Disposable observing = observed();
         waitForAPermit();
         observing.dispose();
@@ -108,8 +108,7 @@ class WatchModesTest extends Fixture {
     }
 
     @Test
-    void whoWaitsForPermitsHearsOfThemThoughAnotherBackendOfItsSessionBeganToObserveTheLock()
-            throws InterruptedException {
+    void aWaitForPermitsGetsThemThoughItsSessionBeginsToObserve() throws InterruptedException {
         try (CuratorFramework users = ZooKeepers.client(server.getConnectString())) {
             backend = ZooKeeperLockBackend.using(users, patient());
             ZooKeeperLockBackend second = ZooKeeperLockBackend.using(users, patient());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ClockTest {
 
     @Test
-    void aClockThatJumpsDoesToOneRedisAndToOneNodeOfAQuorumWhatIsDocumented() throws Exception {
+    void aJumpingClockDoesToRedisAndAQuorumWhatIsDocumented() throws Exception {
         assumeTrue(thereIsACompiler(), "the clock is shifted by a library that a C compiler named cc has to make");
 
         List<String> wrong =

@@ -19,7 +19,7 @@ interface EmptyCases {
     boolean tokensRiseAllTheSame();
 
     @Test
-    default void aStoreRestartedEmptyIsALossSoonAfterItsReturnAndTheWaiterAcquires() {
+    default void aStoreRestartedEmptyIsASoonLossAndTheWaiterAcquires() {
         Holding holding = lab().person().hold("a");
         holding.held();
         Holding waiting = lab().person().hold("a");

@@ -94,7 +94,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
     }
 
     @Test
-    void aStoreThatStandsStillForMoreThanTheLeaseIsALossAndAnAttemptAnsweredLateOwnsNothing() {
+    void aStoreStalledPastALeaseIsALossAndLateAnswersOwnNothing() {
         Holding holding = lab.person().hold("a");
         holding.held();
         Person other = lab.person();
@@ -178,7 +178,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
 
     /** Stopped, then resumed, then killed: one after the other, because a process takes long to start. */
     @Test
-    void aClientStoppedPastItsLeaseDoesNoHarmAndWhatAKilledOneHeldGoesToTheWaiterWithinALeaseAndASecond() {
+    void aStoppedClientDoesNoHarmAndAKilledOnesLockPassesInTime() {
         try (Processes two = new Processes(store)) {
             ClientProcess holder = two.holder();
             ClientProcess waiter = two.waiter();

@@ -13,7 +13,7 @@ class H2MatrixTest extends FaultCases implements RestartCases {
 
     /** Left out: H2's client prepares each statement with a question of its own, so nothing is done while answers are lost. */
     @Override
-    public void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {}
+    public void anAnswerLostAfterTheActIsOneHoldOrNone() {}
 
     /** Left out: H2's client waits for an answer on the thread that asks, for as long as TCP does. docs/guarantees.md says so. */
     @Override
@@ -25,7 +25,7 @@ class H2MatrixTest extends FaultCases implements RestartCases {
 
     /** Left out, as above. */
     @Override
-    public void aWaiterWhosePushesEndedAtTheStoreAloneIsNotPassedOverForGood() {}
+    public void aWaiterWhosePushesEndedAtTheStoreIsServedInTheEnd() {}
 
     @Override
     public void restart() {

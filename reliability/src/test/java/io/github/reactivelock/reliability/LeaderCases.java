@@ -23,7 +23,7 @@ interface LeaderCases {
 
     /** One after the other, because a process takes long to start. The prompt succession is for the checker to judge. */
     @Test
-    default void aLeaderThatResignsIsPausedOrIsKilledIsFollowedInAHigherTermAndItsWritesAreRefused() {
+    default void anEndedLeadersSuccessorHasAHigherTermAndOldWritesAreRefused() {
         try (Processes two = new Processes(lab().store)) {
             ClientProcess first = two.holder();
             ClientProcess second = two.waiter();
@@ -68,7 +68,7 @@ interface LeaderCases {
     }
 
     @Test
-    default void aLeaderThatIsCutOffIsCancelledBeforeTheNextLeadsAndThenFollowsIt() {
+    default void aLeaderCutOffIsCancelledBeforeTheNextLeadsAndThenFollows() {
         Way way = lab().way();
         Queue<String> log = new ConcurrentLinkedQueue<>();
         // So early that it is before the store's end also where timers are late.

@@ -30,7 +30,7 @@ interface NetworkCases {
     Lab lab();
 
     @Test
-    default void aCutMendedBeforeTheDeadlineCostsNeitherTheHoldNorThePlaceInTheQueue() {
+    default void aCutMendedBeforeTheDeadlineCostsNeitherHoldNorPlace() {
         Way way = lab().way();
         Person far = lab().person(way);
         Person near = lab().person();
@@ -62,7 +62,7 @@ interface NetworkCases {
 
     /** One client is cut off, the other one's connections stay open and silent. */
     @Test
-    default void aLossPastTheDeadlineIsToldBeforeTheLeaseCanHaveRunOutAndEndsTheWork() {
+    default void aLossIsReportedBeforeTheLeaseRunsOutAndEndsTheWork() {
         Map<String, Way> ways = Map.of("cut", lab().way(), "silent", lab().way());
         Map<String, Holding> holdings = new ConcurrentHashMap<>();
         Map<String, CompletableFuture<LockLostException>> losses = new ConcurrentHashMap<>();
@@ -109,7 +109,7 @@ interface NetworkCases {
     }
 
     @Test
-    default void pushesBrokenAtTheVeryMomentOfAReleaseDelayTheWaiterOnlyUntilItIsConnectedAgain() {
+    default void pushesBrokenDuringAReleaseDelayTheWaiterUntilItReconnects() {
         Way way = lab().way();
         Person far = lab().person(way);
         Person near = lab().person();
@@ -129,7 +129,7 @@ interface NetworkCases {
     }
 
     @Test
-    default void anAnswerLostAfterTheStoreActedIsOneHoldThatOneReleaseFreesOrNone() {
+    default void anAnswerLostAfterTheActIsOneHoldOrNone() {
         Way way = lab().way();
         Person far = lab().person(way);
         far.hold("a").release();
@@ -231,7 +231,7 @@ interface NetworkCases {
 
     /** The store knows that it cannot tell the waiter, and passes it over where there are others. */
     @Test
-    default void aWaiterWhosePushesEndedAtTheStoreAloneIsNotPassedOverForGood() {
+    default void aWaiterWhosePushesEndedAtTheStoreIsServedInTheEnd() {
         Way way = lab().way();
         assertServedLikeTheOthers(way, () -> {
             lab().store.forgetPushes(way);

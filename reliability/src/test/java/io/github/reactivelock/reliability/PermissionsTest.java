@@ -196,7 +196,7 @@ class PermissionsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LETTUCE", "VERTX"})
-    void aGuardWritesWithTheRowOfThePageAndItsErrorListsTheSame(Way way) {
+    void aGuardWritesWithThePagesPermissionsAndItsErrorListsThem(Way way) {
         LockBackend backend = way.on(this).get();
         RedisFencingGuard guard = ((RedisLockBackend) backend).fencingGuard();
         allow(List.of("+evalsha"));

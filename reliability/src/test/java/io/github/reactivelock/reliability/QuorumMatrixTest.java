@@ -21,7 +21,7 @@ class QuorumMatrixTest extends FaultCases {
     }
 
     @Test
-    void aMajorityThatRestartsEmptyIsALossAndNobodyElseHoldsTheLockMeanwhile() {
+    void aMajorityRestartedEmptyIsALossWithoutAnotherHolder() {
         QuorumStore five = (QuorumStore) store;
         Holding holding = lab().person().hold("a");
         holding.held();

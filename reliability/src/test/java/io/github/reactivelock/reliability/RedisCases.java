@@ -43,7 +43,7 @@ interface RedisCases {
 
     /** So is one whose process was killed: to the server that is the same. */
     @Test
-    default void aWaiterThatIsCutOffAtTheHeadOfTheQueueIsPassedOverAndServedWhenItIsBack() {
+    default void aWaiterCutOffAtTheHeadIsPassedOverAndServedOnReturn() {
         Way way = lab().way();
         Holding first = lab().person().hold("a");
         first.held();
@@ -132,7 +132,7 @@ interface RedisCases {
     }
 
     @Test
-    default void oneLockThatIsRefusedOnAFullServerCostsNoOtherHoldOfTheClient() {
+    default void aLockRefusedByAFullServerCostsNoOtherHold() {
         Person one = lab().person();
         Person other = lab().person();
         Holding whole = one.hold("whole");
@@ -190,7 +190,7 @@ interface RedisCases {
     }
 
     @Test
-    default void aUserWhoMayNotListenIsToldSoInsteadOfWaitingAndMayTakeWhatIsFree() {
+    default void aUserWhoMayNotListenFailsToWaitAndMayTakeFreeLocks() {
         server().command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "&none", "+@all");
         Person deaf = person("deaf", "pw");
         Holding holding = lab().person().hold("a");

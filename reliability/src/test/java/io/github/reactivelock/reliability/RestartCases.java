@@ -36,7 +36,7 @@ interface RestartCases extends SharedCases {
     }
 
     @Test
-    default void readersThatWaitBehindAWriterWhenTheStoreRestartsGetInTogetherAfterIt() {
+    default void readersBehindAWriterGetInTogetherAfterARestart() {
         Holding writing = lab().person(LEASE).hold("a");
         long token = writing.held().fencingToken();
         Holding one = lab().person(LEASE).reader().hold("a");

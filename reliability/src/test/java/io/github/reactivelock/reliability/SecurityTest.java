@@ -118,7 +118,7 @@ class SecurityTest {
     }
 
     @Test
-    void aServerThatDemandsTlsAndAPasswordIsReachedByThoseWhoTrustIt(@TempDir Path directory) throws Exception {
+    void trustingClientsReachAServerWithTlsAndAPassword(@TempDir Path directory) throws Exception {
         Path certificate = directory.resolve("redis.crt");
         try (RedisServer server = tls(directory, certificate);
                 Closing trusting = new Closing(certificate)) {

@@ -19,7 +19,7 @@ interface SharedCases {
     Lab lab();
 
     @Test
-    default void aReaderThatIsKilledHoldsUpTheWriterForItsLeaseOnlyAndOtherReadersKeepTheirs() {
+    default void aKilledReaderDelaysAWriterForItsLeaseAndReadersKeepTheirs() {
         try (Processes two = new Processes(lab().store)) {
             ClientProcess dying = two.holder();
             ClientProcess writer = two.waiter();
@@ -52,7 +52,7 @@ interface SharedCases {
     }
 
     @Test
-    default void aPermitOfAHolderThatIsCutOffIsFreeForAnotherAfterTheHolderWasToldOfItsLoss() {
+    default void aPermitIsFreeForAnotherOnlyAfterItsHolderKnowsTheLoss() {
         Way way = lab().way();
         // So early that it is before the store's end also where timers are late.
         Holding cutOff =

@@ -25,7 +25,7 @@ class ZooKeeperMatrixTest extends FaultCases implements RestartCases {
     }
 
     @Test
-    void aServerRestartedEmptyServesNewClientsAndTheHoldersOfOldAreLostAtTheirDeadline() {
+    void aServerRestartedEmptyServesNewClientsAndOldHoldersLoseTheirs() {
         Holding holding = lab().person().hold("a");
         holding.held();
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class JobsTest {
 
     @Test
-    void withAMinimumTheJobRunsOnceAnInstantThoughWhoRanItIsKilled() throws Exception {
+    void withAMinimumAJobRunsOnceAnInstantThoughItsRunnerIsKilled() throws Exception {
         RunningExample jobs = RunningExample.run(Jobs.class, "--demo");
 
         assertThat(jobs.exit()).as(jobs.text()).isZero();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LeaderTest {
 
     @Test
-    void whenALeaderStepsDownOrIsKilledTheNextOneTakesOverInAHigherTerm() throws Exception {
+    void afterALeadersEndOrDeathTheNextLeadsInAHigherTerm() throws Exception {
         RunningExample leader = RunningExample.run(Leader.class, "--demo");
 
         assertThat(leader.exit()).as(leader.text()).isZero();

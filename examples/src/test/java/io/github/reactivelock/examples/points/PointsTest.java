@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class PointsTest {
 
     @Test
-    void withTheLockOfAnyStoreNoPointAppearsFromNowhereAndNoneIsLost() throws Exception {
+    void withTheLockOfAnyStoreNoPointAppearsOrIsLost() throws Exception {
         RunningExample points = RunningExample.run(Points.class, "--demo", "--rounds", "20");
 
         assertThat(points.exit()).as(points.text()).isZero();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class DemoTest {
 
     @Test
-    void theDemoEndsByItselfWithEveryOrderSoldOnceAndGoesOnWhenAnInstanceIsKilled() throws Exception {
+    void theDemoSellsEveryOrderOnceThoughAnInstanceIsKilled() throws Exception {
         RunningExample demo = RunningExample.run(WebFlux.class, "--demo", "--port", "0");
 
         assertThat(demo.exit()).as(demo.text()).isZero();

@@ -82,7 +82,7 @@ class PageIT {
     }
 
     @Test
-    void twoOrdersForOneItemAreServedOneAfterTheOtherWithARisingToken() {
+    void twoOrdersForOneItemAreServedInTurnWithARisingToken() {
         int sold = sold("apples");
         shopper.press("Order at shop-1: apples");
         shopper.untilText("apples", ".holder", "held by shop-1");
@@ -123,7 +123,7 @@ class PageIT {
     }
 
     @Test
-    void withTheKeyboardAloneAnInstanceIsKilledUnderItsLockAndTheOtherGoesOn() {
+    void theKeyboardAloneKillsAnInstanceAndTheOtherGoesOn() {
         String orderHere = "Order at shop-1: bread";
         shopper.press(orderHere, Keys.ENTER);
         assertThat(shopper.script("return getComputedStyle(document.activeElement).outlineStyle"))

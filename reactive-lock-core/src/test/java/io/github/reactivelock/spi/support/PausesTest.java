@@ -56,7 +56,7 @@ class PausesTest {
     }
 
     @Test
-    void aPauseThatBeginsJustBeforeTheLimitLeavesAMomentForWhatLiesUnread() {
+    void aPauseJustBeforeTheLimitLeavesAMomentForUnreadAnswers() {
         Disposable unused = judgeAfter(2_000);
         runFor(1_950);
         pauseFor(5_000);

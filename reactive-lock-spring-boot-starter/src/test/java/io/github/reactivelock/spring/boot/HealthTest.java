@@ -121,7 +121,7 @@ class HealthTest {
     }
 
     @Test
-    void itIsTurnedOffByTheUsualPropertyAndGivesWayToOneOfTheApplication() {
+    void theUsualPropertyTurnsItOffAndAnApplicationsOwnReplacesIt() {
         application
                 .withPropertyValues("management.health.lock.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(ReactiveHealthIndicator.class));

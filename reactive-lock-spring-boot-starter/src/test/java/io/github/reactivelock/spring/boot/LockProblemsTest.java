@@ -205,7 +205,7 @@ class LockProblemsTest {
     }
 
     @Test
-    void aLockThatWasLostIs500WithAProblemThatSaysWhatToLookAt() {
+    void aLostLockIs500WithAProblemThatSaysWhatToCheck() {
         webFlux()
                 .run(context -> got(context, "/lost")
                         .expectStatus()

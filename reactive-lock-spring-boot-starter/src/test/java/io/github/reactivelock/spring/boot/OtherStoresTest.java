@@ -72,7 +72,7 @@ class OtherStoresTest {
     }
 
     @Test
-    void theTablesOfADatabaseInThisProcessAreCreatedUnlessThatIsTurnedOff() {
+    void tablesOfAnEmbeddedDatabaseAreCreatedUnlessTurnedOff() {
         Contexts.r2dbc("spring.r2dbc.url=r2dbc:h2:mem:///made").run(Contexts::aLockIsHeldWhileItsWorkRuns);
         Contexts.r2dbc("spring.r2dbc.url=r2dbc:h2:mem:///unmade", "reactive-lock.initialize-schema=never")
                 .run(context -> assertThatThrownBy(

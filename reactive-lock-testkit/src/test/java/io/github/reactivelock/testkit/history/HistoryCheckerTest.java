@@ -185,7 +185,7 @@ class HistoryCheckerTest {
     }
 
     @Test
-    void pushesThatWereCutExcuseTheOrderForALeaseAndASecondAndDelayNever() {
+    void cutPushesExcuseDisorderForALeaseAndASecondNeverDelay() {
         at(0, "a", ASKED, "A").at(1, "a", QUEUED, "A").at(2, "b", ASKED, "B").at(3, "b", QUEUED, "B");
         at(9, "", PUSHES_CUT, "pushes").at(10, "b", SERVED, "B", 5).at(11, "a", SERVED, "A", 6);
         report().verify();

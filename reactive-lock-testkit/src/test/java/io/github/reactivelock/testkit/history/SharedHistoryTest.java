@@ -54,7 +54,7 @@ class SharedHistoryTest {
     }
 
     @Test
-    void readersTogetherAndAWriterAfterThemAreCleanInWhateverOrderTheReadersTokensCome() {
+    void readersAndAWriterAfterThemAreCleanInAnyTokenOrder() {
         hold("writer", 0, 10, 1, Share.WHOLE);
         hold("one", 10, 30, 3, Share.ONE);
         hold("two", 20, 40, 2, Share.ONE);
@@ -127,7 +127,7 @@ class SharedHistoryTest {
     }
 
     @Test
-    void aShareWhoseTokenIsNotAboveTheWriterBeforeItOrIsTakenTwiceIsFound() {
+    void aSharesTokenBelowTheWriterOrTakenTwiceIsFound() {
         hold("writer", 0, 10, 5, Share.WHOLE);
         hold("one", 10, 30, 6, Share.ONE);
         hold("same", 10, 30, 6, Share.ONE);
@@ -165,7 +165,7 @@ class SharedHistoryTest {
     }
 
     @Test
-    void aPermitThatStaysFreeWhileSomebodyWaitsForItIsFoundAndOneThatIsTooFewIsClean() {
+    void aPermitFreeBesideAWaiterIsFoundAndOneTooFewIsClean() {
         hold("1", 0, 2_900, 1, OF_THREE);
         hold("2", 0, 2_900, 2, OF_THREE);
         waits("for two", 5, 2_900, Share.permits(2, 3));
@@ -180,7 +180,7 @@ class SharedHistoryTest {
     }
 
     @Test
-    void aShareThatOvertakesAnotherIsFoundByTheTokensAndOneThatMayHaveBeenGrantedUnheardIsClean() {
+    void anOvertakingShareIsFoundByTokensAndAnUnheardGrantIsClean() {
         at(0, ASKED, "A", 0, Share.ONE);
         at(1, QUEUED, "A", 0, Share.WHOLE);
         at(2, ASKED, "B", 0, Share.ONE);

@@ -20,7 +20,7 @@ class RuleNamesTest {
     private static final Pattern SWITCHED = Pattern.compile("On\\(\"(\\w+)\"\\)");
 
     @Test
-    void each_rule_of_a_model_is_switched_off_by_a_configuration_and_each_configuration_switches_off_a_rule() {
+    void everyRuleOfAModelAndItsConfigurationMatch() {
         Set<String> switched = new TreeSet<>();
         for (Configuration configuration : Configuration.all()) {
             if (!configuration.rule().isEmpty()) {
@@ -32,7 +32,7 @@ class RuleNamesTest {
     }
 
     @Test
-    void each_rule_of_a_model_is_named_in_core_and_each_one_that_is_named_there_is_in_a_model() throws IOException {
+    void coreNamesExactlyTheRulesOfTheModels() throws IOException {
         Set<String> named = new TreeSet<>();
         try (Stream<Path> sources = Files.walk(Path.of("..", "reactive-lock-core", "src", "main", "java"))) {
             for (Path source :

@@ -75,7 +75,7 @@ class FleetTest {
     }
 
     @Test
-    void aHandOverLastsFromTheEndOfOneWorkToTheBeginningOfTheNext() {
+    void aHandOverLastsFromTheEndOfOneWorkToTheNextsBeginning() {
         Fleet both = NEW.told("shop-1", does(use(1, State.RELEASED, 5, 0, 0, 2 * SECOND)))
                 .told("shop-2", does(use(1, State.HOLDS, 7, SECOND, 2 * SECOND + 1_500, 0)));
 
@@ -102,7 +102,7 @@ class FleetTest {
     }
 
     @Test
-    void theLockOfAKilledInstanceIsItsOwnUntilTheStoreGivesItToAnother() {
+    void aKilledInstanceKeepsItsLockUntilTheStorePassesItOn() {
         Fleet killed = NEW.told("bread", new LockEvent.Acquired(KEY, "shop-1", 5), 0)
                 .told("shop-1", does(use(1, State.HOLDS, 5, 0, 0, 0), use(2, State.WAITS, 0, 0, 0, 0)))
                 .ended("shop-1", SECOND);
@@ -121,7 +121,7 @@ class FleetTest {
     }
 
     @Test
-    void theLockOfAKilledInstanceForWhichNobodyWaitsIsFreeWhenTheStoreSaysSo() {
+    void aKilledInstancesLockWithoutWaitersIsFreeOnceTheStoreReportsIt() {
         Fleet free = NEW.told("bread", new LockEvent.Acquired(KEY, "shop-1", 5), 0)
                 .ended("shop-1", SECOND)
                 .told("bread", new LockEvent.Released(KEY, 5), 4 * SECOND);
@@ -134,7 +134,7 @@ class FleetTest {
     }
 
     @Test
-    void aLockThatIsFreeForAMomentBeforeTheNextOneHasItIsNoNews() {
+    void aLockThatIsFreeForAMomentBetweenHoldsIsNoNews() {
         Fleet moved = NEW.told("bread", new LockEvent.Acquired(KEY, "shop-1", 5), 0)
                 .told("shop-2", does(use(1, State.WAITS, 0, 0, 0, 0)))
                 .ended("shop-1", SECOND)
@@ -147,7 +147,7 @@ class FleetTest {
     }
 
     @Test
-    void aHoldAtRiskShowsAtItsLaneAndItsInstanceAndIsToldOnce() {
+    void aHoldAtRiskShowsAtLaneAndInstanceAndIsReportedOnce() {
         LockUse use = use(1, State.AT_RISK, 5, 0, 0, 0);
         Fleet risky = NEW.told("bread", new LockEvent.Acquired(KEY, "shop-1", 5), 0)
                 .told("shop-1", does(use))
@@ -159,7 +159,7 @@ class FleetTest {
     }
 
     @Test
-    void aLossIsToldWithItsReasonAndItsSuccessorIsNotTimedByIt() {
+    void aLossIsReportedWithItsReasonAndDoesNotTimeItsSuccessor() {
         LockUse lost = new LockUse(1, KEY, State.LOST, 5, 0, 0, 9 * SECOND, "its lease ran out");
         Fleet told = NEW.told("shop-2", does(use(1, State.HOLDS, 7, 0, 4 * SECOND, 0)))
                 .told("shop-1", new Activity(List.of(lost), Map.of("reactive.lock.lost", 1.0)));

@@ -30,7 +30,7 @@ class FrontTest {
     }
 
     @Test
-    void theLockOfAKilledInstanceGoesToTheOtherOneAndTheKilledOneIsStartedAgain() {
+    void theOtherInstanceGetsAKilledOnesLockAndTheKilledOneRestarts() {
         View moved = with((http, board) -> whoHoldsAndWho(http, board)
                 .then(post(http, "/instances/shop-1/kill"))
                 .then(when(board, view -> instance(view, "shop-1").status().equals("ended")))
@@ -62,7 +62,7 @@ class FrontTest {
     }
 
     @Test
-    void anInstanceThatStandsStillForLongerThanItsLeaseLosesTheLockAndLearnsItWhenItGoesOn() {
+    void anInstanceThatSleepsPastItsLeaseLearnsOfTheLossOnWaking() {
         View lost = with((http, board) -> whoHoldsAndWho(http, board)
                 .then(post(http, "/instances/shop-1/pause"))
                 .then(when(board, view -> bread(view).holder().equals("shop-2")))
@@ -80,7 +80,7 @@ class FrontTest {
     }
 
     @Test
-    void whatIsNotThereIsSaidAndNothingIsAskedOfAnInstanceThatDoesNotRun() {
+    void missingPagesAreReportedAndAStoppedInstanceIsAskedNothing() {
         String said = with((http, board) -> when(board, FrontTest::allRun)
                 .then(post(http, "/instances/shop-2/kill"))
                 .then(when(board, view -> instance(view, "shop-2").status().equals("ended")))
